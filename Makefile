@@ -1,0 +1,33 @@
+# The two commands of the README are `make demo` and `make test`; both set up .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: demo test lint docs bench clean
+
+demo: $(STAMP)
+	$(BIN)/trueaxis demo --output demo.png
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: $(STAMP)
+	$(BIN)/python docs/figures.py
+
+bench: $(STAMP)
+	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/speed.py
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"trueaxis needs Python 3.11 or newer, but $(PYTHON) is {v[0]}.{v[1]}: try make PYTHON=python3.11")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[plot,test,lint]'
+	touch $@
+
+clean:
+	rm -rf .venv demo.png

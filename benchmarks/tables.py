@@ -1,0 +1,65 @@
+"""Tables as they come: skewed, discrete, mixed. Nothing is planted in them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def one_hot(rng, n, levels, p=None):
+    return np.eye(levels)[rng.choice(levels, size=n, p=p)]
+
+
+def correlated(rng, n, D):
+    return rng.standard_normal((n, D)) @ rng.standard_normal((D, D)) / np.sqrt(D)
+
+
+def half_zeros(rng, n, D):
+    return np.where(rng.random((n, D)) < 0.5, 0.0, rng.lognormal(0, 0.7, (n, D)))
+
+
+def mostly_one_row(rng, n, D):
+    X = rng.standard_normal((n, D))
+    X[rng.permutation(n)[: int(0.6 * n)]] = X[0]
+    return X
+
+
+def mixed(rng, n):
+    return np.hstack(
+        [
+            correlated(rng, n, 4),
+            np.exp(correlated(rng, n, 3)),
+            rng.poisson(1.5, (n, 2)),
+            one_hot(rng, n, 3, [0.6, 0.25, 0.15]),
+            half_zeros(rng, n, 2),
+        ]
+    )
+
+
+# name -> function of a generator
+TABLES = {
+    "lognormal, sigma 0.5": lambda r: np.exp(0.5 * correlated(r, 400, 8)),
+    "lognormal, sigma 1": lambda r: r.lognormal(0, 1, (400, 8)),
+    "exponential": lambda r: r.exponential(size=(300, 6)),
+    "counts, mean 0.3": lambda r: r.poisson(0.3, (500, 8)).astype(float),
+    "counts, mean 3": lambda r: r.poisson(3, (300, 6)).astype(float),
+    "one-hot, 3 x 4 equal levels": lambda r: np.hstack(
+        [one_hot(r, 400, 4) for _ in range(3)]
+    ),
+    "one-hot, unequal levels": lambda r: np.hstack(
+        [
+            one_hot(r, 400, 3, [0.7, 0.2, 0.1]),
+            one_hot(r, 400, 4, [0.5, 0.3, 0.15, 0.05]),
+        ]
+    ),
+    "one-hot and Gaussian": lambda r: np.hstack(
+        [one_hot(r, 300, 3, [0.6, 0.25, 0.15]), correlated(r, 300, 5)]
+    ),
+    "half zeros": lambda r: half_zeros(r, 400, 8),
+    "60 % of the rows identical": lambda r: mostly_one_row(r, 300, 5),
+    "0/1 columns": lambda r: (r.random((300, 8)) < 0.3).astype(float),
+    "answers 1 to 5": lambda r: r.integers(1, 6, (200, 6)).astype(float),
+    "scales 1e-3 to 1e3": lambda r: correlated(r, 300, 7) * np.logspace(-3, 3, 7),
+    "t with 3 df": lambda r: r.standard_t(3, (400, 6)),
+    "mixed": lambda r: mixed(r, 500),
+    "small, 100 x 2, lognormal": lambda r: r.lognormal(0, 0.8, (100, 2)),
+}

@@ -1,0 +1,201 @@
+"""Which rows to call outliers: cut-offs that know skewed, discrete and mixed tables.
+
+A continuous tail is no outlier group. So the *bulk* is found first: the rows that no
+empty valley in the sorted distances separates from the majority. Rows beyond a valley
+are flagged however many they are; of the bulk, each distance flags `RIM` to `TAIL`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.engine.rules import View
+from trueaxis.engine.subspace import Subspace
+from trueaxis.engine.trim import NORMAL_75, Cuts, is_exact_fit
+
+REGULAR = 2.326  # 99 % of regular rows, if the cube roots of distances are normal
+RIM, TAIL = 0.005, 0.02  # of the bulk, a distance flags at least and at most this
+GAP = 1.5  # width of an empty valley in deviations of the bulk,
+REACH = 2.0  # or in parts of its reach above the median, whichever is wider
+STRAY = 0.05  # rows in the valley, as a share of the rows beyond it
+GROUP = 8  # rows that are a group; fewer need a wider valley
+TIE = 1 / 3  # a column is discrete if one value holds more of the bulk than this,
+MOSTLY = 1 / 3  # and a table if more of its columns are than this
+LEAST_ROWS = 8
+
+Which = Literal["e", "s"]
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """Rows as seen from a subspace, and the table that they come from.
+
+    Attributes
+    ----------
+    view : View
+        Squared distances, leverage taken out.
+    table : ndarray of shape (n, D)
+        The same rows with the columns as given.
+    subspace : Subspace
+        In the columns as given.
+    """
+
+    view: View
+    table: NDArray
+    subspace: Subspace
+
+    def distance(self, which: Which) -> NDArray[np.float64]:
+        """Squared distances, 0 where they are rounding."""
+        d2 = getattr(self.view, which)
+        raw = self.view.e if which == "e" else self.view.v
+        return np.where(raw <= self.rounding(), 0.0, d2)
+
+    def rounding(self) -> NDArray[np.float64]:
+        """Squared distances that are no more than rounding."""
+        size = self.table.shape[1] * np.abs(self.subspace.mean).max() ** 2
+        eps = np.finfo(self.table.dtype).eps
+        return eps**1.5 * (self.view.v + self.view.e) + (100 * eps) ** 2 * size
+
+    def distance_in(self, which: Which, columns: NDArray) -> NDArray[np.float64]:
+        """The part of squared distances that comes from some columns."""
+        y = self.table - self.subspace.mean
+        P = self.subspace.basis[:, columns]
+        if which == "e":
+            t = y @ self.subspace.basis.T
+            return ((y[:, columns] - t @ P) ** 2).sum(axis=1)
+        t = y[:, columns] @ P.T
+        return (t**2 / self.subspace.floored_variances()).sum(axis=1)
+
+
+def flag_cuts(cloud: Cloud) -> Cuts:
+    """Cut-offs beyond which a row is called an outlier."""
+    rows = bulk(cloud)
+    e, s = (_cut(cloud.distance(which)[rows]) for which in ("e", "s"))
+    # What is no more than rounding is never beyond.
+    least = cloud.rounding()[rows].max()
+    if cloud.subspace.total > 0:
+        s = max(s, least / cloud.subspace.floored_variances()[-1])
+    return Cuts(max(e, least), s)
+
+
+def _cut(d2: NDArray) -> float:
+    z = np.cbrt(d2[(d2 > 0) & np.isfinite(d2)])
+    if not len(z):
+        return 0.0
+    q25, q50 = np.quantile(z, [0.25, 0.5])
+    cut = q50 + REGULAR * (q50 - q25) / NORMAL_75
+    cut = min(cut, np.quantile(z, 1 - RIM, method="higher"))
+    cut = max(cut, np.quantile(z, 1 - TAIL, method="higher"))
+    return float(cut**3 * (1 + 1e-9))  # rounding must not put a row beyond itself
+
+
+def bulk(cloud: Cloud) -> NDArray[np.bool_]:
+    """Rows that no valley separates from the majority.
+
+    A cluster off the subspace has tiny score distances and one inside it tiny
+    orthogonal ones: both spoil the quantiles of the other distance until they are set
+    aside. So the valley of one is sought in the bulk of the other, in either order.
+    """
+    n = len(cloud.table)
+    everything = best = np.ones(n, dtype=bool)
+    orders: tuple[tuple[Which, Which], ...] = (("e", "s"), ("s", "e"))
+    for first, second in orders:
+        rows = _bulk_of(cloud, first, everything)
+        if rows.all():
+            continue
+        rows = _bulk_of(cloud, second, rows)
+        if rows.sum() >= n // 2 and (best.all() or rows.sum() > best.sum()):
+            best = rows
+    return best
+
+
+def _bulk_of(cloud: Cloud, which: Which, rows: NDArray) -> NDArray[np.bool_]:
+    """Bulk of some rows by one distance; discrete columns give no valley."""
+    d2 = cloud.distance(which)
+    exact = rows & (d2 == 0)
+    if which == "e" and is_exact_fit(cloud.view, exact, rows):
+        if exact.sum() < rows.sum() and not _discrete(cloud.table, exact, rows).any():
+            return exact
+    inner = _below_valley(d2, rows)
+    if inner.sum() == rows.sum():
+        return rows
+    discrete = _discrete(cloud.table, inner, rows)
+    if not discrete.any():
+        return inner
+    vary = _vary(cloud.table, rows)
+    if discrete.sum() > MOSTLY * vary.sum():
+        return rows
+    continuous = vary & ~discrete
+    d2 = np.where(d2 > 0, cloud.distance_in(which, continuous), 0.0)
+    inner = _below_valley(np.where(d2 > 1e-12 * d2.mean(), d2, 0.0), rows)
+    if (_discrete(cloud.table, inner, rows) & continuous).any():
+        return rows
+    return inner
+
+
+def _below_valley(d2: NDArray, rows: NDArray) -> NDArray[np.bool_]:
+    index = np.flatnonzero(rows & (d2 > 0))
+    order = index[np.argsort(d2[index], kind="stable")]
+    inner = rows.copy()
+    z = np.cbrt(d2[order])
+    far = ~np.isfinite(z)
+    z[far] = 1e6 * z[~far].max(initial=1.0)
+    inner[order[valley(z) :]] = False
+    return inner
+
+
+def valley(z: NDArray) -> int:
+    """Number of sorted values below the innermost valley; all of them if there is none.
+
+    For every possible size of the bulk from one half on: is there an empty stretch
+    beyond its edge, and more than a tail behind it?
+    """
+    n = len(z)
+    if n < LEAST_ROWS:
+        return n
+    size = np.arange((n + 1) // 2, n)
+    last, q50, q25 = z[size - 1], z[(size - 1) // 2], z[(size - 1) // 4]
+    deviation = (q50 - q25) / NORMAL_75
+    edge = np.maximum(last, q50 + REGULAR * deviation)
+    width = GAP * np.maximum(deviation, (last - q50) / REACH)
+    inside = np.searchsorted(z, edge, side="right")
+    beyond = n - np.searchsorted(z, edge + width, side="right")
+    # A few rows of the tail lie apart by chance: the fewer, the wider the valley.
+    width *= np.sqrt(np.maximum(1.0, GROUP / np.maximum(beyond, 1)))
+    beyond = n - np.searchsorted(z, edge + width, side="right")
+    stray = n - beyond - inside
+    found = (deviation > 1e-9 * q50) & (beyond > TAIL * n) & (stray <= STRAY * beyond)
+    # The strays may well be the bulk's own tail: they stay with it.
+    return int(n - beyond[found.argmax()]) if found.any() else n
+
+
+def discrete_columns(table: NDArray) -> NDArray[np.bool_]:
+    """Columns in which the value at a quartile holds more than a third of the rows."""
+    n = len(table)
+    out = np.zeros(table.shape[1], dtype=bool)
+    places = [int(q * (n - 1)) for q in (0.25, 0.5, 0.75)]
+    for values in np.partition(table, places, axis=0)[places]:
+        out |= (table == values).mean(axis=0) > TIE
+    return out
+
+
+def separable_columns(table: NDArray) -> NDArray[np.bool_]:
+    """Columns in which a group of rows can be told from a level: the continuous ones.
+
+    None, if the table is mostly discrete.
+    """
+    vary = table.min(axis=0) < table.max(axis=0)
+    discrete = discrete_columns(table) & vary
+    return ~discrete & bool(discrete.sum() <= MOSTLY * vary.sum())
+
+
+def _discrete(table: NDArray, inner: NDArray, rows: NDArray) -> NDArray[np.bool_]:
+    return discrete_columns(table[inner]) & _vary(table, rows)
+
+
+def _vary(table: NDArray, rows: NDArray) -> NDArray[np.bool_]:
+    return table[rows].min(axis=0) < table[rows].max(axis=0)

@@ -1,0 +1,161 @@
+"""Set aside a group of rows that stands apart, and see whether the rest is one cloud.
+
+A tight cluster attracts smooth weights, however robust the start. But it also shows:
+along some direction the rows fall into two groups. `cleave` finds the clearest such
+direction; `heterogeneity` tells how little the rows of a fit look like one cloud.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, xlogy
+
+from trueaxis.engine.moments import Moments
+from trueaxis.engine.subspace import solve
+
+SCREENED_ROWS = 1000
+CLIP = 3.0  # winsorise beyond the quartiles by this many interquartile ranges
+LEAST_SHARE = 0.08  # of the rows, in the smaller group
+LEAST_DEVIATION = 0.05  # of a group, in units of the whole: ties are no tight cluster
+SHARPENED = 8  # directions that are sharpened, the most promising first ...
+SHARPENINGS = 3  # ... and how often
+PROMISING = -0.3  # gain from which a direction is worth sharpening
+CLEAR = -1.0  # gain from which a split is believed
+
+
+@dataclass(frozen=True)
+class Split:
+    """Two groups of rows along a direction.
+
+    Attributes
+    ----------
+    gain : float
+        Twice the log-likelihood per row that one normal has over two: the more
+        negative, the clearer the split.
+    larger : ndarray of bool
+        Marks the rows of the larger group.
+    direction : ndarray of shape (D,)
+    """
+
+    gain: float
+    larger: NDArray[np.bool_]
+    direction: NDArray[np.float64]
+
+
+def cleave(
+    S: NDArray, directions: NDArray, k: int, rng: np.random.Generator
+) -> Split | None:
+    """The clearest split of the rows in two, or None if they look like one cloud.
+
+    Directions are screened on some of the rows and the most promising ones sharpened;
+    all rows are then split along the clearest.
+    """
+    few = S
+    if len(S) > SCREENED_ROWS:
+        few = S[np.sort(rng.choice(len(S), SCREENED_ROWS, replace=False))]
+    splits = split_along(few, directions, SHARPENED)
+    if not splits or splits[0].gain > PROMISING:
+        return None
+    seen: set[bytes] = set()
+    clearest = min(
+        (sharpen(few, split, k, seen) for split in splits), key=lambda split: split.gain
+    )
+    if clearest.gain > CLEAR:
+        return None
+    whole = split_along(S, clearest.direction[:, None], 1)
+    return whole[0] if whole and whole[0].gain <= CLEAR else None
+
+
+def sharpen(S: NDArray, split: Split, k: int, seen: set[bytes]) -> Split:
+    """Turn the direction so that it separates the groups better, while that helps.
+
+    Fisher's direction, with the covariance of the larger group modelled as k components
+    and equal noise. Groupings that were `seen` before lead nowhere new.
+    """
+    for _ in range(SHARPENINGS):
+        if split.larger.tobytes() in seen:
+            break
+        seen.add(split.larger.tobytes())
+        turned = split_along(S, _fisher(S, split.larger, k)[:, None], 1)
+        if not turned or turned[0].gain >= split.gain:
+            break
+        split = turned[0]
+    return split
+
+
+def _fisher(S: NDArray, larger: NDArray[np.bool_], k: int) -> NDArray[np.float64]:
+    moments = Moments(S[larger].mean(axis=0, dtype=float))
+    moments.add(S[larger] - moments.pivot, np.zeros(int(larger.sum())), None)
+    sub = solve(moments, k)
+    D = S.shape[1]
+    noise = (sub.total - sub.variances.sum()) / max(D - k, 1)
+    noise = max(noise, 1e-12 * sub.total, np.finfo(float).tiny)
+    between = S[~larger].mean(axis=0, dtype=float) - sub.mean
+    inside = sub.basis @ between
+    turned = (inside / np.maximum(sub.variances, noise)) @ sub.basis
+    turned += (between - inside @ sub.basis) / noise
+    return turned / max(np.linalg.norm(turned), np.finfo(float).tiny)
+
+
+def split_along(S: NDArray, directions: NDArray, most: int) -> list[Split]:
+    """Best split of the rows in two normals along each direction, clearest first."""
+    Z = S @ directions
+    n = len(Z)
+    order = np.argsort(Z, axis=0, kind="stable")
+    Z = _winsorised(np.take_along_axis(Z, order, axis=0))
+    cost = _two_normals(Z)
+    least = max(int(LEAST_SHARE * n), 2)
+    cost[: least - 1] = cost[n - least :] = np.inf
+    cost[np.diff(Z, axis=0) < 1e-9] = np.inf  # never cut between ties
+    at = cost.argmin(axis=0)
+    gain = cost[at, np.arange(len(at))]
+    splits = []
+    for column in np.argsort(gain, kind="stable")[:most]:
+        if gain[column] < np.inf:
+            left = np.zeros(n, dtype=bool)
+            left[order[: at[column] + 1, column]] = True
+            larger = left if 2 * left.sum() >= n else ~left
+            splits.append(Split(float(gain[column]), larger, directions[:, column]))
+    return splits
+
+
+def _winsorised(Z: NDArray) -> NDArray[np.float64]:
+    """Standardised columns of sorted values; tails must not hide a cluster."""
+    q1, q3 = np.quantile(Z, [0.25, 0.75], axis=0)
+    reach = np.where(q3 > q1, CLIP * (q3 - q1), np.inf)
+    Z = np.clip(Z, q1 - reach, q3 + reach)
+    Z -= Z.mean(axis=0)
+    deviation = Z.std(axis=0)
+    return Z / np.where(deviation > 0, deviation, 1.0)
+
+
+def _two_normals(Z: NDArray) -> NDArray[np.float64]:
+    """Cost of cutting each sorted column after each of its values but the last."""
+    n = len(Z)
+    left = np.arange(1, n)[:, None]
+    right = n - left
+    sums, squares = np.cumsum(Z, axis=0), np.cumsum(Z * Z, axis=0)
+    below = squares[:-1] / left - (sums[:-1] / left) ** 2
+    above = (squares[-1] - squares[:-1]) / right
+    above -= ((sums[-1] - sums[:-1]) / right) ** 2
+    floor = LEAST_DEVIATION**2
+    p, q = left / n, right / n
+    cost = p * np.log(np.maximum(below, floor)) + q * np.log(np.maximum(above, floor))
+    return cost - 2 * (xlogy(p, p) + xlogy(q, q))
+
+
+def heterogeneity(d2: NDArray) -> float:
+    """How far squared distances are from those of one cloud (0 to 1).
+
+    The Kolmogorov-Smirnov distance of their cube roots from a normal distribution.
+    """
+    z = np.sort(np.cbrt(d2))
+    n, deviation = len(z), z.std()
+    if n < 4 or not deviation > 1e-9 * z[-1]:
+        return 1.0
+    F = ndtr((z - z.mean()) / deviation)
+    upper = np.arange(1, n + 1) / n
+    return float(max((upper - F).max(), (F - upper + 1 / n).max()))

@@ -1,0 +1,118 @@
+"""STEP: look, weigh, solve. What every row-weighted method repeats.
+
+Rows that are weighed from their own distances alone are looked at, weighed and summed
+in one pass; a rule that needs all rows at once costs a second pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.engine.moments import Gather, Sums, Sweep, Weighing
+from trueaxis.engine.rules import Rule, View
+from trueaxis.engine.subspace import Subspace, solve, subspace_change
+from trueaxis.rows import Rows
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """One turn: the rows as seen from `state`, their weights, and the next subspace.
+
+    Attributes
+    ----------
+    state, next : Subspace
+    view : View
+        Distances of all rows from `state`.
+    weighing : Weighing
+        Log-weights (repetitions of a row not included) and core of all rows.
+    objective : float
+        Logarithm of the sum of the weights, which DSWL climbs.
+    change : float
+        Distance between the spans of `state` and `next`.
+    effective : float
+        Effective sample size, (sum w)^2 / sum w^2.
+    """
+
+    state: Subspace
+    next: Subspace
+    view: View
+    weighing: Weighing
+    objective: float
+    change: float
+    effective: float
+
+    def weights(self) -> NDArray[np.float64]:
+        """Weights of all rows, repetitions included; they sum to 1."""
+        w = self.copy_weights()
+        return w if self.view.counts is None else w * self.view.counts
+
+    def copy_weights(self) -> NDArray[np.float64]:
+        """Weights of one copy of every row."""
+        return np.exp(self.weighing.log_weights - self.objective)
+
+
+@dataclass(frozen=True)
+class ReweightedStep:
+    """The step of the weighted family, for `iterate`.
+
+    Parameters
+    ----------
+    rows : Rows
+    rule : Rule
+    k : int
+        Number of components.
+    counts : ndarray, optional
+        How often each row counts.
+    """
+
+    rows: Rows
+    rule: Rule
+    k: int
+    counts: NDArray[np.float64] | None = None
+
+    def __call__(self, state: Subspace, previous: Weighed | None = None) -> Weighed:
+        """Look at the rows from `state`, weigh them, solve for the next subspace."""
+        if self.rule.row_local:
+            view, sums = self._fused(state)
+            weighing = self.rule.weigh(view)
+        else:
+            view = look(self.rows, state, self.counts)
+            if previous is not None:
+                view = view._replace(carried=previous.copy_weights())
+            weighing = self.rule.weigh(view)
+            sums = gather(self.rows, state.mean, weighing, self.counts)
+        span = sums.span()
+        after = solve(span, self.k, None if weighing.core is None else sums.core())
+        return Weighed(
+            state=state,
+            next=after,
+            view=view,
+            weighing=weighing,
+            objective=span.log_weight(),
+            change=subspace_change(after.basis, state.basis),
+            effective=span.effective_size(),
+        )
+
+    def _fused(self, state: Subspace) -> tuple[View, Sums]:
+        def weigh(v: NDArray, e: NDArray, s: NDArray) -> Weighing:
+            return self.rule.weigh(View(v, e, s))
+
+        (v, e, s), sums = self.rows.scan(Sweep(state, weigh, self.counts))
+        return View(v, e, s, self.counts), sums
+
+
+def look(rows: Rows, state: Subspace, counts: NDArray | None = None) -> View:
+    """Distances of all rows from a subspace, in one pass."""
+    (v, e, s), _ = rows.scan(Sweep(state))
+    return View(v, e, s, counts)
+
+
+def gather(
+    rows: Rows, pivot: NDArray, weighing: Weighing, counts: NDArray | None = None
+) -> Sums:
+    """Moments of rows whose weights are known, in one pass."""
+    _, sums = rows.scan(Gather(pivot, weighing, counts))
+    return sums

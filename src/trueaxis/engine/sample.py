@@ -1,0 +1,95 @@
+"""Draw the rows on which a fit starts: all of them, or a few thousand.
+
+A few thousand rows tell the centre, the subspace and the temperatures to statistical
+accuracy; the passes over all rows that follow do the rest.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.rows import Rows
+
+SAMPLE_ROWS = 4000
+# Beside a row this many times further away than the others, their digits are lost.
+TOO_FAR = 1e10
+
+
+class Sample(NamedTuple):
+    """Rows to start on.
+
+    S : the rows, repeated as often as they count
+    index : their numbers among all rows
+    large : whether there are more rows than these
+    exact : whether every row is there as often as it counts
+    """
+
+    S: NDArray
+    index: NDArray[np.intp]
+    large: bool
+    exact: bool
+
+
+def draw_sample(rows: Rows, counts: NDArray | None, rng: np.random.Generator) -> Sample:
+    """Rows for the start, repeated as often as they count, in an order of their own.
+
+    The order depends on nothing but where the rows lie, so that permuting, rotating,
+    shifting or scaling the data does not change which rows a random draw picks.
+    """
+    n, D = rows.shape
+    size = max(SAMPLE_ROWS, 4 * D)
+    index = np.arange(n) if counts is None else np.flatnonzero(counts)
+    large = len(index) > size
+    if large:
+        share = None if counts is None else counts[index] / counts[index].sum()
+        index = np.sort(rng.choice(index, size, replace=False, p=share))
+        counts = None
+    S = rows.take(index)
+    near = within_reach(S)
+    copies = np.ones(len(near)) if counts is None else counts[index[near]]
+    order = near[canonical_order(S[near], copies)]
+    if counts is not None:
+        order = order[_resampled(counts[index[order]], size)]
+    whole = counts is None or bool((counts == np.round(counts)).all())
+    exact = not large and whole and len(order) == copies.sum()
+    return Sample(S[order], index[order], large, exact)
+
+
+def within_reach(S: NDArray) -> NDArray[np.intp]:
+    """Numbers of the rows that are not absurdly far from the others."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        y = S - np.median(S, axis=0)
+        d = np.sqrt(np.einsum("ij,ij->i", y, y, dtype=float))
+    d[np.isnan(d)] = np.inf
+    away = d[d > 0]
+    if not len(away):
+        return np.arange(len(S))
+    # Where nearly all rows are one, the few others may be the very far ones.
+    typical = np.quantile(away, 0.25, method="lower")
+    return np.flatnonzero(d <= TOO_FAR * typical)
+
+
+def canonical_order(S: NDArray, copies: NDArray) -> NDArray[np.intp]:
+    """Sort the rows by where they lie in the cloud, whatever the axes and the unit."""
+    y = (S - np.average(S, axis=0, weights=copies)).astype(float)
+    y /= max(np.abs(y).max(initial=0.0), np.finfo(float).tiny)
+    d = np.einsum("ij,ij->i", y, y)
+    # Rows at equal distances are told apart by their side of the longest rows.
+    side = y @ ((copies * d) @ y)
+    return np.lexsort((side, np.sqrt(d) + 0.1 * _unit(side, d)))
+
+
+def _unit(side: NDArray, d: NDArray) -> NDArray:
+    size = np.abs(side).max(initial=0.0)
+    return side * (np.sqrt(d.max(initial=0.0)) / size) if size > 0 else side
+
+
+def _resampled(counts: NDArray, size: int) -> NDArray[np.intp]:
+    """Repeat numbers in proportion to counts: whole counts are met exactly."""
+    last = np.cumsum(counts)
+    n = max(2, min(round(last[-1]), size))
+    places = (np.arange(n) + 0.5) * (last[-1] / n)
+    return np.minimum(np.searchsorted(last, places, side="right"), len(counts) - 1)

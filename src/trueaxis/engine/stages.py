@@ -1,0 +1,179 @@
+"""The stages of DSWL on a sample of rows: start, settle, converge, trim; and peel.
+
+Once with all rows of the sample and, where they fall into two groups, again without the
+smaller group; the fit that explains more rows as one cloud is chosen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.engine.calibrate import Temperatures, calibrate
+from trueaxis.engine.iterate import Result, iterate
+from trueaxis.engine.moments import Moments, Weighing
+from trueaxis.engine.peel import cleave, heterogeneity
+from trueaxis.engine.reweighted import ReweightedStep, Weighed, gather
+from trueaxis.engine.rules import EntropyRule, TrustRule
+from trueaxis.engine.starts import deepest_half, directions
+from trueaxis.engine.subspace import Subspace, extrapolate, solve
+from trueaxis.engine.trim import TrimRule, natural_cuts, without_leverage, worst_ratio
+from trueaxis.rows import ArrayRows, Rows
+
+SETTLE_ROUNDS = 8
+TRIM_ROUNDS = 8
+TRIM_TOL = 1e-9  # a set of rows that repeats moves nothing
+MOST_PEELS = 3
+PENALTY = 8.0  # for rows that are not one cloud
+CHANCE = 1.25  # heterogeneity that n rows of one cloud may show, times sqrt(n)
+ONE_CLOUD = 0.02
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked of the stages.
+
+    Attributes
+    ----------
+    k : int
+    trust : float
+    temperatures : Temperatures or None
+        None to have them calibrated by `trust`.
+    max_iter, tol
+        Of the iteration of Algorithm 1.
+    """
+
+    k: int
+    trust: float
+    temperatures: Temperatures | None
+    max_iter: int
+    tol: float
+
+
+@dataclass(frozen=True)
+class Core:
+    """A fit to some rows of the sample.
+
+    Attributes
+    ----------
+    kept : ndarray
+        Numbers of those rows in the sample.
+    temperatures : Temperatures
+    learned : Result
+        Of Algorithm 1.
+    trimmed : Result
+        Of the reweighting after it.
+    """
+
+    kept: NDArray[np.intp]
+    temperatures: Temperatures
+    learned: Result[Weighed]
+    trimmed: Result[Weighed]
+
+    def excess(self) -> float:
+        """How much less the rows look like one cloud than chance would have it."""
+        view = without_leverage(self.trimmed.turn.view)
+        weighing = self.trimmed.turn.weighing
+        span = view.e[weighing.log_weights > -np.inf]
+        inside = view.s[weighing.core]
+        worst = max(heterogeneity(span), heterogeneity(inside))
+        return max(0.0, worst - CHANCE / np.sqrt(len(inside)))
+
+    def score(self, n: int) -> float:
+        """Share of the n rows that the fit explains, less if they are not one cloud."""
+        view = without_leverage(self.trimmed.turn.view)
+        explained = (worst_ratio(view, natural_cuts(view)) <= 1.0).sum()
+        return float(explained / n - PENALTY * self.excess())
+
+
+def equal_weights(rows: Rows, k: int, counts: NDArray | None = None) -> Subspace:
+    """Plain PCA: the paper's start."""
+    n = rows.shape[0]
+    pivot = rows.take(np.zeros(1, dtype=np.intp))[0].astype(float)
+    return solve(gather(rows, pivot, Weighing(np.zeros(n)), counts).span(), k)
+
+
+def deep_moments(S: NDArray, views: NDArray, least: int = 0) -> Moments:
+    """Moments of the deepest half of the rows, or of the `least` deepest."""
+    half = deepest_half(S, views, least)
+    pivot = np.median(S, axis=0).astype(float)
+    weighing = Weighing(np.where(half, 0.0, -np.inf))
+    return gather(ArrayRows(S), pivot, weighing).span()
+
+
+def deep_start(S: NDArray, views: NDArray, k: int) -> Subspace:
+    """Subspace of the deepest half of the rows: the robust start."""
+    start = solve(deep_moments(S, views, least=k + 2), k)
+    # Copies of one row are as deep as can be, and say nothing about the others.
+    return start if start.total > 0 else equal_weights(ArrayRows(S), k)
+
+
+def best_core(
+    S: NDArray, plan: Plan, separable: NDArray[np.bool_], rng: np.random.Generator
+) -> Core:
+    """Fit with all rows and without groups that stand apart; return the best.
+
+    `separable` marks the columns in which groups are looked for.
+    """
+    n, kept = len(S), np.arange(len(S))
+    need = max(plan.k + 2, n // 2)
+    views = directions(S, rng)
+    best = fit_core(S, kept, deep_start(S, views, plan.k), plan, need)
+    score = best.score(n)
+    for _ in range(MOST_PEELS if separable.any() else 0):
+        split = cleave(S[np.ix_(kept, separable)], views[separable], plan.k, rng)
+        if split is None:
+            break
+        kept = kept[split.larger]
+        # Without the smaller group a fit can explain at most the larger one.
+        if len(kept) < max(n / 2, plan.k + 3) or score >= len(kept) / n - 0.01:
+            break
+        views = directions(S[kept], rng)
+        start = deep_start(S[kept], views, plan.k)
+        core = fit_core(S, kept, start, plan, need)
+        if core.score(n) > score:
+            best, score = core, core.score(n)
+        elif best.excess() <= ONE_CLOUD:
+            break
+    return best
+
+
+def fit_core(
+    S: NDArray, kept: NDArray[np.intp], start: Subspace, plan: Plan, need: int
+) -> Core:
+    """Settle, converge and trim on the rows `kept`."""
+    rows, temperatures = ArrayRows(S[kept]), plan.temperatures
+    if temperatures is None:
+        start, temperatures = settle(rows, start, plan)
+    step = ReweightedStep(rows, EntropyRule(temperatures), plan.k)
+    learned = iterate(
+        step, start, max_iter=plan.max_iter, tol=plan.tol, leap=extrapolate
+    )
+    trimmed = trim(rows, learned.turn.next, plan.k, need, previous=learned.turn)
+    return Core(kept, temperatures, learned, trimmed)
+
+
+def settle(rows: Rows, start: Subspace, plan: Plan) -> tuple[Subspace, Temperatures]:
+    """A few rounds with temperatures calibrated anew; then they are frozen."""
+    # Fewer rows than twice the dimension could not carry the subspace.
+    least = 2.0 * (plan.k + 1) / rows.shape[0]
+    trust = min(1.0, max(plan.trust, least))
+    step = ReweightedStep(rows, TrustRule(trust), plan.k)
+    settled = iterate(step, start, max_iter=SETTLE_ROUNDS, tol=0.0)
+    view = settled.turn.view
+    return settled.turn.next, calibrate(view.v, view.e, trust)
+
+
+def trim(
+    rows: Rows, state: Subspace, k: int, need: int, previous: Weighed | None = None
+) -> Result[Weighed]:
+    """Keep the rows within cut-offs, until they repeat."""
+    return iterate(
+        ReweightedStep(rows, TrimRule(need), k),
+        state,
+        max_iter=TRIM_ROUNDS,
+        tol=TRIM_TOL,
+        previous=previous,
+    )

@@ -1,0 +1,1 @@
+"""The estimators, one short file per family."""

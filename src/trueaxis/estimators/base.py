@@ -1,0 +1,190 @@
+"""What every fitted subspace can do: project, reconstruct, measure and judge rows.
+
+A method's `fit` stores a subspace and cut-offs; this module is all that follows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    OutlierMixin,
+    TransformerMixin,
+)
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from trueaxis.engine.moments import Sweep
+from trueaxis.engine.subspace import Subspace
+from trueaxis.validation import validate_rows
+
+
+class Distances(NamedTuple):
+    """Distances of rows, or their cut-offs.
+
+    score : inside the subspace, every component in units of its standard deviation
+    orthogonal : from the row to the subspace, in the unit of the data
+    """
+
+    score: Any
+    orthogonal: Any
+
+
+class SubspaceEstimator(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, OutlierMixin, BaseEstimator
+):
+    """Base of all methods: `components_`, `mean_`, `explained_variance_`, `cutoffs_`."""
+
+    components_: NDArray
+    mean_: NDArray
+    explained_variance_: NDArray
+    noise_variance_: float
+    n_components_: int
+    cutoffs_: Distances
+    offset_: float
+    _total_variance: float
+
+    def transform(self, X: ArrayLike) -> NDArray:
+        """Scores of rows on the components.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+
+        Returns
+        -------
+        ndarray of shape (n, n_components_)
+        """
+        check_is_fitted(self)
+        rows = validate_rows(self, X, reset=False)
+        basis = self.components_.T
+
+        def project(block: NDArray) -> NDArray:
+            # Centre first: far from the origin, x P - m P loses the digits.
+            return (block - self.mean_) @ basis
+
+        return rows.map(project, self.n_components_)
+
+    def inverse_transform(self, X: ArrayLike) -> NDArray:
+        """Rows that have these scores and lie in the subspace.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_components_)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n, D)
+        """
+        check_is_fitted(self)
+        scores = check_array(X, dtype=[np.float64, np.float32])
+        if scores.shape[1] != self.n_components_:
+            raise ValueError(
+                f"X has {scores.shape[1]} columns, but there are {self.n_components_} "
+                "components: pass what transform returned."
+            )
+        return scores @ self.components_ + self.mean_
+
+    def distances(self, X: ArrayLike) -> Distances:
+        """Score distance and orthogonal distance of every row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+
+        Returns
+        -------
+        Distances
+            Two arrays of length n, `score` and `orthogonal`.
+        """
+        check_is_fitted(self)
+        rows = validate_rows(self, X, reset=False)
+        (_, e, s), _ = rows.scan(Sweep(self._subspace()))
+        return Distances(np.sqrt(s), np.sqrt(e))
+
+    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
+        """How regular rows are: minus the larger of both distances over their cut-offs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            0 at the centre, -1 on a cut-off, lower for outliers.
+        """
+        return -np.maximum.reduce(
+            [
+                _ratio(distance, cutoff)
+                for distance, cutoff in zip(
+                    self.distances(X), self.cutoffs_, strict=True
+                )
+            ]
+        )
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """`score_samples` shifted so that outliers are negative.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int_]:
+        """1 for regular rows, -1 for outliers, also for rows never seen.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return np.where(self.decision_function(X) >= 0, 1, -1)
+
+    def get_covariance(self) -> NDArray:
+        """Covariance of regular rows: the components, and equal noise off them.
+
+        Returns
+        -------
+        ndarray of shape (D, D)
+        """
+        check_is_fitted(self)
+        P, noise = self.components_, self.noise_variance_
+        D = P.shape[1]
+        return (P.T * (self.explained_variance_ - noise)) @ P + noise * np.eye(D)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def _subspace(self) -> Subspace:
+        return Subspace(
+            self.mean_.astype(float),
+            self.components_.astype(float),
+            self.explained_variance_.astype(float),
+            self._total_variance,
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _ratio(distance: NDArray, cutoff: float) -> NDArray[np.float64]:
+    """Distance in units of its cut-off; a cut-off of 0 leaves no room at all."""
+    if cutoff > 0:
+        return distance / cutoff
+    return np.where(distance > 0, np.inf, 0.0)

@@ -1,0 +1,279 @@
+"""DSWL, the method of the paper: the file to read first.
+
+`fit` checks, lets the engine find a robust start, run Algorithm 1 and reweight, and
+stores the outcome.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import chi2
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from trueaxis.engine.calibrate import Temperatures, entropy
+from trueaxis.engine.fitting import Fitting, Outcome
+from trueaxis.engine.quantiles import total_count
+from trueaxis.engine.stages import Plan
+from trueaxis.engine.subspace import fix_signs
+from trueaxis.estimators.base import Distances, SubspaceEstimator
+from trueaxis.rows import Rows
+from trueaxis.validation import (
+    validate_counts,
+    validate_n_components,
+    validate_number,
+    validate_rows,
+    validate_tau,
+)
+
+
+class DSWL(SubspaceEstimator):
+    """Robust PCA by discriminant sample weight learning.
+
+    Every row gets a weight from three views: its squared distance v from the centre
+    inside the principal subspace, its squared distance e off it, and d = v + e,
+
+        w = exp(-(v / (n tau_a) + e / (n tau_b) + d / (n tau_c))), scaled to sum 1.
+
+    The weights give a centre (weighted mean) and a subspace (leading eigenvectors of
+    the weighted scatter), these give new weights, and so on: Algorithm 1 of the paper.
+    By default it starts robustly, its temperatures are calibrated by `trust`, and a last
+    stage keeps all rows within cut-offs, so that clean data lose next to nothing.
+
+    Parameters
+    ----------
+    n_components : int, float, "auto" or None, default="auto"
+        Number of components. A float in (0, 1) asks for the least number whose robust
+        variance reaches that share; "auto" for the components above the noise (the
+        hard threshold of Gavish and Donoho, 2014, on the robust variances, at most one
+        component per five regular rows); None for all, min(n, D).
+    trust : float in (0, 1], default=0.5
+        Share of rows that may carry the weights (their perplexity over n). 0.5
+        withstands nearly half of the rows being bad.
+    tau : "auto" or tuple of three floats, default="auto"
+        The paper's temperatures (tau_a, tau_b, tau_c), in squared units of X over n.
+        "auto" calibrates them by `trust`. Only 1/tau_a + 1/tau_c and 1/tau_b + 1/tau_c
+        matter; the objective never falls if tau_b <= tau_a.
+    init : {"auto", "uniform"}, default="auto"
+        Robust start (Stahel-Donoho outlyingness; a group of rows that stands apart is
+        set aside if the rest then looks like one cloud), or the paper's equal weights.
+    reweight : bool, default=True
+        Whether to finish with the rows within cut-offs. With False the result is the
+        fixed point of Algorithm 1.
+    max_iter : int, default=200
+        Most iterations of Algorithm 1.
+    tol : float, default=1e-6
+        Change of the subspace (norm of sines) and of the objective at which it stops.
+    random_state : int, RandomState instance or None, default=0
+        Seeds the directions of the start and the sample on which large data start.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components_, D)
+        Principal axes; the loading of largest size of each is positive.
+    mean_ : ndarray of shape (D,)
+        Robust centre.
+    explained_variance_ : ndarray of shape (n_components_,)
+        Variances of regular rows along the axes (with `reweight=False` the paper's:
+        weighted, and so smaller).
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        The same as shares of the variance in all directions.
+    noise_variance_ : float
+        Mean variance of regular rows in the directions left out.
+    n_components_ : int
+    weights_ : ndarray of shape (n,)
+        Learned weights, sample weights included; they sum to 1. 0 for rows that were
+        set aside as a group.
+    support_ : ndarray of shape (n,), bool
+        Regular rows: within both cut-offs. They give `mean_` and the variances.
+    tau_ : tuple of three floats
+        The temperatures used.
+    trust_ : float
+        Perplexity of `weights_` over n.
+    objective_ : float
+        ln sum exp(-(...)), which Algorithm 1 climbs, over all rows.
+    history_ : dict of ndarray
+        "objective", "change" of the subspace and "effective" sample size for every
+        iteration (of the start's sample, if X has more rows than that).
+    n_iter_ : int
+    converged_ : bool
+    cutoffs_ : Distances
+        Largest score and orthogonal distance of a regular row.
+    offset_ : float
+        `decision_function` is `score_samples` minus this, -1.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (D,)
+        If X had names for its columns.
+
+    Notes
+    -----
+    ``DSWL(k, tau=(a, b, c), init="uniform", reweight=False)`` is the paper's algorithm
+    to the letter. Data of more than 4000 rows start on a random sample; passes over all
+    rows then give weights, subspace and verdicts.
+
+    References
+    ----------
+    Y. Deng, K. Hu, B. Li, Y. Zhang: Robust Principal Component Analysis via Discriminant
+    Sample Weight Learning.
+
+    Examples
+    --------
+    >>> from trueaxis import DSWL
+    >>> from trueaxis.datasets import planted
+    >>> cloud = planted("ocs", share=0.3)
+    >>> model = DSWL(n_components=3).fit(cloud.X)
+    >>> bool(model.support_[cloud.is_outlier].any())
+    False
+    >>> model.transform(cloud.X).shape
+    (500, 3)
+    >>> model.predict(cloud.X[-2:])
+    array([-1, -1])
+    """
+
+    def __init__(
+        self,
+        n_components: int | float | Literal["auto"] | None = "auto",
+        *,
+        trust: float = 0.5,
+        tau: Literal["auto"] | tuple[float, float, float] = "auto",
+        init: Literal["auto", "uniform"] = "auto",
+        reweight: bool = True,
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.trust = trust
+        self.tau = tau
+        self.init = init
+        self.reweight = reweight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(
+        self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> DSWL:
+        """Find the subspace, the centre and the rows that are bad.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+        y : ignored
+        sample_weight : array-like of shape (n,), optional
+            Multiplies the learned weights. Whole numbers are repetitions of rows; of
+            other weights only the ratios matter.
+
+        Returns
+        -------
+        DSWL
+            The fitted estimator.
+        """
+        rows = validate_rows(self, X)
+        counts = validate_counts(sample_weight, rows.shape[0])
+        plan = self._plan(rows, counts)
+        fitting = Fitting(
+            rows,
+            counts,
+            plan,
+            uniform=self.init == "uniform",
+            reweight=self.reweight,
+            rng=np.random.default_rng(
+                check_random_state(self.random_state).randint(2**31)
+            ),
+        )
+        return self._store(fitting.search(self.n_components), rows, counts)
+
+    def _plan(self, rows: Rows, counts: NDArray | None) -> Plan:
+        """Check the parameters; k is found later."""
+        n = rows.shape[0] if counts is None else int((counts > 0).sum())
+        validate_n_components(self.n_components, n, rows.shape[1])
+        validate_number("trust", self.trust, 0, 1)
+        validate_number("max_iter", self.max_iter, 1, np.inf, whole=True)
+        validate_number("tol", self.tol, 0, np.inf)
+        if self.init not in ("auto", "uniform"):
+            raise ValueError(
+                f'init={self.init!r} is not known: choose "auto" (robust) or "uniform" '
+                "(the paper's)."
+            )
+        tau = validate_tau(self.tau)
+        temperatures = None
+        if tau is not None:
+            if tau[1] > tau[0]:
+                warnings.warn(
+                    f"tau_b={tau[1]:g} is above tau_a={tau[0]:g}: the objective may fall "
+                    "and the iteration cycle. Choose tau_b <= tau_a.",
+                    stacklevel=3,
+                )
+            total = total_count(np.empty(rows.shape[0]), counts)
+            temperatures = Temperatures(*(total * t for t in tau))
+        return Plan(0, self.trust, temperatures, self.max_iter, self.tol)
+
+    def _store(self, outcome: Outcome, rows: Rows, counts: NDArray | None) -> DSWL:
+        n, D = rows.shape
+        dtype, subspace, judged = rows.dtype, outcome.subspace, outcome.judged
+        total = total_count(outcome.weights, counts)
+        factor = self._consistency(judged.support, outcome.k, counts)
+        self.n_components_ = outcome.k
+        self.components_ = fix_signs(subspace.basis).astype(dtype)
+        self.mean_ = subspace.mean.astype(dtype)
+        self.explained_variance_ = (factor * subspace.variances).astype(dtype)
+        self.explained_variance_ratio_ = (
+            subspace.variances / max(subspace.total, np.finfo(float).tiny)
+        ).astype(dtype)
+        rest = max(subspace.total - subspace.variances.sum(), 0.0)
+        self.noise_variance_ = float(factor * rest / max(D - outcome.k, 1))
+        self._total_variance = float(factor * subspace.total)
+        self.cutoffs_ = Distances(
+            float(np.sqrt(judged.cuts.s / factor)), float(np.sqrt(judged.cuts.e))
+        )
+        self.offset_ = -1.0
+        self.support_ = judged.support
+        self.weights_ = outcome.weights
+        self.tau_ = tuple(float(t / total) for t in outcome.temperatures)
+        copies = outcome.finish.per_copy(outcome.weights)
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(copies)
+        self.trust_ = float(np.exp(entropy(log_weights, outcome.finish.counts)) / total)
+        self.objective_ = outcome.objective
+        self.history_ = outcome.learned.history
+        self.n_iter_ = outcome.learned.n_iter
+        self.converged_ = outcome.learned.converged
+        self._warn(outcome, n)
+        return self
+
+    def _consistency(self, support: NDArray, k: int, counts: NDArray | None) -> float:
+        """Factor that makes variances of the rows within cut-offs those of all.
+
+        For normal data cut at 99 %, and unbiased; 1 for the paper's weighted variances.
+        """
+        if not self.reweight:
+            return 1.0
+        kept = float(support.sum() if counts is None else counts[support].sum())
+        kept = max(kept, 2.0)
+        truncated = 0.99 / chi2.cdf(chi2.ppf(0.99, k), k + 2)
+        return float(truncated * kept / (kept - 1.0))
+
+    def _warn(self, outcome: Outcome, n: int) -> None:
+        turn = outcome.learned.turn
+        if not self.converged_:
+            warnings.warn(
+                f"DSWL stopped after {self.n_iter_} iterations with a change of "
+                f"{turn.change:.1e} (tol={self.tol:g}). Raise max_iter or tol, or see "
+                "history_.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        if turn.effective < min(outcome.k + 1, n - 1) and turn.state.total > 0:
+            distance = np.median(turn.view.v + turn.view.e)
+            warnings.warn(
+                f"Only {turn.effective:.1f} of {n} rows carry weight, too few for "
+                f"{outcome.k} components: the temperatures {self.tau_} are small for "
+                f"squared distances of {distance:.3g} (median). Raise tau, or raise trust "
+                'with tau="auto".',
+                stacklevel=4,
+            )

@@ -1,0 +1,185 @@
+"""CHECK: what the user gave becomes `Rows`, counts and numbers, or a clear error.
+
+Everything behind this module may rely on finite floats and sensible parameters.
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+from trueaxis.rows import ArrayRows, Rows
+
+DTYPES = (np.float64, np.float32)
+
+
+def validate_rows(estimator: Any, X: Any, *, reset: bool = True) -> Rows:
+    """Check X against what the estimator can take; return it as `Rows`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        With fact, cause and remedy, where X is not a dense, finite, numeric table.
+    """
+    _refuse_dask(X)
+    _refuse_text(X)
+    try:
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=DTYPES,
+            ensure_all_finite=False,
+            ensure_min_samples=2 if reset else 1,
+        )
+    except ValueError as error:
+        if "is expecting" not in str(error):
+            raise
+        raise ValueError(
+            f"{error} Pass the columns that it was fitted on, in the same order."
+        ) from None
+    rows = ArrayRows(X)
+    _refuse_nonfinite(rows, estimator)
+    return rows
+
+
+def _refuse_dask(X: Any) -> None:
+    # scikit-learn would pull the whole collection into memory without a word.
+    if type(X).__module__.split(".")[0] == "dask":
+        raise TypeError(
+            f"X is a Dask {type(X).__name__}, which would have to be pulled into memory "
+            "whole. If it fits there, pass X.compute()."
+        )
+
+
+def _refuse_text(X: Any) -> None:
+    names = [str(name) for name in getattr(X, "columns", [])]
+    cells = np.asarray(X) if hasattr(X, "columns") or isinstance(X, list) else X
+    if getattr(cells, "ndim", 0) != 2 or cells.dtype.kind not in "OUS":
+        return
+    for column in range(cells.shape[1]):
+        for row, cell in enumerate(cells[:, column]):
+            if isinstance(cell, (str, bytes)) and not _is_number(cell):
+                name = repr(names[column]) if names else column
+                raise ValueError(
+                    f"X has text in column {name}: {cell!r} in row {row}. Only numbers "
+                    "can be analysed: drop the column or encode it."
+                )
+
+
+def _is_number(cell: str | bytes) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_nonfinite(rows: Rows, estimator: Any) -> None:
+    for first, block in rows.blocks():
+        # The extremes tell of any NaN or infinity without a temporary array.
+        if np.isfinite(block.max()) and np.isfinite(block.min()):
+            continue
+        bad = ~np.isfinite(block)
+        row, column = np.argwhere(bad)[0]
+        what = "NaN" if np.isnan(block[row, column]) else "infinity"
+        names = getattr(estimator, "feature_names_in_", None)
+        name = column if names is None else repr(str(names[column]))
+        raise ValueError(
+            f"X contains {what} in row {first + row}, column {name} ({bad.sum()} such "
+            f"cells in rows {first} to {first + len(block) - 1}). Distances need finite "
+            "numbers: drop or impute the rows."
+        )
+
+
+def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
+    """How often each row counts, or None where each counts once.
+
+    Whole numbers are repetitions; of other weights only the ratios matter, and they are
+    scaled to mean 1 over the rows that count at all.
+    """
+    if sample_weight is None:
+        return None
+    w = np.asarray(sample_weight, dtype=float)
+    if w.ndim == 0:
+        w = np.full(n, float(w))
+    if w.shape != (n,):
+        raise ValueError(
+            f"sample_weight has shape {w.shape}, but X has {n} rows: pass one weight per "
+            "row."
+        )
+    if not np.isfinite(w).all() or (w < 0).any():
+        row = int(np.argmin(np.isfinite(w) & (w >= 0)))
+        raise ValueError(
+            f"sample_weight is {w[row]} in row {row}: weights must be finite and not "
+            "negative."
+        )
+    if (w > 0).sum() < 2:
+        raise ValueError(
+            f"Only {(w > 0).sum()} of {n} rows have a sample_weight above zero: a "
+            "subspace needs at least 2."
+        )
+    if (w == 1).all():
+        return None
+    return w if (w == np.round(w)).all() else w / w[w > 0].mean()
+
+
+def validate_n_components(n_components: Any, n: int, D: int) -> None:
+    """Refuse a number of components that cannot be had."""
+    most = min(n, D)
+    if n_components is None or n_components == "auto":
+        return
+    if isinstance(n_components, bool) or not isinstance(n_components, numbers.Real):
+        raise TypeError(
+            f"n_components={n_components!r} is a {type(n_components).__name__}: pass a "
+            'whole number, a share between 0 and 1, "auto" or None.'
+        )
+    if isinstance(n_components, numbers.Integral):
+        if not 1 <= n_components <= most:
+            raise ValueError(
+                f"n_components={n_components}, but X has {n} rows and {D} columns: ask "
+                f"for 1 to {most}."
+            )
+    elif not 0 < n_components < 1:
+        raise ValueError(
+            f"n_components={n_components} is neither a whole number nor a share of the "
+            "variance: pass an integer, or a float between 0 and 1 (both excluded)."
+        )
+
+
+def validate_number(
+    name: str, value: Any, low: float, high: float, *, whole: bool = False
+) -> None:
+    """Refuse a parameter that is not a number in (low, high], or [low, high] if whole."""
+    kind = numbers.Integral if whole else numbers.Real
+    wanted = (
+        f"a whole number of at least {low:g}" if whole else f"in ({low:g}, {high:g}]"
+    )
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise TypeError(f"{name}={value!r} is a {type(value).__name__}: pass {wanted}.")
+    if not (low <= value <= high if whole else low < value <= high):
+        raise ValueError(f"{name}={value} is out of range: it must be {wanted}.")
+
+
+def validate_tau(tau: Any) -> tuple[float, float, float] | None:
+    """The three temperatures as floats, or None for "auto"."""
+    if isinstance(tau, str) and tau == "auto":
+        return None
+    try:
+        a, b, c = (float(t) for t in tau)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f'tau={tau!r} is not understood: pass "auto" or three temperatures '
+            "(tau_a, tau_b, tau_c)."
+        ) from None
+    for name, t in zip(("tau_a", "tau_b", "tau_c"), (a, b, c), strict=True):
+        if not t > 0:
+            raise ValueError(
+                f"{name}={t} in tau={tau!r}: temperatures divide squared distances and "
+                'must be positive. Use tau="auto" to have them calibrated.'
+            )
+    return a, b, c

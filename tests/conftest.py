@@ -1,0 +1,10 @@
+import os
+
+# One BLAS thread per test process: the tests already run side by side, and sums come
+# out in the same order on every machine.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from hypothesis import settings
+
+settings.register_profile("ci", max_examples=30, deadline=None, derandomize=True)
+settings.load_profile("ci")
