@@ -1,10 +1,10 @@
 """How right is the answer? DSWL, plain PCA and the oracle side by side.
 
-The oracle is plain PCA on the clean rows only. Angles are the largest principal angle to
-the true subspace in degrees. Three parts: planted outliers, tables with nothing planted,
-and faces with occluded images (needs the face sets: --data-home or TRUEAXIS_DATA).
+The oracle is plain PCA on the clean rows only. Angles are the largest principal angle
+to the true subspace in degrees. Three parts: planted outliers, tables with nothing
+planted, and faces with occluded images (these need the face sets, see --data-home).
 
-    python benchmarks/accuracy.py [--seeds 20] [--part planted|tables|faces] [--data-home DIR]
+    python benchmarks/accuracy.py [--seeds 20] [--part planted] [--data-home DIR]
 """
 
 from __future__ import annotations

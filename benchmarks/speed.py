@@ -97,8 +97,8 @@ def memory() -> None:
     share = peak / X.nbytes
     verdict = "ok" if share < 0.5 else "beyond"
     CONSOLE.print(
-        f"Peak extra memory at 1,000,000 x 50: {peak / 2**20:.0f} MiB, {share:.2f} of the "
-        f"data's size ({verdict})"
+        f"Peak extra memory at 1,000,000 x 50: {peak / 2**20:.0f} MiB, {share:.2f} of "
+        f"the data's size ({verdict})"
     )
 
 

@@ -149,8 +149,8 @@ class Sensors:
 def sensors(random_state: int = 0) -> Sensors:
     """Readings of a pump: two causes (load, weather) move six columns.
 
-    A tenth of the rows has faults: an over-run (extreme load, columns consistent), a flow
-    meter that reports another unit, and a loose thermocouple during over-run.
+    Some rows have faults: an over-run (extreme load, columns consistent), a flow meter
+    that reports another unit, and a loose thermocouple during over-run.
 
     Parameters
     ----------

@@ -51,8 +51,8 @@ def _refuse_dask(X: Any) -> None:
     # scikit-learn would pull the whole collection into memory without a word.
     if type(X).__module__.split(".")[0] == "dask":
         raise TypeError(
-            f"X is a Dask {type(X).__name__}, which would have to be pulled into memory "
-            "whole. If it fits there, pass X.compute()."
+            f"X is a Dask {type(X).__name__}, which would have to be pulled into "
+            "memory whole. If it fits there, pass X.compute()."
         )
 
 
@@ -91,8 +91,8 @@ def _refuse_nonfinite(rows: Rows, estimator: Any) -> None:
         name = column if names is None else repr(str(names[column]))
         raise ValueError(
             f"X contains {what} in row {first + row}, column {name} ({bad.sum()} such "
-            f"cells in rows {first} to {first + len(block) - 1}). Distances need finite "
-            "numbers: drop or impute the rows."
+            f"cells in rows {first} to {first + len(block) - 1}). Distances need "
+            "finite numbers: drop or impute the rows."
         )
 
 
@@ -109,8 +109,8 @@ def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
         w = np.full(n, float(w))
     if w.shape != (n,):
         raise ValueError(
-            f"sample_weight has shape {w.shape}, but X has {n} rows: pass one weight per "
-            "row."
+            f"sample_weight has shape {w.shape}, but X has {n} rows: pass one weight "
+            "per row."
         )
     if not np.isfinite(w).all() or (w < 0).any():
         row = int(np.argmin(np.isfinite(w) & (w >= 0)))
@@ -139,12 +139,12 @@ def validate_n_components(n_components: Any, n: int, D: int) -> None:
             'whole number, a share between 0 and 1, "auto" or None.'
         )
     if isinstance(n_components, numbers.Integral):
-        if not 1 <= n_components <= most:
+        if not 1 <= int(n_components) <= most:
             raise ValueError(
                 f"n_components={n_components}, but X has {n} rows and {D} columns: ask "
                 f"for 1 to {most}."
             )
-    elif not 0 < n_components < 1:
+    elif not 0 < float(n_components) < 1:
         raise ValueError(
             f"n_components={n_components} is neither a whole number nor a share of the "
             "variance: pass an integer, or a float between 0 and 1 (both excluded)."
@@ -154,14 +154,15 @@ def validate_n_components(n_components: Any, n: int, D: int) -> None:
 def validate_number(
     name: str, value: Any, low: float, high: float, *, whole: bool = False
 ) -> None:
-    """Refuse a parameter that is not a number in (low, high], or [low, high] if whole."""
+    """Refuse what is not a number in (low, high], or [low, high] if whole."""
     kind = numbers.Integral if whole else numbers.Real
     wanted = (
         f"a whole number of at least {low:g}" if whole else f"in ({low:g}, {high:g}]"
     )
     if isinstance(value, bool) or not isinstance(value, kind):
         raise TypeError(f"{name}={value!r} is a {type(value).__name__}: pass {wanted}.")
-    if not (low <= value <= high if whole else low < value <= high):
+    number = float(value)
+    if not (low <= number <= high if whole else low < number <= high):
         raise ValueError(f"{name}={value} is out of range: it must be {wanted}.")
 
 

@@ -78,7 +78,7 @@ def entropy(log_weights: NDArray, counts: NDArray | None = None) -> float:
 
 
 def _middle(x: NDArray, floor: float, counts: NDArray | None) -> float:
-    """Median; where it vanishes (repeated rows, an exact fit) that of the other rows."""
+    """Median; where it vanishes (copies of a row, an exact fit) that of other rows."""
     middle = quantile(x, 0.5, counts)
     if middle > floor:
         return middle

@@ -83,7 +83,7 @@ class Finish:
         )
 
     def reweighted(self, core: Core, k: int, need: int) -> Judged:
-        """Span from the rows within cut-offs, centre and variances from regular rows."""
+        """Span from rows within cut-offs, centre and variances from regular rows."""
         turn = core.trimmed.turn
         state, kept = turn.next, self._kept_rows()
         seen = _seen(kept, state, turn.copy_weights())
@@ -108,7 +108,7 @@ class Finish:
         return Judged(subspace, cuts, self._regular(view, cuts))
 
     def robust_spectrum(self, judged: Judged) -> tuple[NDArray, int]:
-        """Variances of the regular rows of the sample in all directions; their number."""
+        """Variances of regular rows of the sample; how many of them differ."""
         regular = ArrayRows(self.hull.rows.take(self.index[judged.support[self.index]]))
         weighing = Weighing(np.zeros(regular.shape[0]))
         sums = gather(regular, judged.subspace.mean, weighing)

@@ -20,6 +20,7 @@ from trueaxis.engine.reweighted import ReweightedStep, Weighed
 from trueaxis.engine.rules import EntropyRule
 from trueaxis.engine.sample import draw_sample
 from trueaxis.engine.stages import (
+    MANY_DIMENSIONS,
     Core,
     Plan,
     best_core,
@@ -165,6 +166,8 @@ class Fitting:
         S = self.sample.S
         if self.sample.large:
             plan = replace(plan, tol=max(plan.tol, SAMPLE_TOL))
+        if self.reweight and S.shape[1] >= MANY_DIMENSIONS:
+            plan = replace(plan, tol=max(plan.tol, plan.tol**0.5))
         if self.uniform:
             start = equal_weights(ArrayRows(S), plan.k)
             return fit_core(S, np.arange(len(S)), start, plan, self._need(plan.k))

@@ -1,7 +1,7 @@
 """Fewer rows than columns: work in the affine hull of the rows.
 
-The methods are orthogonally equivariant, so n rows in D > n dimensions lose nothing when
-they are written in n orthonormal coordinates; the answer is mapped back at the end.
+The methods are orthogonally equivariant, so n rows in D > n dimensions lose nothing
+when written in n orthonormal coordinates; the answer is mapped back at the end.
 """
 
 from __future__ import annotations

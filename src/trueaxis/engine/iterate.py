@@ -13,21 +13,39 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-# Most iterations end before leaps could save anything.
-PATIENCE = 8
+ROUNDING = 1e-13
 
 
-class Turn(Protocol):
-    """What one step found out; `next` is the state it leads to."""
+@dataclass(frozen=True)
+class Turn:
+    """What one step found out.
 
-    @property
-    def next(self) -> Any: ...
-    @property
-    def objective(self) -> float: ...
-    @property
-    def change(self) -> float: ...
-    @property
-    def effective(self) -> float: ...
+    Attributes
+    ----------
+    next : object
+        The state that it leads to.
+    objective : float
+        Value where it started.
+    change : float
+        How far it went.
+    effective : float
+        Effective sample size behind it.
+    """
+
+    next: Any
+    objective: float
+    change: float
+    effective: float
+
+
+class Leap(Protocol):
+    """Guesses, from pairs of a state and the next one, where the steps lead to."""
+
+    def guess(self, state: Any, following: Any) -> Any:
+        """Return a state beyond `following`, or `following` itself."""
+
+    def forget(self) -> None:
+        """The last guess was wrong: start anew."""
 
 
 T = TypeVar("T", bound=Turn)
@@ -64,7 +82,7 @@ def iterate(
     max_iter: int,
     tol: float,
     previous: T | None = None,
-    leap: Callable[[Any, Any, Any], Any] | None = None,
+    leap: Leap | None = None,
 ) -> Result[T]:
     """Repeat `step` until neither the state nor the objective moves.
 
@@ -78,33 +96,33 @@ def iterate(
         Largest number of steps.
     tol : float
         Stop when the state changed by at most `tol` and the objective by at most `tol`
-        times its size (or `tol`).
+        (times its size, if above 1).
     previous : Turn, optional
         The turn that led to `state`.
-    leap : callable, optional
-        Extrapolates three states in a row. After `PATIENCE` steps every third state is
-        a leap; one that would lower the objective is taken back.
+    leap : Leap, optional
+        Guesses from the steps so far where they lead to. A guess that would lower the
+        objective is taken back.
 
     Returns
     -------
     Result
     """
     turns: list[tuple[float, float, float]] = []
-    turn, path, landed = previous, [state], False
-    converged, budget = False, max_iter
-    while not converged and budget:
-        budget -= 1
-        found = step(path[-1], turn)
-        if landed and found.objective < turns[-1][0]:
-            path, landed = [fallback], False
+    turn, plain, converged = previous, state, False
+    for _ in range(max_iter):
+        guessed = state is not plain
+        found = step(state, turn)
+        if leap is not None and guessed and found.objective < turns[-1][0]:
+            leap.forget()
+            state = plain
             continue
-        turn = found
+        turn, plain = found, found.next
         turns.append((turn.objective, turn.change, turn.effective))
-        converged = not landed and turn.change <= tol and _settled(turns, tol)
-        path, landed, fallback = [*path, turn.next], False, turn.next
-        if leap is not None and len(turns) >= PATIENCE and len(path) == 3:
-            path, landed = [leap(*path)], True
-        path = path[-2:] if not landed else path
+        converged = not guessed and turn.change <= tol and _settled(turns, tol)
+        if converged:
+            break
+        near = turn.change <= tol  # a plain step must confirm that it is over
+        state = plain if leap is None or near else leap.guess(state, plain)
     assert turn is not None  # max_iter >= 1 is checked where it enters
     objective, change, effective = np.array(turns).T
     history = {"objective": objective, "change": change, "effective": effective}
@@ -115,4 +133,4 @@ def _settled(turns: list[tuple[float, float, float]], tol: float) -> bool:
     if len(turns) < 2:
         return turns[-1][1] == 0
     now, before = turns[-1][0], turns[-2][0]
-    return abs(now - before) <= tol * max(1.0, abs(now))
+    return abs(now - before) <= max(tol, ROUNDING) * max(1.0, abs(now))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dsyrk, ssyrk
+from scipy.linalg.blas import dsymm, dsyrk, ssyrk
 
 if TYPE_CHECKING:
     from trueaxis.engine.subspace import Subspace
@@ -84,6 +84,8 @@ class Moments:
 
     def plus(self, other: Moments) -> Moments:
         """Return the moments of both sets of rows."""
+        if other.log_scale == -np.inf:
+            return self
         total = Moments(self.pivot)
         total += self
         total += other
@@ -98,12 +100,18 @@ class Moments:
         return self.weight**2 / self.squares
 
     def mean_and_scatter(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Weighted mean and weighted covariance about it."""
+        """Weighted mean and, in its upper triangle, the covariance about it."""
         shift = self.first / self.weight
         with np.errstate(over="ignore", invalid="ignore"):  # `top_eigen` will tell
-            scatter = self.second / self.weight - np.outer(shift, shift)
-        scatter = np.triu(scatter)
-        return self.pivot + shift, scatter + np.triu(scatter, 1).T
+            scatter = self.second / self.weight
+            scatter -= np.outer(shift, shift)
+        return self.pivot + shift, scatter
+
+    def scattered(self, basis: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Rows of `basis` times the covariance, which is not formed."""
+        shift = self.first / self.weight
+        product = dsymm(1.0 / self.weight, self.second, basis.T)
+        return product.T - np.outer(basis @ shift, shift)
 
     def _raise_scale(self, top: float) -> None:
         if top > self.log_scale:

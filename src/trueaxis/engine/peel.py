@@ -22,7 +22,10 @@ LEAST_SHARE = 0.08  # of the rows, in the smaller group
 LEAST_DEVIATION = 0.05  # of a group, in units of the whole: ties are no tight cluster
 SHARPENED = 8  # directions that are sharpened, the most promising first ...
 SHARPENINGS = 3  # ... and how often
-PROMISING = -0.3  # gain from which a direction is worth sharpening
+# Gain from which a direction is worth sharpening. With few rows per column, any can be
+# sharpened into a split of its own.
+PROMISING = {"few rows": -0.3, "many rows": 0.0}
+MANY_ROWS_PER_COLUMN = 10
 CLEAR = -1.0  # gain from which a split is believed
 
 
@@ -57,7 +60,8 @@ def cleave(
     if len(S) > SCREENED_ROWS:
         few = S[np.sort(rng.choice(len(S), SCREENED_ROWS, replace=False))]
     splits = split_along(few, directions, SHARPENED)
-    if not splits or splits[0].gain > PROMISING:
+    many = len(few) >= MANY_ROWS_PER_COLUMN * few.shape[1]
+    if not splits or splits[0].gain > PROMISING["many rows" if many else "few rows"]:
         return None
     seen: set[bytes] = set()
     clearest = min(

@@ -18,7 +18,8 @@ def quantile(x: NDArray, q: float, counts: NDArray | None = None) -> float:
     --------
     >>> import numpy as np
     >>> from trueaxis.engine.quantiles import quantile
-    >>> quantile(np.array([1.0, 5.0]), 0.5), quantile(np.array([1.0, 5.0]), 0.5, np.r_[3, 1])
+    >>> x = np.array([1.0, 5.0])
+    >>> quantile(x, 0.5), quantile(x, 0.5, np.array([3, 1]))
     (3.0, 1.0)
     """
     if counts is None:

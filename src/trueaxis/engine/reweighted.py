@@ -11,38 +11,32 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trueaxis.engine.iterate import Turn
 from trueaxis.engine.moments import Gather, Sums, Sweep, Weighing
 from trueaxis.engine.rules import Rule, View
-from trueaxis.engine.subspace import Subspace, solve, subspace_change
+from trueaxis.engine.subspace import Subspace, solve, solve_from, subspace_change
 from trueaxis.rows import Rows
 
 
 @dataclass(frozen=True)
-class Weighed:
+class Weighed(Turn):
     """One turn: the rows as seen from `state`, their weights, and the next subspace.
+
+    `objective` is the logarithm of the sum of the weights, which DSWL climbs; `change`
+    the angle between the spans of `state` and `next`.
 
     Attributes
     ----------
-    state, next : Subspace
+    state : Subspace
     view : View
         Distances of all rows from `state`.
     weighing : Weighing
-        Log-weights (repetitions of a row not included) and core of all rows.
-    objective : float
-        Logarithm of the sum of the weights, which DSWL climbs.
-    change : float
-        Distance between the spans of `state` and `next`.
-    effective : float
-        Effective sample size, (sum w)^2 / sum w^2.
+        Log-weights (of one copy of each row) and core of all rows.
     """
 
     state: Subspace
-    next: Subspace
     view: View
     weighing: Weighing
-    objective: float
-    change: float
-    effective: float
 
     def weights(self) -> NDArray[np.float64]:
         """Weights of all rows, repetitions included; they sum to 1."""
@@ -66,12 +60,15 @@ class ReweightedStep:
         Number of components.
     counts : ndarray, optional
         How often each row counts.
+    nearby : bool
+        Solve by power steps from the present subspace.
     """
 
     rows: Rows
     rule: Rule
     k: int
     counts: NDArray[np.float64] | None = None
+    nearby: bool = False
 
     def __call__(self, state: Subspace, previous: Weighed | None = None) -> Weighed:
         """Look at the rows from `state`, weigh them, solve for the next subspace."""
@@ -85,7 +82,10 @@ class ReweightedStep:
             weighing = self.rule.weigh(view)
             sums = gather(self.rows, state.mean, weighing, self.counts)
         span = sums.span()
-        after = solve(span, self.k, None if weighing.core is None else sums.core())
+        if self.nearby:
+            after = solve_from(span, state)
+        else:
+            after = solve(span, self.k, None if weighing.core is None else sums.core())
         return Weighed(
             state=state,
             next=after,

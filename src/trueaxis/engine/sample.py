@@ -6,7 +6,7 @@ accuracy; the passes over all rows that follow do the rest.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,20 @@ SAMPLE_ROWS = 4000
 TOO_FAR = 1e10
 
 
-class Sample(NamedTuple):
+@dataclass(frozen=True)
+class Sample:
     """Rows to start on.
 
-    S : the rows, repeated as often as they count
-    index : their numbers among all rows
-    large : whether there are more rows than these
-    exact : whether every row is there as often as it counts
+    Attributes
+    ----------
+    S : ndarray
+        The rows, repeated as often as they count.
+    index : ndarray
+        Their numbers among all rows.
+    large : bool
+        Whether there are more rows than these.
+    exact : bool
+        Whether every row is there as often as it counts.
     """
 
     S: NDArray

@@ -17,14 +17,17 @@ from trueaxis.engine.moments import Moments, Weighing
 from trueaxis.engine.peel import cleave, heterogeneity
 from trueaxis.engine.reweighted import ReweightedStep, Weighed, gather
 from trueaxis.engine.rules import EntropyRule, TrustRule
+from trueaxis.engine.squarem import Squarem
 from trueaxis.engine.starts import deepest_half, directions
-from trueaxis.engine.subspace import Subspace, extrapolate, solve
+from trueaxis.engine.subspace import Subspace, solve
 from trueaxis.engine.trim import TrimRule, natural_cuts, without_leverage, worst_ratio
 from trueaxis.rows import ArrayRows, Rows
 
 SETTLE_ROUNDS = 8
-TRIM_ROUNDS = 8
+MANY_DIMENSIONS = 100  # from which on eigenvectors take most of the time
+TRIM_ROUNDS = 5
 TRIM_TOL = 1e-9  # a set of rows that repeats moves nothing
+MOST_DOUBLINGS = 6
 MOST_PEELS = 3
 PENALTY = 8.0  # for rows that are not one cloud
 CHANCE = 1.25  # heterogeneity that n rows of one cloud may show, times sqrt(n)
@@ -98,9 +101,8 @@ def equal_weights(rows: Rows, k: int, counts: NDArray | None = None) -> Subspace
 def deep_moments(S: NDArray, views: NDArray, least: int = 0) -> Moments:
     """Moments of the deepest half of the rows, or of the `least` deepest."""
     half = deepest_half(S, views, least)
-    pivot = np.median(S, axis=0).astype(float)
     weighing = Weighing(np.where(half, 0.0, -np.inf))
-    return gather(ArrayRows(S), pivot, weighing).span()
+    return gather(ArrayRows(S), S[0].astype(float), weighing).span()
 
 
 def deep_start(S: NDArray, views: NDArray, k: int) -> Subspace:
@@ -147,12 +149,28 @@ def fit_core(
     rows, temperatures = ArrayRows(S[kept]), plan.temperatures
     if temperatures is None:
         start, temperatures = settle(rows, start, plan)
-    step = ReweightedStep(rows, EntropyRule(temperatures), plan.k)
-    learned = iterate(
-        step, start, max_iter=plan.max_iter, tol=plan.tol, leap=extrapolate
-    )
+    learned = learn(rows, start, temperatures, plan)
+    for _ in range(MOST_DOUBLINGS if plan.temperatures is None else 0):
+        if learned.turn.effective >= min(plan.k + 1, len(kept) - 1):
+            break
+        # Rows of pure noise can pull the subspace onto a few of them: warm up.
+        temperatures = Temperatures(*(2.0 * t for t in temperatures))
+        learned = learn(rows, start, temperatures, plan)
     trimmed = trim(rows, learned.turn.next, plan.k, need, previous=learned.turn)
     return Core(kept, temperatures, learned, trimmed)
+
+
+def learn(
+    rows: Rows, start: Subspace, temperatures: Temperatures, plan: Plan
+) -> Result[Weighed]:
+    """Algorithm 1 with these temperatures, accelerated."""
+    return iterate(
+        ReweightedStep(rows, EntropyRule(temperatures), plan.k),
+        start,
+        max_iter=plan.max_iter,
+        tol=plan.tol,
+        leap=Squarem(),
+    )
 
 
 def settle(rows: Rows, start: Subspace, plan: Plan) -> tuple[Subspace, Temperatures]:
@@ -160,7 +178,8 @@ def settle(rows: Rows, start: Subspace, plan: Plan) -> tuple[Subspace, Temperatu
     # Fewer rows than twice the dimension could not carry the subspace.
     least = 2.0 * (plan.k + 1) / rows.shape[0]
     trust = min(1.0, max(plan.trust, least))
-    step = ReweightedStep(rows, TrustRule(trust), plan.k)
+    nearby = rows.shape[1] >= MANY_DIMENSIONS
+    step = ReweightedStep(rows, TrustRule(trust), plan.k, nearby=nearby)
     settled = iterate(step, start, max_iter=SETTLE_ROUNDS, tol=0.0)
     view = settled.turn.view
     return settled.turn.next, calibrate(view.v, view.e, trust)

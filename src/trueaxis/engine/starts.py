@@ -23,12 +23,12 @@ def directions(S: NDArray, rng: np.random.Generator) -> NDArray[np.float64]:
 
 
 def deepest_half(S: NDArray, directions: NDArray, least: int) -> NDArray[np.bool_]:
-    """Mark the half of the rows (or `least`) with the least Stahel-Donoho outlyingness."""
+    """Mark the half of the rows (or `least`) with the least outlyingness."""
     n = len(S)
     half = np.zeros(n, dtype=bool)
     if directions.shape[1] == 0:  # all rows are equal
         return ~half
-    Z = (S - np.median(S, axis=0)) @ directions
+    Z = (S - S[0]) @ directions  # centred for the digits only
     half[np.argsort(outlyingness(Z), kind="stable")[: max(n // 2 + 1, least)]] = True
     return half
 

@@ -55,13 +55,30 @@ def solve(moments: Moments, k: int, core: Moments | None = None) -> Subspace:
     basis, variances = top_eigen(scatter, k)
     if core is not None:
         mean, scatter = core.mean_and_scatter()
-        inner, variances = top_eigen(basis @ scatter @ basis.T, k)
+        inner, variances = top_eigen(core.scattered(basis) @ basis.T, k)
         basis = inner @ basis
     return Subspace(mean, basis, variances, float(np.trace(scatter)))
 
 
+def solve_from(moments: Moments, start: Subspace) -> Subspace:
+    """`solve` by two power steps from a subspace nearby: for the way, not the end.
+
+    Like the exact solution it does not lower the variance inside the subspace, and it
+    stays where the exact one does; of many dimensions it takes a third of the time.
+    """
+    powered = moments.scattered(moments.scattered(start.basis))
+    size = np.abs(powered).max(initial=0.0)
+    if not size > 0 or not np.isfinite(size):
+        return solve(moments, len(start.basis))
+    basis = np.linalg.qr((powered / size).T)[0].T
+    inner, variances = top_eigen(moments.scattered(basis) @ basis.T, len(basis))
+    shift = moments.first / moments.weight
+    total = np.trace(moments.second) / moments.weight - shift @ shift
+    return Subspace(moments.pivot + shift, inner @ basis, variances, float(total))
+
+
 def top_eigen(scatter: NDArray, k: int) -> tuple[NDArray, NDArray]:
-    """Leading eigenvectors (as rows) and eigenvalues of a symmetric matrix."""
+    """Leading eigenvectors (as rows) and eigenvalues; reads the upper triangle."""
     D = len(scatter)
     size = np.abs(scatter).max(initial=0.0)
     if not np.isfinite(size):
@@ -72,47 +89,30 @@ def top_eigen(scatter: NDArray, k: int) -> tuple[NDArray, NDArray]:
     if size == 0:  # no variance at all: any basis is right, take the axes
         return np.eye(k, D), np.zeros(k)
     # Scaled to 1 and computed exactly, not by power iterations, which go wrong on
-    # small spectral gaps.
+    # small spectral gaps. Divide and conquer is faster unless few vectors are wanted.
+    few = 10 * k < D
     values, vectors = scipy.linalg.eigh(
-        scatter / size, subset_by_index=[D - k, D - 1], overwrite_a=True
+        scatter / size,
+        subset_by_index=[D - k, D - 1] if few else None,
+        driver="evr" if few else "evd",
+        lower=False,
+        overwrite_a=True,
+        check_finite=False,
     )
-    return vectors.T[::-1].copy(), np.maximum(values[::-1], 0.0) * size
+    leading = slice(-1, -k - 1, -1)
+    return vectors.T[leading].copy(), np.maximum(values[leading], 0.0) * size
 
 
 def spectrum(moments: Moments) -> NDArray[np.float64]:
     """Return all variances of the weighted rows, in decreasing order."""
     _, scatter = moments.mean_and_scatter()
-    return np.maximum(scipy.linalg.eigvalsh(scatter)[::-1], 0.0)
+    return np.maximum(scipy.linalg.eigvalsh(scatter, lower=False)[::-1], 0.0)
 
 
 def subspace_change(P: NDArray, Q: NDArray) -> float:
-    """Distance between the spans of two orthonormal bases (norm of the sines)."""
+    """Angle between the spans of two orthonormal bases (root mean square of sines)."""
     # The residual itself: k - |PQ'|^2 cannot resolve less than 1e-8.
-    return float(np.linalg.norm(P - (P @ Q.T) @ Q))
-
-
-def extrapolate(a: Subspace, b: Subspace, c: Subspace) -> Subspace:
-    """Where the steps a -> b -> c would end up, had they the same direction and ratio.
-
-    The squared extrapolation (SQUAREM) of Varadhan and Roland (2008) on centre and
-    basis; bases are turned onto each other first, as only their span matters.
-    """
-    unit = np.sqrt(max(c.total, np.finfo(float).tiny))
-    x, y, z = (
-        np.vstack([sub.mean / unit, _turned(sub.basis, c.basis)]) for sub in (a, b, c)
-    )
-    step = y - x
-    bend = (z - y) - step
-    length = np.linalg.norm(bend)
-    ratio = 1.0 if length == 0 else max(1.0, float(np.linalg.norm(step) / length))
-    there = x + 2.0 * ratio * step + ratio**2 * bend
-    U, _, Vt = np.linalg.svd(there[1:], full_matrices=False)
-    return Subspace(there[0] * unit, U @ Vt, c.variances, c.total)
-
-
-def _turned(basis: NDArray, onto: NDArray) -> NDArray[np.float64]:
-    U, _, Vt = np.linalg.svd(onto @ basis.T)
-    return (U @ Vt) @ basis
+    return float(np.linalg.norm(P - (P @ Q.T) @ Q) / np.sqrt(len(P)))
 
 
 def fix_signs(basis: NDArray) -> NDArray:

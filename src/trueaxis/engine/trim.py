@@ -81,7 +81,7 @@ class CutRule(Rule):
 
 @dataclass
 class TrimRule(Rule):
-    """`CutRule` with cut-offs from the distances of all rows, and at least `need` rows."""
+    """`CutRule` with cut-offs from all rows, that keeps at least `need` of them."""
 
     need: int
     row_local = False

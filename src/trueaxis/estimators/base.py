@@ -36,7 +36,7 @@ class Distances(NamedTuple):
 class SubspaceEstimator(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, OutlierMixin, BaseEstimator
 ):
-    """Base of all methods: `components_`, `mean_`, `explained_variance_`, `cutoffs_`."""
+    """Base of all methods: what follows from a subspace and its cut-offs."""
 
     components_: NDArray
     mean_: NDArray

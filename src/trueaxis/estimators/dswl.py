@@ -30,6 +30,9 @@ from trueaxis.validation import (
     validate_tau,
 )
 
+# The subspace can't be told apart more finely than this many units of rounding.
+ROUNDINGS = 30
+
 
 class DSWL(SubspaceEstimator):
     """Robust PCA by discriminant sample weight learning.
@@ -41,8 +44,8 @@ class DSWL(SubspaceEstimator):
 
     The weights give a centre (weighted mean) and a subspace (leading eigenvectors of
     the weighted scatter), these give new weights, and so on: Algorithm 1 of the paper.
-    By default it starts robustly, its temperatures are calibrated by `trust`, and a last
-    stage keeps all rows within cut-offs, so that clean data lose next to nothing.
+    By default it starts robustly, its temperatures are calibrated by `trust`, and a
+    last stage keeps all rows within cut-offs, so that clean data lose next to nothing.
 
     Parameters
     ----------
@@ -67,7 +70,9 @@ class DSWL(SubspaceEstimator):
     max_iter : int, default=200
         Most iterations of Algorithm 1.
     tol : float, default=1e-6
-        Change of the subspace (norm of sines) and of the objective at which it stops.
+        Algorithm 1 stops when the subspace (rms of the sines) and the objective change
+        by less. Where the last stage decides anyhow, less will do: the root of `tol` in
+        100 dimensions and more, 1e-4 on a sample.
     random_state : int, RandomState instance or None, default=0
         Seeds the directions of the start and the sample on which large data start.
 
@@ -117,8 +122,8 @@ class DSWL(SubspaceEstimator):
 
     References
     ----------
-    Y. Deng, K. Hu, B. Li, Y. Zhang: Robust Principal Component Analysis via Discriminant
-    Sample Weight Learning.
+    Y. Deng, K. Hu, B. Li, Y. Zhang: Robust Principal Component Analysis via
+    Discriminant Sample Weight Learning.
 
     Examples
     --------
@@ -205,13 +210,14 @@ class DSWL(SubspaceEstimator):
         if tau is not None:
             if tau[1] > tau[0]:
                 warnings.warn(
-                    f"tau_b={tau[1]:g} is above tau_a={tau[0]:g}: the objective may fall "
-                    "and the iteration cycle. Choose tau_b <= tau_a.",
+                    f"tau_b={tau[1]:g} is above tau_a={tau[0]:g}: the objective may "
+                    "fall and the iteration cycle. Choose tau_b <= tau_a.",
                     stacklevel=3,
                 )
             total = total_count(np.empty(rows.shape[0]), counts)
             temperatures = Temperatures(*(total * t for t in tau))
-        return Plan(0, self.trust, temperatures, self.max_iter, self.tol)
+        tol = max(float(self.tol), ROUNDINGS * float(np.finfo(rows.dtype).eps))
+        return Plan(0, self.trust, temperatures, self.max_iter, tol)
 
     def _store(self, outcome: Outcome, rows: Rows, counts: NDArray | None) -> DSWL:
         n, D = rows.shape
@@ -273,7 +279,7 @@ class DSWL(SubspaceEstimator):
             warnings.warn(
                 f"Only {turn.effective:.1f} of {n} rows carry weight, too few for "
                 f"{outcome.k} components: the temperatures {self.tau_} are small for "
-                f"squared distances of {distance:.3g} (median). Raise tau, or raise trust "
-                'with tau="auto".',
+                f"squared distances of {distance:.3g} (median). Raise tau, or raise "
+                'trust with tau="auto".',
                 stacklevel=4,
             )

@@ -1,0 +1,67 @@
+"""Acceleration of iterations that move a centre and a subspace.
+
+`iterate` asks it where the steps lead to, and takes back what lowers the objective.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.engine.subspace import Subspace
+
+# Many iterations end before a guess could save anything.
+PATIENCE = 4
+
+
+class Squarem:
+    """The squared extrapolation of Varadhan and Roland (2008), after every two steps.
+
+    Where the steps a -> b -> c would end up, had they one direction and one ratio.
+    Bases are turned onto each other first, because only their span matters.
+    """
+
+    def __init__(self) -> None:
+        self.path: list[Subspace] = []
+        self.seen = 0
+
+    def forget(self) -> None:
+        """Start the path anew."""
+        self.path = []
+
+    def guess(self, state: Subspace, following: Subspace) -> Subspace:
+        """Where the steps seem to lead to; every other time just `following`."""
+        self.seen += 1
+        self.path = [*(self.path or [state]), following]
+        if len(self.path) < 3 or self.seen < PATIENCE:
+            self.path = self.path[-2:]
+            return following
+        there = extrapolate(*self.path)
+        self.path = []
+        return there
+
+
+def extrapolate(a: Subspace, b: Subspace, c: Subspace) -> Subspace:
+    """The limit of the steps a -> b -> c, were they a geometric series."""
+    unit = np.sqrt(max(c.total, np.finfo(float).tiny))
+    x, y, z = (
+        np.vstack([sub.mean / unit, _turned(sub.basis, c.basis)]) for sub in (a, b, c)
+    )
+    step = y - x
+    bend = (z - y) - step
+    length = np.linalg.norm(bend)
+    ratio = 1.0 if length == 0 else max(1.0, float(np.linalg.norm(step) / length))
+    there = x + 2.0 * ratio * step + ratio**2 * bend
+    basis = _orthonormal(there[1:])
+    return Subspace(there[0] * unit, basis, c.variances, c.total)
+
+
+def _turned(basis: NDArray, onto: NDArray) -> NDArray[np.float64]:
+    U, _, Vt = np.linalg.svd(onto @ basis.T)
+    return (U @ Vt) @ basis
+
+
+def _orthonormal(B: NDArray) -> NDArray[np.float64]:
+    """The nearest basis with orthonormal rows."""
+    values, U = np.linalg.eigh(B @ B.T)
+    return (U / np.sqrt(np.maximum(values, np.finfo(float).tiny))) @ (U.T @ B)
