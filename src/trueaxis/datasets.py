@@ -149,8 +149,8 @@ class Sensors:
 def sensors(random_state: int = 0) -> Sensors:
     """Readings of a pump: two causes (load, weather) move six columns.
 
-    Some rows have faults: an over-run (extreme load, columns consistent), a flow meter
-    that reports another unit, and a loose thermocouple during over-run.
+    Some rows have faults: over-run (extreme load, columns consistent), a flow meter that
+    reports another unit, a loose vibration sensor, and a bad thermocouple in over-run.
 
     Parameters
     ----------
@@ -167,20 +167,22 @@ def sensors(random_state: int = 0) -> Sensors:
     >>> from trueaxis.datasets import sensors
     >>> table = sensors()
     >>> table.X.shape, int((table.fault != "").sum())
-    ((200, 6), 24)
+    ((200, 6), 30)
     """
     rng = np.random.default_rng(random_state)
     columns = ("inlet", "outlet", "pressure", "flow", "power", "vibration")
     effect = np.array([[0.2, 1.0, 1.4, 2.2, 2.4, 0.8], [1.6, 1.5, 0.1, -0.2, 0.3, 0.1]])
     fault = np.full(200, "", dtype="U32")
     fault[20:28] = "over-run"
-    fault[90:100] = "flow in another unit"
-    fault[150:156] = "loose thermocouple, over-run"
+    fault[60:66] = "loose sensor"
+    fault[90:100] = "flow unit wrong"
+    fault[150:156] = "over-run + outlet"
     causes = rng.standard_normal((200, 2))
     causes[20:28, 0] = rng.uniform(6, 8, 8)
     causes[150:156, 0] = rng.uniform(5, 6, 6)
     X = causes @ effect + 0.25 * rng.standard_normal((200, 6))
     X += [18.0, 41.0, 12.0, 30.0, 55.0, 4.0]
+    X[60:66, columns.index("vibration")] += rng.uniform(2.5, 4, 6)
     X[90:100, columns.index("flow")] /= 3.6
     X[150:156, columns.index("outlet")] -= rng.uniform(12, 16, 6)
     return Sensors(X, columns, fault)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 from scipy.linalg import subspace_angles
@@ -29,7 +30,7 @@ def run(output: Path, console: Console) -> None:
     robust = DSWL(n_components=2).fit(table.X)
     plain = PCA(n_components=2).fit(table.X)
     kinds = kinds_of(robust, table.X)
-    console.print(_flagged(table, robust, kinds))
+    console.print(_flagged(table, robust, kinds), markup=False)
     _compare(table, robust, plain, console)
     draw(table, robust, plain, kinds, output)
     console.print(f"Picture saved to {output}")
@@ -48,28 +49,35 @@ def kinds_of(model: DSWL, X: NDArray) -> NDArray[np.str_]:
 
 
 def _flagged(table: Sensors, model: DSWL, kinds: NDArray) -> Table:
-    out = Table(title=f"{(kinds != 'regular').sum()} of {len(kinds)} rows are flagged")
-    for heading in ("row", "kind", "score", "orthogonal", "mostly because of", "truth"):
-        out.add_column(heading, justify="right" if heading == "row" else "left")
+    out = Table(
+        title=f"{(kinds != 'regular').sum()} of {len(kinds)} rows are flagged",
+        caption="Distances in units of their cut-offs; what really happened in brackets.",
+        box=SIMPLE,
+    )
+    for heading in ("row", "kind", "score", "orthogonal", "because of"):
+        right = heading in ("row", "score", "orthogonal")
+        out.add_column(heading, justify="right" if right else "left")
     distances = model.distances(table.X)
-    residual = table.X - model.inverse_transform(model.transform(table.X))
     for row in np.argsort(model.score_samples(table.X)):
         if kinds[row] == "regular":
             break
-        share = residual[row] ** 2 / (residual[row] ** 2).sum()
-        worst = share.argmax()
-        off = kinds[row] != "in the subspace"
         out.add_row(
             str(row),
             kinds[row],
-            f"{distances.score[row] / model.cutoffs_.score:.1f} x cut-off",
-            f"{distances.orthogonal[row] / model.cutoffs_.orthogonal:.1f} x cut-off",
-            f"{table.columns[worst]} ({share[worst]:.0%})"
-            if off
-            else "all columns agree",
-            table.fault[row] or "nothing",
+            f"{distances.score[row] / model.cutoffs_.score:.1f}",
+            f"{distances.orthogonal[row] / model.cutoffs_.orthogonal:.1f}",
+            f"{_reason(table, model, row, kinds[row])} [{table.fault[row] or 'nothing'}]",
         )
     return out
+
+
+def _reason(table: Sensors, model: DSWL, row: int, kind: str) -> str:
+    if kind == "in the subspace":
+        return "all columns"
+    x = table.X[row : row + 1]
+    residual = x - model.inverse_transform(model.transform(x))
+    share = residual[0] ** 2 / (residual**2).sum()
+    return f"{share.max():.0%} {table.columns[share.argmax()]}"
 
 
 def _compare(table: Sensors, robust: DSWL, plain: PCA, console: Console) -> None:
@@ -86,8 +94,8 @@ def _compare(table: Sensors, robust: DSWL, plain: PCA, console: Console) -> None
     console.print(
         f"Plain PCA: {angle(plain):.1f} degrees off the axes of the healthy rows, mean "
         f"{shift(plain):.2f} away.\n"
-        f"DSWL:      {angle(robust):.1f} degrees off, mean {shift(robust):.2f} away, "
-        "without being told which rows are healthy."
+        f"DSWL:      {angle(robust):.1f} degrees off, mean {shift(robust):.2f} away, not "
+        "told which rows are healthy."
     )
 
 
