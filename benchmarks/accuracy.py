@@ -18,6 +18,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 from scipy.linalg import subspace_angles
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.decomposition import PCA
 
@@ -156,7 +157,8 @@ def judge_face(images, k, seed):
     train, hit = occluded(images[order[n_test:]], 0.2, rng)
     train = train.reshape(len(train), -1)
     clean = np.delete(train, hit, axis=0)
-    models = (DSWL(k).fit(train), PCA(k).fit(train), PCA(k).fit(clean))
+    plain = PCA(k, svd_solver="full")
+    models = (DSWL(k).fit(train), clone(plain).fit(train), clone(plain).fit(clean))
     errors = []
     for model in models:
         rest = test - model.inverse_transform(model.transform(test))

@@ -87,11 +87,12 @@ class Finish:
         turn = core.trimmed.turn
         state, kept = turn.next, self._kept_rows()
         seen = _seen(kept, state, turn.copy_weights())
-        rule = replace(TrimRule(need).cut_rule(seen), core=self._flags(seen, state))
+        rule, flags = TrimRule(need).cut_rule(seen), self._flags(seen, state)
+        rule = replace(rule, core=Cuts(min(flags.e, rule.span_e), flags.s))
         if self.large:
             last = ReweightedStep(self.hull.rows, rule, k, self.counts)(state)
             cuts = self._flags(look(kept, last.next), last.next)
-            return Judged(last.next, cuts, self._regular(last.view, rule.core))
+            return Judged(last.next, cuts, self._regular(last.view, flags))
         carried = np.zeros(self.hull.rows.shape[0])
         carried[self.index] = turn.copy_weights()
         weighing = rule.weigh(_seen(self.hull.rows, state, carried))

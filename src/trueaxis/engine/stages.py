@@ -29,7 +29,7 @@ TRIM_ROUNDS = 5
 TRIM_TOL = 1e-9  # a set of rows that repeats moves nothing
 MOST_DOUBLINGS = 6
 MOST_PEELS = 3
-PENALTY = 8.0  # for rows that are not one cloud
+PENALTY = 10.0  # for rows that are not one cloud
 CHANCE = 1.25  # heterogeneity that n rows of one cloud may show, times sqrt(n)
 ONE_CLOUD = 0.02
 

@@ -1,0 +1,101 @@
+"""DSWL beside rrcov's ROBPCA, where R and its package rrcov are installed.
+
+Both get the same tables and the true number of components, otherwise their defaults.
+Angles to the true subspace in degrees, median over seeds.
+
+    python benchmarks/peers.py [--seeds 10]
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from rich.table import Table
+
+from accuracy import CONSOLE, TALL, angle
+from trueaxis import DSWL
+from trueaxis.datasets import planted
+
+CASES = (("none", 0.0), ("pcs", 0.4), ("ocs", 0.25), ("ocs", 0.4), ("both", 0.1),
+         ("both", 0.25), ("both", 0.4), ("scatter", 0.4), ("amp", 0.25))  # fmt: skip
+
+# alpha = 0.5 is ROBPCA's most robust setting; 0.75 its default.
+ROBPCA = """
+suppressMessages(library(rrcov))
+args <- commandArgs(TRUE)
+X <- as.matrix(read.csv(args[1], header = FALSE))
+start <- proc.time()
+fit <- PcaHubert(X, k = as.integer(args[2]), alpha = as.numeric(args[3]), mcd = FALSE)
+cat((proc.time() - start)[1], "\\n")
+write.table(t(getLoadings(fit)), args[4], row.names = FALSE, col.names = FALSE)
+write.table(as.integer(fit@flag), args[5], row.names = FALSE, col.names = FALSE)
+"""
+
+
+def robpca(X: np.ndarray, k: int, alpha: float, folder: Path):
+    """Components, regular rows and CPU time of rrcov's PcaHubert."""
+    table, loadings, flags, script = (
+        folder / name for name in ("X.csv", "loadings", "flags", "robpca.R")
+    )
+    np.savetxt(table, X, delimiter=",")
+    script.write_text(ROBPCA)
+    command = ["Rscript", script, table, str(k), str(alpha), loadings, flags]
+    out = subprocess.run(command, check=True, capture_output=True, text=True)
+    seconds = float(out.stdout.split()[-1])
+    return np.loadtxt(loadings, ndmin=2), np.loadtxt(flags) > 0, seconds
+
+
+def dswl(X: np.ndarray, k: int):
+    """Components, regular rows and CPU time of DSWL."""
+    start = time.process_time()
+    model = DSWL(k).fit(X)
+    return model.components_, model.support_, time.process_time() - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=10)
+    args = parser.parse_args()
+    if shutil.which("Rscript") is None:
+        raise SystemExit("Rscript is not installed: install R and its package rrcov.")
+    table = Table(title=f"500 x 20, k=3, {args.seeds} seeds: angle | clean flagged %")
+    for heading in ("outliers", "DSWL", "ROBPCA 0.5", "ROBPCA 0.75", "CPU ratio"):
+        table.add_column(heading)
+    for kind, share in CASES:
+        cells, seconds = [], np.zeros((args.seeds, 3))
+        for column in range(3):
+            found = []
+            for seed in range(args.seeds):
+                cloud = planted(kind, share=share, random_state=seed, **TALL)
+                with tempfile.TemporaryDirectory() as folder:
+                    components, regular, spent = (
+                        dswl(cloud.X, 3)
+                        if column == 0
+                        else robpca(cloud.X, 3, (0.5, 0.75)[column - 1], Path(folder))
+                    )
+                seconds[seed, column] = spent
+                clean = ~cloud.is_outlier
+                found.append(
+                    [
+                        angle(components, cloud.components),
+                        100 * (~regular[clean]).mean(),
+                    ]
+                )
+            mid = np.median(found, axis=0)
+            wrong = sum(a > 10 for a, _ in found)
+            cells.append(
+                f"{mid[0]:.1f} | {mid[1]:.0f}" + (f" ({wrong} wrong)" if wrong else "")
+            )
+        ratio = np.median(seconds[:, 1:]) / np.median(seconds[:, 0])
+        table.add_row(f"{share:.0%} {kind}", *cells, f"{ratio:.1f}")
+    CONSOLE.print(table)
+
+
+if __name__ == "__main__":
+    main()
