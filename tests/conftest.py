@@ -4,6 +4,9 @@ import os
 # out in the same order on every machine.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# Let scikit-learn's suite check array API input as well.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
 from hypothesis import settings
 
 settings.register_profile("ci", max_examples=30, deadline=None, derandomize=True)

@@ -228,6 +228,52 @@ def test_large_data_start_on_a_sample_and_agree_with_the_whole(monkeypatch):
     assert not sampled.support_[cloud.is_outlier].any()
 
 
+def test_the_fixed_point_on_large_data_is_that_of_all_rows():
+    """Without the last stage the sample is only a start: the iteration goes on."""
+    X = planted("ocs", n=6000, n_features=6, share=0.2).X
+    model = DSWL(2, reweight=False).fit(X)
+    assert model.converged_ and len(model.weights_) == 6000
+    again = DSWL(2, tau=model.tau_, reweight=False).fit(X)
+    np.testing.assert_allclose(again.weights_, model.weights_, atol=1e-8)
+
+
+def test_float_weights_reach_the_fixed_point_of_weighted_rows():
+    X = planted("ocs", n=80, n_features=5, share=0.2).X
+    w = np.random.default_rng(0).uniform(0.5, 2, size=80)
+    model = DSWL(2, reweight=False, tol=1e-9).fit(X, sample_weight=w)
+    y = X - model.mean_
+    t = y @ model.components_.T
+    v, d = (t**2).sum(axis=1), (y**2).sum(axis=1)
+    a, b, c = np.array(model.tau_) * 80
+    weights = w * np.exp(-(v / a + (d - v) / b + d / c))
+    np.testing.assert_allclose(model.weights_, weights / weights.sum(), rtol=1e-8)
+    np.testing.assert_allclose(model.weights_ @ X, model.mean_, atol=1e-7)
+
+
+def test_a_uniform_start_with_calibration_finds_easy_outliers():
+    cloud = planted("scatter", share=0.1)
+    model = DSWL(3, init="uniform").fit(cloud.X)
+    assert not model.support_[cloud.is_outlier].any()
+
+
+def test_given_temperatures_with_the_last_stage():
+    cloud = planted("ocs", share=0.2)
+    found = DSWL(3).fit(cloud.X)
+    for init in ("auto", "uniform"):
+        model = DSWL(3, tau=tuple(10 * t for t in found.tau_), init=init).fit(cloud.X)
+        assert model.tau_ == pytest.approx([10 * t for t in found.tau_])
+        assert model.support_.sum() >= 250
+
+
+def test_many_dimensions_take_the_cheaper_steps_to_the_same_end():
+    cloud = planted("ocs", n=300, n_features=150, n_components=4, share=0.25)
+    model = DSWL(4).fit(cloud.X)
+    clean = cloud.X[~cloud.is_outlier]
+    oracle = np.linalg.svd(clean - clean.mean(axis=0))[2][:4]
+    assert angle(model.components_, oracle) < 1
+    assert not model.support_[cloud.is_outlier].any()
+
+
 # ---------------------------------------------------------------- number of components
 
 

@@ -1,0 +1,177 @@
+"""Tables as they come: skewed, discrete, mixed; and groups that stand apart."""
+
+import numpy as np
+import pytest
+from tables import TABLES, mostly_one_row, one_hot
+
+from trueaxis import DSWL
+from trueaxis.datasets import planted
+from trueaxis.engine.cutoffs import discrete_columns, separable_columns, valley
+from trueaxis.engine.dimension import above_noise, choose_dimension
+from trueaxis.engine.peel import cleave, heterogeneity, split_along
+from trueaxis.engine.starts import directions, outlyingness, shortest_variance
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("k", [1, 2, "auto"])
+def test_tables_with_nothing_planted_are_left_alone(name, k):
+    for seed in range(100, 103):
+        X = TABLES[name](np.random.default_rng(seed))
+        model = DSWL(k).fit(X)
+        assert np.isfinite(model.components_).all()
+        assert np.isfinite(model.explained_variance_).all()
+        assert (~model.support_).mean() <= 0.1
+
+
+def with_levels(cloud, n_columns, seed=0):
+    """Binary columns beside the planted ones."""
+    rng = np.random.default_rng(seed)
+    levels = rng.integers(0, 2, size=(len(cloud.X), n_columns)).astype(float)
+    return np.hstack([cloud.X, levels])
+
+
+@pytest.mark.parametrize("kind", ["ocs", "scatter", "amp"])
+def test_binary_columns_do_not_hide_outliers(kind):
+    cloud = planted(kind, share=0.2, random_state=1)
+    model = DSWL(3).fit(with_levels(cloud, 2))
+    assert not model.support_[cloud.is_outlier].any()
+    assert model.support_[~cloud.is_outlier].mean() > 0.93
+
+
+def test_a_rare_level_is_no_outlier():
+    rng = np.random.default_rng(2)
+    X = np.hstack(
+        [rng.standard_normal((300, 5)), one_hot(rng, 300, 3, [0.7, 0.2, 0.1]) * 3]
+    )
+    assert DSWL(2).fit(X).support_.mean() > 0.93
+
+
+def test_an_exact_plane_is_found_and_everything_off_it_flagged():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((200, 2)) @ rng.standard_normal((2, 6))
+    X[150:] += rng.standard_normal((50, 6))
+    model = DSWL(2).fit(X)
+    assert not model.support_[150:].any()
+    assert model.support_[:150].mean() > 0.95
+    assert model.noise_variance_ < 1e-20
+    fresh = rng.standard_normal((20, 2)) @ model.components_ * 0.1 + model.mean_
+    assert (model.predict(fresh) == 1).all()
+
+
+def test_copies_of_one_row_leave_the_others_to_speak():
+    X = mostly_one_row(np.random.default_rng(4), 300, 4)
+    model = DSWL(2).fit(X)
+    assert model.explained_variance_[0] > 0.1
+    assert model.support_.mean() > 0.95
+
+
+@pytest.mark.parametrize(("n", "bad"), [(12, 1), (40, 3), (100, 9)])
+def test_few_gross_outliers_in_few_rows(n, bad):
+    missed = 0
+    for seed in range(10):
+        X = planted("none", n=n, n_features=4, n_components=2, random_state=seed).X
+        X[:bad] += 40 * np.sign(np.random.default_rng(seed).standard_normal((bad, 4)))
+        missed += DSWL(2).fit(X).support_[:bad].sum()
+    assert missed <= bad  # of 10 * bad
+
+
+def test_pure_noise_neither_collapses_nor_warns():
+    X = np.random.default_rng(0).standard_normal((120, 200))
+    model = DSWL(10).fit(X)
+    assert model.history_["effective"][-1] > 11
+    assert model.support_.mean() > 0.95
+
+
+# ---------------------------------------------------------------- the parts
+
+
+def test_a_valley_is_found_and_a_tail_is_not():
+    rng = np.random.default_rng(0)
+    bulk = np.sort(np.cbrt(rng.chisquare(5, 400)))
+    apart = np.sort(np.r_[bulk, 6 + 0.1 * rng.standard_normal(100)])
+    assert valley(apart) == 400
+    tail = np.sort(np.cbrt(rng.lognormal(0, 1.5, 500)))
+    assert valley(tail) == 500
+    assert valley(bulk[:5]) == 5
+
+
+def test_three_rows_just_beyond_the_edge_are_no_group():
+    rng = np.random.default_rng(1)
+    z = np.sort(np.r_[np.abs(rng.normal(1.5, 0.2, 60)), 2.35, 2.4, 2.45])
+    assert valley(z) == 63
+    assert valley(np.r_[z[:60], 9.0, 9.1, 9.2]) == 60
+
+
+def test_discrete_columns_are_those_with_ties():
+    rng = np.random.default_rng(0)
+    X = np.column_stack(
+        [rng.normal(size=200), rng.integers(0, 2, 200), rng.integers(0, 100, 200)]
+    )
+    np.testing.assert_array_equal(discrete_columns(X), [False, True, False])
+    np.testing.assert_array_equal(separable_columns(X), [True, False, True])
+
+
+def test_a_mostly_discrete_table_has_no_separable_columns():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=200), one_hot(rng, 200, 3)])
+    assert not separable_columns(X).any()
+
+
+def test_a_split_is_where_two_normals_meet():
+    rng = np.random.default_rng(0)
+    z = np.r_[rng.normal(0, 1, 300), rng.normal(9, 0.3, 100)][:, None]
+    (split,) = split_along(z, np.ones((1, 1)), 1)
+    np.testing.assert_array_equal(split.larger, np.arange(400) < 300)
+    assert split.gain < -1
+    one_cloud = split_along(rng.standard_normal((400, 1)), np.ones((1, 1)), 1)
+    assert one_cloud[0].gain > -0.2
+    assert split_along(np.ones((50, 1)), np.ones((1, 1)), 1) == []
+
+
+def test_a_near_cluster_is_cleaved_and_one_cloud_is_not():
+    rng = np.random.default_rng(0)
+    cloud = planted("both", share=0.4)
+    split = cleave(cloud.X, directions(cloud.X, rng), 3, rng)
+    assert (split.larger != cloud.is_outlier).mean() > 0.99
+    X = planted("none").X
+    assert cleave(X, directions(X, rng), 3, rng) is None
+
+
+def test_heterogeneity_tells_one_cloud_from_two():
+    rng = np.random.default_rng(0)
+    one = rng.chisquare(4, 1000)
+    assert heterogeneity(one) < 0.03
+    assert heterogeneity(np.r_[one, 20 + rng.chisquare(4, 500)]) > 0.1
+    assert heterogeneity(np.ones(50)) == 1.0
+
+
+def test_the_tightest_half_by_brute_force():
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((21, 4))
+    Z[0, 1] = 1e12  # far values must not cost the others their digits
+    Z[1, 2] = -1e12
+    centre, spread = shortest_variance(Z, 11)
+    for column in range(4):
+        z = np.sort(Z[:, column])
+        windows = [z[i : i + 11] for i in range(11)]
+        best = min(windows, key=np.var)
+        np.testing.assert_allclose(centre[column], best.mean(), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(spread[column], best.std(), rtol=1e-6)
+
+
+def test_a_projection_of_ties_has_the_spread_of_all_rows():
+    Z = np.r_[np.zeros(9), 3.0][:, None]
+    np.testing.assert_allclose(outlyingness(Z)[-1], 3 / Z.std())
+    np.testing.assert_array_equal(outlyingness(np.zeros((5, 2))), 0)
+
+
+def test_the_dimension_rules():
+    variances = np.r_[9.0, 4.0, 2.0, np.full(17, 0.1)]
+    assert above_noise(variances, 500, 20) == 3
+    assert above_noise(np.ones(20), 500, 20) == 1
+    assert above_noise(variances, 12, 20) == 2  # one per five rows
+    assert choose_dimension(0.5, variances, 500, 20) == 1
+    assert choose_dimension(0.75, variances, 500, 20) == 2
+    assert (
+        choose_dimension(variances[:3].sum() / variances.sum(), variances, 500, 20) == 3
+    )
