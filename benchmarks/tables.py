@@ -13,6 +13,11 @@ def correlated(rng, n, D):
     return rng.standard_normal((n, D)) @ rng.standard_normal((D, D)) / np.sqrt(D)
 
 
+def factors(rng, n, D):
+    mixing = rng.standard_normal((2, D))
+    return rng.standard_normal((n, 2)) @ mixing + 0.2 * rng.standard_normal((n, D))
+
+
 def half_zeros(rng, n, D):
     return np.where(rng.random((n, D)) < 0.5, 0.0, rng.lognormal(0, 0.7, (n, D)))
 
@@ -39,6 +44,7 @@ def mixed(rng, n):
 TABLES = {
     "lognormal, sigma 0.5": lambda r: np.exp(0.5 * correlated(r, 400, 8)),
     "lognormal, sigma 1": lambda r: r.lognormal(0, 1, (400, 8)),
+    "lognormal, two factors": lambda r: np.exp(factors(r, 400, 5)),
     "exponential": lambda r: r.exponential(size=(300, 6)),
     "counts, mean 0.3": lambda r: r.poisson(0.3, (500, 8)).astype(float),
     "counts, mean 3": lambda r: r.poisson(3, (300, 6)).astype(float),

@@ -1,6 +1,6 @@
 """DSWL inside a scikit-learn pipeline, on a table with a unit error.
 
-    python examples/pipeline.py
+python examples/pipeline.py
 """
 
 import numpy as np
@@ -32,4 +32,5 @@ print("best by grid search:", search.best_params_)
 
 model = DSWL(3).fit(RobustScaler().fit_transform(X))
 found = np.flatnonzero(~model.support_)
-print(f"{len(found)} rows flagged, {np.isin(wrong, found).sum()} of {len(wrong)} wrong ones")
+hit = np.isin(wrong, found).sum()
+print(f"{len(found)} rows flagged, among them {hit} of {len(wrong)} wrong ones")

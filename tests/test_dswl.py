@@ -9,6 +9,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import subspace_angles
+from sklearn.decomposition import PCA
 
 from trueaxis import DSWL
 from trueaxis.datasets import KINDS, planted, sensors
@@ -274,6 +275,50 @@ def test_many_dimensions_take_the_cheaper_steps_to_the_same_end():
     assert not model.support_[cloud.is_outlier].any()
 
 
+@pytest.mark.parametrize("n", [3900, 4200])
+@pytest.mark.parametrize("reweight", [True, False])
+def test_a_group_stays_set_aside_beyond_the_sample(n, reweight):
+    cloud = planted("none", n=n)
+    rng = np.random.default_rng(0)
+    off = np.linalg.svd(cloud.components)[2][3]
+    group = np.arange(n) >= 0.65 * n
+    cloud.X[group] = (
+        cloud.mean + 2 * off + 0.05 * rng.standard_normal((group.sum(), 20))
+    )
+    model = DSWL(3, reweight=reweight).fit(cloud.X)
+    assert angle(model.components_, cloud.components) < 2
+    assert not model.support_[group].any() and model.weights_[group].sum() == 0
+
+
+@pytest.mark.parametrize("n", [3900, 4200])
+def test_light_rows_stay_light_beyond_the_sample(n):
+    cloud = planted("ocs", n=n, share=0.55)
+    model = DSWL(3).fit(cloud.X, sample_weight=np.where(cloud.is_outlier, 0.1, 1.0))
+    assert angle(model.components_, cloud.components) < 2
+    assert not model.support_[cloud.is_outlier].any()
+
+
+def test_blocks_do_not_matter(monkeypatch):
+    from trueaxis import rows
+
+    X = planted("ocs", n=2000, share=0.2).X
+    one = DSWL(3).fit(X)
+    monkeypatch.setattr(rows, "BLOCK_BYTES", 1)
+    two = DSWL(3).fit(X)
+    np.testing.assert_allclose(one.components_, two.components_, atol=1e-10)
+    np.testing.assert_allclose(one.weights_, two.weights_, atol=1e-8)
+
+
+def test_variances_are_those_of_all_clean_rows():
+    X = planted("none", n=20000, n_features=30, n_components=2).X
+    model = DSWL(2).fit(X)
+    clean = PCA(2).fit(X)
+    np.testing.assert_allclose(
+        model.explained_variance_, clean.explained_variance_, rtol=0.03
+    )
+    np.testing.assert_allclose(model.noise_variance_, clean.noise_variance_, rtol=0.02)
+
+
 # ---------------------------------------------------------------- number of components
 
 
@@ -284,6 +329,28 @@ def test_a_share_is_reached_and_no_component_is_superfluous():
         ratio = model.explained_variance_ratio_
         assert ratio.sum() >= share
         assert ratio[:-1].sum() < share
+
+
+def test_a_share_is_reached_on_heavy_tails_too():
+    for seed in range(4):
+        X = np.random.default_rng(seed).standard_t(3, size=(150, 30))
+        for share in (0.5, 0.9, 0.99):
+            assert DSWL(share).fit(X).explained_variance_ratio_.sum() >= share
+
+
+def test_a_number_found_is_that_number_asked_for():
+    X = planted("ocs", share=0.2).X
+    found = DSWL().fit(X)
+    asked = DSWL(found.n_components_).fit(X)
+    np.testing.assert_array_equal(found.components_, asked.components_)
+
+
+def test_rows_of_weight_zero_are_no_components():
+    X = planted("none", n=10, n_features=20).X
+    assert (
+        DSWL(None).fit(X, sample_weight=np.r_[np.ones(5), np.zeros(5)]).n_components_
+        == 5
+    )
 
 
 def test_auto_finds_the_planted_dimension():
@@ -328,6 +395,9 @@ def nasty():
         2,
     )
     yield "one column", X[:, :1], 1
+    yield "one column thrice", X[:, [0, 0, 0]], 3
+    yield "a circle", np.c_[np.sin(np.arange(300) / 10), np.cos(np.arange(300) / 10)], 1
+    yield "99 % identical", np.vstack([np.ones((99, 5)), X[:1]]), 2
     yield "huge unit", X * 1e120, 2
     yield "tiny unit", X * 1e-120, 2
 
@@ -398,6 +468,18 @@ def with_cell(value):
         (GOOD[:1], ValueError, "minimum of 2"),
         (scipy.sparse.csr_array(GOOD), TypeError, "(?i)sparse.*toarray"),
         (GOOD + 1j, ValueError, "Complex"),
+        (
+            np.ma.masked_greater(GOOD, 1),
+            ValueError,
+            "masked array with .* masked cells",
+        ),
+        (
+            pd.DataFrame(
+                {"a": [1.0, 2, 3], "t": pd.date_range("2026-01-01", periods=3)}
+            ),
+            TypeError,
+            "not numbers, such as dates.*Drop",
+        ),
     ],
 )
 def test_bad_data_are_refused_with_reason_and_remedy(X, error, message):
@@ -429,6 +511,11 @@ def test_bad_data_are_refused_with_reason_and_remedy(X, error, message):
         ({"tau": "hot"}, TypeError, "'hot'"),
         ({"tau": 3.0}, TypeError, "three temperatures"),
         ({"init": "best"}, ValueError, 'init=\'best\'.*"auto".*"uniform"'),
+        ({"tau": "123"}, TypeError, "three temperatures"),
+        ({"tau": (1e-320,) * 3}, ValueError, "No row carries weight.*raise tau"),
+        ({"init": np.zeros(3)}, ValueError, "init="),
+        ({"reweight": "no"}, TypeError, "reweight='no'"),
+        ({"trust": None}, TypeError, r"NoneType: pass a number in \(0, 1\]"),
         ({"max_iter": 0}, ValueError, "max_iter=0"),
         ({"max_iter": 1.5}, TypeError, "max_iter=1.5"),
         ({"tol": -1.0}, ValueError, "tol=-1.0"),
@@ -445,11 +532,12 @@ def test_bad_parameters_are_refused_with_reason_and_remedy(options, error, messa
         (np.ones(29), r"shape \(29,\), but X has 30 rows"),
         (-np.ones(30), "-1.0 in row 0"),
         (np.r_[np.ones(29), np.nan], "nan in row 29"),
+        ("balanced", "not numbers"),
         (np.r_[1, np.zeros(29)], "Only 1 of 30 rows have a sample_weight above zero"),
     ],
 )
 def test_bad_weights_are_refused_with_reason_and_remedy(weight, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         DSWL(1).fit(GOOD, sample_weight=weight)
 
 

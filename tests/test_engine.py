@@ -237,16 +237,9 @@ def test_signs_make_the_largest_loading_positive():
 
 
 @given(seed=st.integers(0, 10**6), q=st.floats(0, 1))
-def test_quantile_counts_repetitions(seed, q):
-    rng = np.random.default_rng(seed)
-    x = np.round(rng.normal(size=30), 1)
-    counts = rng.integers(0, 4, size=30).astype(float)
-    counts[0] = 1
-    again = np.repeat(x, counts.astype(int))
-    np.testing.assert_allclose(quantile(again, q), np.quantile(again, q), atol=1e-12)
-    np.testing.assert_allclose(
-        quantile(x, q, counts), np.quantile(again, q), atol=1e-12
-    )
+def test_quantiles_are_numpys(seed, q):
+    x = np.round(np.random.default_rng(seed).normal(size=30), 1)
+    np.testing.assert_allclose(quantile(x, q), np.quantile(x, q), atol=1e-12)
 
 
 @given(seed=st.integers(0, 10**6), trust=st.floats(0.1, 0.95))
@@ -295,11 +288,13 @@ def test_two_passes_and_one_pass_agree():
     sub = some_subspace(X)
     two = ReweightedStep(ArrayRows(X, 33), TrustRule(0.5), 2)(sub)
     T = calibrate(two.view.v, two.view.e, 0.5)
-    one = ReweightedStep(ArrayRows(X, 50), EntropyRule(T), 2)(sub)
-    np.testing.assert_allclose(one.weights(), two.weights(), rtol=1e-10)
+    one = ReweightedStep(ArrayRows(X, 50), EntropyRule(*T), 2)(sub)
+    w = one.copy_weights()
+    np.testing.assert_allclose(w, two.copy_weights(), rtol=1e-10)
+    np.testing.assert_allclose(w.sum(), 1)
     np.testing.assert_allclose(one.next.mean, two.next.mean, rtol=1e-10)
     assert subspace_change(one.next.basis, two.next.basis) < 1e-10
-    np.testing.assert_allclose(one.effective, 1 / (one.weights() ** 2).sum())
+    np.testing.assert_allclose(one.effective, 1 / (w**2).sum())
 
 
 def test_uniform_rule_is_plain_pca_in_one_step():

@@ -2,14 +2,26 @@
 
 import numpy as np
 import pytest
-from tables import TABLES, mostly_one_row, one_hot
 
+from tables import TABLES, factors, mostly_one_row, one_hot
 from trueaxis import DSWL
 from trueaxis.datasets import planted
+from trueaxis.engine.calibrate import calibrate
 from trueaxis.engine.cutoffs import discrete_columns, separable_columns, valley
 from trueaxis.engine.dimension import above_noise, choose_dimension
+from trueaxis.engine.finish import truncation
+from trueaxis.engine.iterate import iterate
+from trueaxis.engine.moments import Moments
 from trueaxis.engine.peel import cleave, heterogeneity, split_along
+from trueaxis.engine.reweighted import ReweightedStep, look
+from trueaxis.engine.rules import EntropyRule
+from trueaxis.engine.sample import draw_sample
+from trueaxis.engine.squarem import Squarem
+from trueaxis.engine.stages import equal_weights
 from trueaxis.engine.starts import directions, outlyingness, shortest_variance
+from trueaxis.engine.subspace import Subspace, solve, solve_from, subspace_change
+from trueaxis.engine.trim import without_leverage
+from trueaxis.rows import ArrayRows
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -80,6 +92,38 @@ def test_pure_noise_neither_collapses_nor_warns():
     model = DSWL(10).fit(X)
     assert model.history_["effective"][-1] > 11
     assert model.support_.mean() > 0.95
+
+
+@pytest.mark.parametrize("share", [0.03, 0.1, 0.3])
+def test_gross_errors_show_even_in_a_mostly_discrete_table(share):
+    rng = np.random.default_rng(0)
+    X = np.hstack([factors(rng, 300, 5), rng.random((300, 3)) < 0.4])
+    bad = np.arange(300) < share * 300
+    X[bad, 0] = 999
+    model = DSWL().fit(X)
+    assert not model.support_[bad].any() and (model.predict(X[bad]) == -1).all()
+    assert model.support_[~bad].mean() > 0.93
+    assert abs(model.mean_[0]) < 0.5
+
+
+def test_a_column_of_large_scale_hides_nothing():
+    cloud = planted("ocs", share=0.2, random_state=1)
+    large = 1000 * np.random.default_rng(1).standard_normal(500)
+    model = DSWL(4).fit(np.column_stack([cloud.X, large]))
+    assert not model.support_[cloud.is_outlier].any()
+
+
+def test_small_clean_tables_keep_their_rows():
+    flagged = []
+    for seed in range(20):
+        X = factors(np.random.default_rng(seed), 15, 6)
+        flagged.append((~DSWL().fit(X).support_).mean())
+    assert np.mean(np.array(flagged) > 0.1) <= 0.1
+
+
+def test_five_rows_many_times_are_no_outliers():
+    rows = np.random.default_rng(0).standard_normal((5, 4))
+    assert DSWL(2).fit(np.tile(rows, (200, 1))).support_.all()
 
 
 # ---------------------------------------------------------------- the parts
@@ -175,3 +219,85 @@ def test_the_dimension_rules():
     assert (
         choose_dimension(variances[:3].sum() / variances.sum(), variances, 500, 20) == 3
     )
+
+
+def test_leverage_is_what_leaving_a_row_out_tells():
+    """Residual over (1 - h), against a fit without the row."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 1)) * [3.0, 0.0] + 0.05 * rng.standard_normal((30, 2))
+
+    def line(rows):
+        mean = rows.mean(axis=0)
+        axis = np.linalg.svd(rows - mean)[2][0]
+        t = (rows - mean) @ axis
+        return Subspace(mean, axis[None], np.array([t.var()]), 1.0)
+
+    inside = look(ArrayRows(X), line(X))._replace(carried=np.full(30, 1 / 30))
+    corrected = without_leverage(inside).e
+    for i in range(30):
+        outside = look(ArrayRows(X[[i]]), line(np.delete(X, i, axis=0))).e[0]
+        np.testing.assert_allclose(corrected[i], outside, rtol=0.02)
+    assert without_leverage(inside._replace(carried=None)).e is inside.e
+
+
+def test_power_steps_go_where_the_exact_solution_is():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, 12)) * np.r_[5, 4, 3, np.ones(9)]
+    moments = Moments(np.zeros(12))
+    moments.add(X.copy(), np.zeros(500), None)
+    exact = solve(moments, 3)
+    found = Subspace(
+        np.zeros(12), np.linalg.qr(rng.standard_normal((12, 3)))[0].T, np.ones(3), 1.0
+    )
+    errors = []
+    for _ in range(12):
+        found = solve_from(moments, found)
+        errors.append(subspace_change(found.basis, exact.basis))
+    # two power steps: the error falls by (1/9)^2 a time, in the end
+    assert errors[0] < 0.3 and errors[-1] < 1e-10
+    np.testing.assert_allclose(found.variances, exact.variances, rtol=1e-8)
+    np.testing.assert_allclose(found.mean, exact.mean, atol=1e-12)
+    np.testing.assert_allclose(found.total, exact.total)
+
+
+@pytest.mark.parametrize("dof", [1, 2, 5, 40])
+def test_truncation_by_simulation(dof):
+    t = np.random.default_rng(dof).standard_normal((200_000, dof))
+    d2 = (t**2).sum(axis=1)
+    inner = t[d2 <= np.quantile(d2, 0.99)]
+    np.testing.assert_allclose(truncation(dof), 1 / inner.var(), rtol=0.01)
+    assert truncation(0) == 1
+
+
+def test_the_sample_of_weighted_rows_has_their_weights():
+    X = np.arange(12000.0)[:, None]
+    counts = np.where(X[:, 0] < 6000, 0.1, 1.0)
+    sample = draw_sample(ArrayRows(X), counts, np.random.default_rng(0))
+    assert sample.large and len(sample.S) == 4000
+    np.testing.assert_allclose((sample.S[:, 0] < 6000).mean(), 600 / 6600, atol=0.01)
+    few = draw_sample(
+        ArrayRows(X[:4]), np.array([2.0, 0, 1, 3]), np.random.default_rng(0)
+    )
+    assert few.exact and sorted(few.index) == [0, 0, 2, 3, 3, 3]
+
+
+def test_the_order_of_the_sample_knows_no_axes():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 4))
+    Q = np.linalg.qr(rng.standard_normal((4, 4)))[0]
+    shuffle = rng.permutation(50)
+    one = draw_sample(ArrayRows(X), None, rng)
+    two = draw_sample(ArrayRows(7 * X[shuffle] @ Q + 3), None, rng)
+    np.testing.assert_array_equal(one.index, shuffle[two.index])
+
+
+def test_leaps_end_where_plain_steps_end():
+    X = planted("both", n=150, n_features=6, share=0.2).X
+    start = equal_weights(ArrayRows(X), 2)
+    T = calibrate(*look(ArrayRows(X), start)[:2], 0.6)
+    step = ReweightedStep(ArrayRows(X), EntropyRule(*T), 2)
+    plain = iterate(step, start, max_iter=3000, tol=1e-10)
+    fast = iterate(step, start, max_iter=3000, tol=1e-10, leap=Squarem())
+    assert fast.n_iter < plain.n_iter
+    assert subspace_change(fast.turn.next.basis, plain.turn.next.basis) < 1e-6
+    assert (np.diff(fast.history["objective"]) >= -1e-12).all()

@@ -149,8 +149,8 @@ class Sensors:
 def sensors(random_state: int = 0) -> Sensors:
     """Readings of a pump: two causes (load, weather) move six columns.
 
-    Some rows have faults: over-run (extreme load, columns consistent), a flow meter that
-    reports another unit, a loose vibration sensor, and a bad thermocouple in over-run.
+    Some rows have faults: over-run (extreme load, columns consistent), a flow meter
+    in another unit, a loose vibration sensor, a bad thermocouple in over-run.
 
     Parameters
     ----------

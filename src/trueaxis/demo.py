@@ -51,7 +51,7 @@ def kinds_of(model: DSWL, X: NDArray) -> NDArray[np.str_]:
 def _flagged(table: Sensors, model: DSWL, kinds: NDArray) -> Table:
     out = Table(
         title=f"{(kinds != 'regular').sum()} of {len(kinds)} rows are flagged",
-        caption="Distances in units of their cut-offs; what really happened in brackets.",
+        caption="Distances in units of their cut-offs; what happened in brackets.",
         box=SIMPLE,
     )
     for heading in ("row", "kind", "score", "orthogonal", "because of"):
@@ -66,7 +66,7 @@ def _flagged(table: Sensors, model: DSWL, kinds: NDArray) -> Table:
             kinds[row],
             f"{distances.score[row] / model.cutoffs_.score:.1f}",
             f"{distances.orthogonal[row] / model.cutoffs_.orthogonal:.1f}",
-            f"{_reason(table, model, row, kinds[row])} [{table.fault[row] or 'nothing'}]",
+            _reason(table, model, row, kinds[row]) + f" [{table.fault[row] or 'none'}]",
         )
     return out
 
@@ -94,8 +94,8 @@ def _compare(table: Sensors, robust: DSWL, plain: PCA, console: Console) -> None
     console.print(
         f"Plain PCA: {angle(plain):.1f} degrees off the axes of the healthy rows, mean "
         f"{shift(plain):.2f} away.\n"
-        f"DSWL:      {angle(robust):.1f} degrees off, mean {shift(robust):.2f} away, not "
-        "told which rows are healthy."
+        f"DSWL:      {angle(robust):.1f} degrees off, mean {shift(robust):.2f} away, "
+        "not told which rows are healthy."
     )
 
 

@@ -18,6 +18,12 @@ BLOCK_BYTES = 1 << 20
 MIN_BLOCK_ROWS = 256
 
 
+def rows_per_block(n_columns: int, dtype: np.dtype) -> int:
+    """Number of rows that a kernel works on at a time."""
+    row_bytes = max(1, n_columns * dtype.itemsize)
+    return max(MIN_BLOCK_ROWS, BLOCK_BYTES // row_bytes)
+
+
 class Kernel(Protocol):
     """What a pass over the rows does: a state, and how it takes in one block."""
 
@@ -49,10 +55,14 @@ class Rows:
         """Read the data once; return the per-row records and the kernel's state."""
         record = np.empty((kernel.n_fields, self.shape[0]))
         state = kernel.start()
-        for first, block in self.blocks():
-            part = kernel.absorb(state, block, first)
-            if part is not None:
-                record[:, first : first + len(block)] = part
+        limit = rows_per_block(self.shape[1], self.dtype)
+        for begin, chunk in self.blocks():
+            # A source may hand out chunks of any size; kernels want what fits a cache.
+            for offset in range(0, len(chunk), limit):
+                block, first = chunk[offset : offset + limit], begin + offset
+                part = kernel.absorb(state, block, first)
+                if part is not None:
+                    record[:, first : first + len(block)] = part
         return record, state
 
     def map(self, function: Callable[[NDArray], NDArray], width: int) -> NDArray:
@@ -89,8 +99,7 @@ class ArrayRows(Rows):
         self.array = array
         self.shape = array.shape
         self.dtype = array.dtype
-        row_bytes = max(1, self.shape[1] * self.dtype.itemsize)
-        self.block_rows = block_rows or max(MIN_BLOCK_ROWS, BLOCK_BYTES // row_bytes)
+        self.block_rows = block_rows or rows_per_block(self.shape[1], self.dtype)
 
     def blocks(self) -> Iterator[tuple[int, NDArray]]:
         """Yield (number of the first row, block), in order."""

@@ -27,6 +27,11 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool = True) -> Rows:
     """
     _refuse_dask(X)
     _refuse_text(X)
+    if np.ma.is_masked(X):
+        raise ValueError(
+            f"X is a masked array with {np.ma.count_masked(X)} masked cells, whose "
+            "values are unknown: drop or impute the rows."
+        )
     try:
         X = validate_data(
             estimator,
@@ -41,6 +46,11 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool = True) -> Rows:
             raise
         raise ValueError(
             f"{error} Pass the columns that it was fitted on, in the same order."
+        ) from None
+    except np.exceptions.DTypePromotionError as error:
+        raise TypeError(
+            f"X has columns that are not numbers, such as dates ({error}). Drop them "
+            "or turn them into numbers."
         ) from None
     rows = ArrayRows(X)
     _refuse_nonfinite(rows, estimator)
@@ -104,7 +114,12 @@ def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
     """
     if sample_weight is None:
         return None
-    w = np.asarray(sample_weight, dtype=float)
+    try:
+        w = np.asarray(sample_weight, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"sample_weight={sample_weight!r} is not numbers: pass one weight per row."
+        ) from None
     if w.ndim == 0:
         w = np.full(n, float(w))
     if w.shape != (n,):
@@ -157,7 +172,9 @@ def validate_number(
     """Refuse what is not a number in (low, high], or [low, high] if whole."""
     kind = numbers.Integral if whole else numbers.Real
     wanted = (
-        f"a whole number of at least {low:g}" if whole else f"in ({low:g}, {high:g}]"
+        f"a whole number of at least {low:g}"
+        if whole
+        else f"a number in ({low:g}, {high:g}]"
     )
     if isinstance(value, bool) or not isinstance(value, kind):
         raise TypeError(f"{name}={value!r} is a {type(value).__name__}: pass {wanted}.")
@@ -171,7 +188,7 @@ def validate_tau(tau: Any) -> tuple[float, float, float] | None:
     if isinstance(tau, str) and tau == "auto":
         return None
     try:
-        a, b, c = (float(t) for t in tau)
+        a, b, c = (float(t) for t in (() if isinstance(tau, str) else tau))
     except (TypeError, ValueError):
         raise TypeError(
             f'tau={tau!r} is not understood: pass "auto" or three temperatures '

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
-from trueaxis.engine.quantiles import quantile, total_count
+from trueaxis.engine.quantiles import quantile
 
 # Distances below this share of a typical one are none.
 FLOOR = 1e-12
@@ -27,9 +27,7 @@ class Temperatures(NamedTuple):
     c: float
 
 
-def calibrate(
-    v: NDArray, e: NDArray, trust: float, counts: NDArray | None = None
-) -> Temperatures:
+def calibrate(v: NDArray, e: NDArray, trust: float) -> Temperatures:
     """Temperatures for which a share `trust` of the rows carries the weight.
 
     The shape is v/A + e/B + d/C with A = max(median v, median e), B = median e and
@@ -40,27 +38,25 @@ def calibrate(
     floor = FLOOR * _typical(d)
     if floor == 0:
         return Temperatures(1.0, 1.0, 1.0)
-    A, B, C = (_middle(x, floor, counts) for x in (v, e, d))
+    A, B, C = (_middle(x, floor) for x in (v, e, d))
     A = max(A, B)
-    scale = perplexity_scale(v / A + e / B + d / C, trust, counts)
+    scale = perplexity_scale(v / A + e / B + d / C, trust)
     return Temperatures(scale * A, scale * B, scale * C)
 
 
-def perplexity_scale(
-    rho: NDArray, trust: float, counts: NDArray | None = None
-) -> float:
+def perplexity_scale(rho: NDArray, trust: float) -> float:
     """The s for which softmax(-rho/s) has perplexity trust * n (it grows with s)."""
-    n, typical = total_count(rho, counts), _typical(rho)
+    n, typical = len(rho), _typical(rho)
     if typical == 0:
         return 1.0
-    tied = total_count(*_some(rho, counts, rho <= 1e-12 * typical))
+    tied = int((rho <= 1e-12 * typical).sum())
     # More copies of one row than are trusted: trust that share of the others as well.
     target = np.log(trust * n if tied < trust * n else tied + trust * (n - tied))
     # Outside this bracket the weights are one row's, or equal to 1e-8.
     low, high = np.log(1e-6 * typical), np.log(1e8 * typical)
 
     def excess(log_scale: float) -> float:
-        return entropy(-rho / np.exp(log_scale), counts) - target
+        return entropy(-rho / np.exp(log_scale)) - target
 
     if excess(low) >= 0:  # that many rows are nearest
         return float(np.exp(low))
@@ -77,18 +73,12 @@ def entropy(log_weights: NDArray, counts: NDArray | None = None) -> float:
         return float(-np.sum(w * np.where(w > 0, log_w, 0.0)))
 
 
-def _middle(x: NDArray, floor: float, counts: NDArray | None) -> float:
+def _middle(x: NDArray, floor: float) -> float:
     """Median; where it vanishes (copies of a row, an exact fit) that of other rows."""
-    middle = quantile(x, 0.5, counts)
+    middle = quantile(x, 0.5)
     if middle > floor:
         return middle
     return max(_typical(x[x > floor]), floor)
-
-
-def _some(
-    x: NDArray, counts: NDArray | None, some: NDArray
-) -> tuple[NDArray, NDArray | None]:
-    return x[some], None if counts is None else counts[some]
 
 
 def _typical(x: NDArray) -> float:

@@ -21,11 +21,17 @@ REGULAR = 2.326  # 99 % of regular rows, if the cube roots of distances are norm
 RIM, TAIL = 0.005, 0.02  # of the bulk, a distance flags at least and at most this
 GAP = 1.5  # width of an empty valley in deviations of the bulk,
 REACH = 2.0  # or in parts of its reach above the median, whichever is wider
+COMPACT = (
+    0.4  # a valley, as a share of the spread of the rows beyond it (of logarithms)
+)
 STRAY = 0.05  # rows in the valley, as a share of the rows beyond it
 GROUP = 8  # rows that are a group; fewer need a wider valley
 TIE = 1 / 3  # a column is discrete if one value holds more of the bulk than this,
-MOSTLY = 1 / 3  # and a table if more of its columns are than this
+LEVELS = 10  # or if it has no more values than these;
+MOSTLY = 1 / 3  # a table is if more of its columns are than this: then only
+GROSS = 2.0  # a valley so many times wider than the bulk itself counts
 LEAST_ROWS = 8
+FEW_ROWS = 30  # of which quartiles are so uncertain that valleys must be twice as wide
 
 Which = Literal["e", "s"]
 
@@ -56,9 +62,10 @@ class Cloud:
 
     def rounding(self) -> NDArray[np.float64]:
         """Squared distances that are no more than rounding."""
-        size = self.table.shape[1] * np.abs(self.subspace.mean).max() ** 2
         eps = np.finfo(self.table.dtype).eps
-        return eps**1.5 * (self.view.v + self.view.e) + (100 * eps) ** 2 * size
+        # Centring is done in float64, whatever the table is.
+        shift = 4 * np.finfo(float).eps * np.linalg.norm(self.subspace.mean)
+        return eps**1.5 * (self.view.v + self.view.e) + shift**2
 
     def distance_in(self, which: Which, columns: NDArray) -> NDArray[np.float64]:
         """The part of squared distances that comes from some columns."""
@@ -128,27 +135,27 @@ def _bulk_of(cloud: Cloud, which: Which, rows: NDArray) -> NDArray[np.bool_]:
         return inner
     vary = _vary(cloud.table, rows)
     if discrete.sum() > MOSTLY * vary.sum():
-        return rows
+        return _below_valley(d2, rows, gross=True)
     continuous = vary & ~discrete
     d2 = np.where(d2 > 0, cloud.distance_in(which, continuous), 0.0)
     inner = _below_valley(np.where(d2 > 1e-12 * d2.mean(), d2, 0.0), rows)
     if (_discrete(cloud.table, inner, rows) & continuous).any():
-        return rows
+        return _below_valley(cloud.distance(which), rows, gross=True)
     return inner
 
 
-def _below_valley(d2: NDArray, rows: NDArray) -> NDArray[np.bool_]:
+def _below_valley(d2: NDArray, rows: NDArray, gross: bool = False) -> NDArray[np.bool_]:
     index = np.flatnonzero(rows & (d2 > 0))
     order = index[np.argsort(d2[index], kind="stable")]
     inner = rows.copy()
     z = np.cbrt(d2[order])
     far = ~np.isfinite(z)
     z[far] = 1e6 * z[~far].max(initial=1.0)
-    inner[order[valley(z) :]] = False
+    inner[order[valley(z, gross) :]] = False
     return inner
 
 
-def valley(z: NDArray) -> int:
+def valley(z: NDArray, gross: bool = False) -> int:
     """Number of sorted values below the innermost valley; all of them if there is none.
 
     For every possible size of the bulk from one half on: is there an empty stretch
@@ -161,7 +168,11 @@ def valley(z: NDArray) -> int:
     last, q50, q25 = z[size - 1], z[(size - 1) // 2], z[(size - 1) // 4]
     deviation = (q50 - q25) / NORMAL_75
     edge = np.maximum(last, q50 + REGULAR * deviation)
-    width = GAP * np.maximum(deviation, (last - q50) / REACH)
+    # Quartiles of few rows are not to be trusted.
+    wider = 1.0 + FEW_ROWS / n
+    width = wider * GAP * np.maximum(deviation, (last - q50) / REACH)
+    if gross:
+        width = np.maximum(width, GROSS * edge)
     inside = np.searchsorted(z, edge, side="right")
     beyond = n - np.searchsorted(z, edge + width, side="right")
     # A few rows of the tail lie apart by chance: the fewer, the wider the valley.
@@ -169,17 +180,26 @@ def valley(z: NDArray) -> int:
     beyond = n - np.searchsorted(z, edge + width, side="right")
     stray = n - beyond - inside
     found = (deviation > 1e-9 * q50) & (beyond > TAIL * n) & (stray <= STRAY * beyond)
+    # The gaps of a long tail grow with it; those behind a group do not.
+    first = np.minimum(n - beyond, n - 1)
+    spread = np.log(z[first + 3 * beyond // 4 - (beyond > 3)] / z[first + beyond // 4])
+    found &= np.log(z[first] / edge) >= COMPACT * spread
     # The strays may well be the bulk's own tail: they stay with it.
     return int(n - beyond[found.argmax()]) if found.any() else n
 
 
 def discrete_columns(table: NDArray) -> NDArray[np.bool_]:
-    """Columns in which the value at a quartile holds more than a third of the rows."""
+    """Columns of few values, or with a value that a third of the rows share."""
     n = len(table)
     out = np.zeros(table.shape[1], dtype=bool)
     places = [int(q * (n - 1)) for q in (0.25, 0.5, 0.75)]
     for values in np.partition(table, places, axis=0)[places]:
         out |= (table == values).mean(axis=0) > TIE
+    if n > 2 * LEVELS:
+        some = np.sort(table[:: max(1, n // 200)], axis=0)  # most show in a few rows
+        few = (np.diff(some, axis=0) > 0).sum(axis=0) < LEVELS
+        for column in np.flatnonzero(few & ~out):
+            out[column] = len(np.unique(table[:, column])) <= LEVELS
     return out
 
 

@@ -7,15 +7,17 @@ each row has next to none, and one fused pass is enough.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
+from scipy.stats import chi2
 
 from trueaxis.engine.cutoffs import Cloud, flag_cuts
 from trueaxis.engine.hull import Hull
 from trueaxis.engine.moments import Weighing
-from trueaxis.engine.quantiles import n_different
+from trueaxis.engine.peel import Split
 from trueaxis.engine.reweighted import ReweightedStep, gather, look
 from trueaxis.engine.rules import Rule, View
 from trueaxis.engine.sample import Sample
@@ -53,16 +55,19 @@ class Finish:
         All rows, in the coordinates of the fit.
     counts : ndarray or None
         How often each row counts; 0 for rows that were set aside as a group apart.
+    kept : Rows
+        The rows of the sample that the fit kept.
     index : ndarray
-        Numbers of the kept rows among all rows.
+        Their numbers among all rows.
     table : ndarray
-        The kept rows with the columns as given.
+        The same rows with the columns as given.
     large : bool
         Whether there are more rows than the sample had.
     """
 
     hull: Hull
     counts: NDArray[np.float64] | None
+    kept: ArrayRows
     index: NDArray[np.intp]
     table: NDArray
     large: bool
@@ -76,26 +81,24 @@ class Finish:
 
     def per_copy(self, weights: NDArray) -> NDArray[np.float64]:
         """Weights of one copy of every row."""
-        return (
-            weights
-            if self.counts is None
-            else weights / np.maximum(self.counts, 1e-300)
-        )
+        if self.counts is None:
+            return weights
+        return weights / np.where(self.counts > 0, self.counts, 1.0)
 
     def reweighted(self, core: Core, k: int, need: int) -> Judged:
         """Span from rows within cut-offs, centre and variances from regular rows."""
         turn = core.trimmed.turn
-        state, kept = turn.next, self._kept_rows()
-        seen = _seen(kept, state, turn.copy_weights())
+        state, carried = turn.next, turn.copy_weights()
+        seen = _seen(self.kept, state, carried)
         rule, flags = TrimRule(need).cut_rule(seen), self._flags(seen, state)
         rule = replace(rule, core=Cuts(min(flags.e, rule.span_e), flags.s))
         if self.large:
             last = ReweightedStep(self.hull.rows, rule, k, self.counts)(state)
-            cuts = self._flags(look(kept, last.next), last.next)
+            cuts = self._flags(look(self.kept, last.next), last.next)
             return Judged(last.next, cuts, self._regular(last.view, flags))
-        carried = np.zeros(self.hull.rows.shape[0])
-        carried[self.index] = turn.copy_weights()
-        weighing = rule.weigh(_seen(self.hull.rows, state, carried))
+        everyone = np.zeros(self.hull.rows.shape[0])
+        everyone[self.index] = carried
+        weighing = rule.weigh(_seen(self.hull.rows, state, everyone))
         sums = gather(self.hull.rows, state.mean, weighing, self.counts)
         carried = np.exp(weighing.log_weights - sums.span().log_weight())
         return self.judged(solve(sums.span(), k, sums.core()), carried)
@@ -110,13 +113,10 @@ class Finish:
 
     def robust_spectrum(self, judged: Judged) -> tuple[NDArray, int]:
         """Variances of regular rows of the sample; how many of them differ."""
-        regular = ArrayRows(self.hull.rows.take(self.index[judged.support[self.index]]))
-        weighing = Weighing(np.zeros(regular.shape[0]))
-        sums = gather(regular, judged.subspace.mean, weighing)
-        return spectrum(sums.span()), n_different_rows(regular.array)
-
-    def _kept_rows(self) -> ArrayRows:
-        return ArrayRows(self.hull.rows.take(self.index))
+        regular = judged.support[self.index]
+        weighing = Weighing(np.where(regular, 0.0, -np.inf))
+        sums = gather(self.kept, judged.subspace.mean, weighing)
+        return spectrum(sums.span()), n_different_rows(self.table[regular])
 
     def _flags(self, seen: View, subspace: Subspace) -> Cuts:
         return flag_cuts(Cloud(seen, self.table, self.hull.lift(subspace)))
@@ -131,20 +131,63 @@ def finish_for(
     counts: NDArray | None,
     sample: Sample,
     table: NDArray,
-    kept: NDArray[np.intp],
+    core: Core,
+    separable: NDArray[np.bool_],
 ) -> Finish:
-    """Set aside the rows of the sample that were not kept, where all rows are in it."""
-    if not sample.large and len(kept) < len(sample.S):
-        aside = np.delete(sample.index, kept)
+    """Leave out the rows that the core set apart, among all rows."""
+    apart = np.zeros(0, dtype=np.intp)
+    if sample.large:
+        apart = np.flatnonzero(~_kept_side(hull.rows, core, separable))
+    elif core.splits:
+        apart = np.delete(sample.index, core.kept)
+    if len(apart):
         counts = np.ones(hull.rows.shape[0]) if counts is None else counts.copy()
-        counts[aside] = 0.0
-    return Finish(hull, counts, sample.index[kept], table[kept], sample.large)
+        counts[apart] = 0.0
+    kept = core.kept
+    rows = ArrayRows(sample.S[kept])
+    return Finish(hull, counts, rows, sample.index[kept], table[kept], sample.large)
 
 
-def n_different_rows(S: NDArray) -> int:
-    """Number of different rows, told apart by their distance from the centre."""
-    y = (S - np.median(S, axis=0)).astype(float)
-    return n_different(np.einsum("ij,ij->i", y, y))
+def _kept_side(rows: Rows, core: Core, separable: NDArray) -> NDArray[np.bool_]:
+    kept = np.ones(rows.shape[0], dtype=bool)
+    for split in core.splits:
+        side = rows.map(partial(_side, split=split, separable=separable), 1)
+        kept &= side[:, 0] > 0
+    return kept
+
+
+def _side(block: NDArray, split: Split, separable: NDArray) -> NDArray[np.bool_]:
+    return split.keeps(block[:, separable])[:, None]
+
+
+def n_different_rows(table: NDArray) -> int:
+    """Number of rows that are not copies of another."""
+    return len({row.tobytes() for row in np.ascontiguousarray(table) + 0.0})
+
+
+def consistent(judged: Judged, n: float, D: int) -> Judged:
+    """Variances as they are without the cut-offs, if the rows are normal.
+
+    The rows within cut-offs at 99 % have smaller variances than all, by a factor that
+    depends on the number of dimensions; and n - 1 makes them unbiased.
+    """
+    sub, k = judged.subspace, len(judged.subspace.basis)
+    unbiased = n / max(n - 1.0, 1.0)
+    inside = unbiased * truncation(k)
+    off = unbiased * truncation(int(min(D, n)) - k)
+    rest = max(sub.total - sub.variances.sum(), 0.0)
+    variances = inside * sub.variances
+    total = float(variances.sum() + off * rest)
+    cuts = judged.cuts._replace(s=judged.cuts.s / inside)
+    subspace = replace(sub, variances=variances, total=total)
+    return Judged(subspace, cuts, judged.support)
+
+
+def truncation(dof: int) -> float:
+    """Variance of a normal distribution over that of its innermost 99 %."""
+    if dof < 1:
+        return 1.0
+    return float(0.99 / chi2.cdf(chi2.ppf(0.99, dof), dof + 2))
 
 
 def _seen(rows: Rows, subspace: Subspace, carried: NDArray) -> View:

@@ -5,6 +5,7 @@ The estimator checks its parameters, asks a `Fitting` for an `Outcome` and store
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +14,13 @@ from numpy.typing import NDArray
 from trueaxis.engine.calibrate import Temperatures
 from trueaxis.engine.cutoffs import separable_columns
 from trueaxis.engine.dimension import choose_dimension
-from trueaxis.engine.finish import Finish, Judged, finish_for, n_different_rows
+from trueaxis.engine.finish import (
+    Finish,
+    Judged,
+    consistent,
+    finish_for,
+    n_different_rows,
+)
 from trueaxis.engine.hull import affine_hull
 from trueaxis.engine.iterate import Result, iterate
 from trueaxis.engine.reweighted import ReweightedStep, Weighed
@@ -27,6 +34,8 @@ from trueaxis.engine.stages import (
     deep_moments,
     equal_weights,
     fit_core,
+    learn,
+    least_rows,
     trim,
 )
 from trueaxis.engine.starts import directions
@@ -35,7 +44,6 @@ from trueaxis.rows import ArrayRows, Rows
 
 # The iteration on a sample need not be more exact than the sample itself.
 SAMPLE_TOL = 1e-4
-DIMENSION_ROUNDS = 4
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,11 @@ class Outcome:
     learned: Result[Weighed]
     weights: NDArray[np.float64]
     objective: float
+
+    def share(self) -> float:
+        """Share of the variance that the components have."""
+        total = max(self.subspace.total, np.finfo(float).tiny)
+        return float(self.subspace.variances.sum() / total)
 
 
 class Fitting:
@@ -101,39 +114,48 @@ class Fitting:
         self.table = self.sample.S
         if self.hull.frame is not None:
             self.table = rows.take(self.sample.index)
+        # Coordinates of a hull mix the columns: groups show in all of them or in none.
+        self.separable = separable_columns(self.table)
+        if self.hull.frame is not None:
+            self.separable = np.full(rows.shape[0], self.separable.any())
+        n = rows.shape[0] if counts is None else int((counts > 0).sum())
+        self.most = min(n, rows.shape[1])
         self.seed = int(rng.integers(2**31))
 
     def search(self, n_components: int | float | str | None) -> Outcome:
         """Fit with the number of components that is asked for, directly or not."""
-        n, D = self.hull.rows.shape
         if n_components is None:
-            n_components = min(n, D)
-        if isinstance(n_components, (int, np.integer)):
+            return self.at(self.most)
+        if isinstance(n_components, numbers.Integral):
             return self.at(int(n_components))
-        outcome = self.at(self._first_guess(n_components))
-        for _ in range(DIMENSION_ROUNDS):
-            k = self._better(n_components, outcome)
-            if k == outcome.k:
-                break
-            following = self.at(k)
-            if self._better(n_components, following) == outcome.k:  # undecided
-                return max(outcome, following, key=lambda one: one.k)
-            outcome = following
-        return outcome
+        tried: dict[int, Outcome] = {}
+        k = self._first_guess(n_components)
+        while k not in tried:
+            tried[k] = self.at(k)
+            k = min(self._better(n_components, tried[k]), self.most)
+        if n_components == "auto":  # confirmed, or undecided between a few
+            return tried[max(k, *(other for other in tried if other >= k))]
+        least = float(n_components)
+        reached = [k for k, one in tried.items() if one.share() >= least]
+        return tried[min(reached, default=max(tried))]
 
     def at(self, k: int) -> Outcome:
         """Fit with k components."""
         plan = replace(self.plan, k=k)
         core = self._literal(plan) if self._is_literal() else self._staged(plan)
-        finish = finish_for(self.hull, self.counts, self.sample, self.table, core.kept)
-        learned, rule = core.learned, EntropyRule(core.temperatures)
+        finish = finish_for(
+            self.hull, self.counts, self.sample, self.table, core, self.separable
+        )
+        learned, rule = core.learned, EntropyRule(*core.temperatures)
         if not (self.reweight or self.sample.exact or self._is_literal()):
-            step = ReweightedStep(self.hull.rows, rule, k, finish.counts)
-            state = learned.turn.state
-            learned = iterate(step, state, max_iter=plan.max_iter, tol=plan.tol)
+            start, rows = learned.turn.state, self.hull.rows
+            learned = learn(rows, start, core.temperatures, plan, finish.counts)
         weights, objective = finish.weights(learned.turn.state, rule)
         if self.reweight:
-            judged = finish.reweighted(core, k, self._need(k))
+            judged = finish.reweighted(core, k, least_rows(len(self.sample.S), k))
+            counts = judged.support if finish.counts is None else finish.counts
+            n = float(counts[judged.support].sum())
+            judged = consistent(judged, n, self.table.shape[1])
         else:
             judged = finish.judged(learned.turn.state, finish.per_copy(weights))
         return Outcome(
@@ -152,51 +174,50 @@ class Fitting:
 
     def _literal(self, plan: Plan) -> Core:
         """Algorithm 1 to the letter, on all rows."""
-        rows, T = self.hull.rows, plan.temperatures
+        rows, T, S = self.hull.rows, plan.temperatures, self.sample.S
         assert T is not None
-        step = ReweightedStep(rows, EntropyRule(T), plan.k, self.counts)
+        step = ReweightedStep(rows, EntropyRule(*T), plan.k, self.counts)
         start = equal_weights(rows, plan.k, self.counts)
         learned = iterate(step, start, max_iter=plan.max_iter, tol=plan.tol)
-        S = ArrayRows(self.sample.S)
-        trimmed = trim(S, learned.turn.next, plan.k, self._need(plan.k))
-        return Core(np.arange(len(self.sample.S)), T, learned, trimmed)
+        trimmed = trim(
+            ArrayRows(S), learned.turn.next, plan.k, least_rows(len(S), plan.k)
+        )
+        return Core(np.arange(len(S)), (), T, learned, trimmed)
 
     def _staged(self, plan: Plan) -> Core:
         """All stages on the sample."""
-        S = self.sample.S
+        S, enough = self.sample.S, [plan.tol]
         if self.sample.large:
-            plan = replace(plan, tol=max(plan.tol, SAMPLE_TOL))
+            enough.append(SAMPLE_TOL)
         if self.reweight and S.shape[1] >= MANY_DIMENSIONS:
-            plan = replace(plan, tol=max(plan.tol, plan.tol**0.5))
+            enough.append(plan.tol**0.5)
+        plan = replace(plan, tol=max(enough))
         if self.uniform:
             start = equal_weights(ArrayRows(S), plan.k)
-            return fit_core(S, np.arange(len(S)), start, plan, self._need(plan.k))
-        separable = separable_columns(self.table)
-        if self.hull.frame is not None:  # coordinates mix the columns: all or none
-            separable = np.full(S.shape[1], separable.any())
-        return best_core(S, plan, separable, self._rng())
+            need = least_rows(len(S), plan.k)
+            return fit_core(S, np.arange(len(S)), start, plan, need)
+        return best_core(S, plan, self.separable, self._rng())
 
     def _rng(self) -> np.random.Generator:
         # Anew for every k, so that a number found equals the same number asked for.
         return np.random.default_rng(self.seed)
 
-    def _need(self, k: int) -> int:
-        return max(k + 2, len(self.sample.S) // 2)
-
     def _first_guess(self, n_components: float | str) -> int:
-        S = self.sample.S
+        S, D = self.sample.S, self.table.shape[1]
         moments = deep_moments(S, directions(S, self._rng()))
-        n = (n_different_rows(S) + 1) // 2
-        k = choose_dimension(n_components, spectrum(moments), n, self.table.shape[1])
-        return min(k, *self.hull.rows.shape)
+        n = (n_different_rows(self.table) + 1) // 2
+        return min(choose_dimension(n_components, spectrum(moments), n, D), self.most)
 
     def _better(self, n_components: float | str, outcome: Outcome) -> int:
         """The number of components that a fit itself suggests."""
         if n_components == "auto":
             variances, n = outcome.finish.robust_spectrum(outcome.judged)
-            k = choose_dimension("auto", variances, n, self.table.shape[1])
-            return min(k, *self.hull.rows.shape)
-        reached = np.cumsum(outcome.subspace.variances)
-        target = float(n_components) * outcome.subspace.total * (1 - 1e-12)
-        k = int(np.searchsorted(reached, target)) + 1
-        return min(k, *self.hull.rows.shape)
+            return choose_dimension("auto", variances, n, self.table.shape[1])
+        variances = outcome.subspace.variances
+        missing = float(n_components) * outcome.subspace.total - np.cumsum(variances)
+        if missing[-1] <= 0:
+            return int((missing > 0).sum()) + 1
+        # Further components explain no more than the last one, each.
+        return outcome.k + max(
+            1, int(missing[-1] / max(variances[-1], missing[-1] / 8))
+        )

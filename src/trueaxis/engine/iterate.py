@@ -109,7 +109,7 @@ def iterate(
     """
     turns: list[tuple[float, float, float]] = []
     turn, plain, converged = previous, state, False
-    for _ in range(max_iter):
+    while len(turns) < max_iter:
         guessed = state is not plain
         found = step(state, turn)
         if leap is not None and guessed and found.objective < turns[-1][0]:

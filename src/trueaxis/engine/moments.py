@@ -48,13 +48,12 @@ class Moments:
     """
 
     def __init__(self, pivot: NDArray[np.float64]) -> None:
-        D = len(pivot)
         self.pivot = pivot
         self.log_scale = -np.inf
         self.weight = 0.0
         self.squares = 0.0
-        self.first = np.zeros(D)
-        self.second = np.zeros((D, D), order="F")  # upper triangle only
+        self.first = np.zeros(0)
+        self.second = np.zeros((0, 0))  # upper triangle only
 
     def add(self, y: NDArray, log_weights: NDArray, counts: NDArray | None) -> None:
         """Add pivoted rows y, each `counts` times; overwrites y."""
@@ -73,7 +72,7 @@ class Moments:
             self.second += ssyrk(1.0, y.T)
 
     def __iadd__(self, other: Moments) -> Moments:
-        if other.log_scale > -np.inf:
+        if not other.is_empty():
             self._raise_scale(other.log_scale)
             factor = np.exp(other.log_scale - self.log_scale)
             self.weight += factor * other.weight
@@ -82,9 +81,13 @@ class Moments:
             self.second += factor * other.second
         return self
 
+    def is_empty(self) -> bool:
+        """Whether no row has been added."""
+        return self.log_scale == -np.inf
+
     def plus(self, other: Moments) -> Moments:
         """Return the moments of both sets of rows."""
-        if other.log_scale == -np.inf:
+        if other.is_empty():
             return self
         total = Moments(self.pivot)
         total += self
@@ -99,21 +102,40 @@ class Moments:
         """Effective sample size, (sum w)^2 / sum w^2, over all copies of the rows."""
         return self.weight**2 / self.squares
 
+    def shift(self) -> NDArray[np.float64]:
+        """Weighted mean, from the pivot."""
+        if self.is_empty():
+            raise ValueError(
+                "No row carries weight: every weight is below the smallest number. The "
+                "temperatures are far too small for these distances: raise tau, or use "
+                'tau="auto".'
+            )
+        return self.first / self.weight
+
     def mean_and_scatter(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Weighted mean and, in its upper triangle, the covariance about it."""
-        shift = self.first / self.weight
+        shift = self.shift()
         with np.errstate(over="ignore", invalid="ignore"):  # `top_eigen` will tell
             scatter = self.second / self.weight
             scatter -= np.outer(shift, shift)
         return self.pivot + shift, scatter
 
+    def total(self) -> float:
+        """Variance in all directions together."""
+        shift = self.shift()
+        return float(np.trace(self.second) / self.weight - shift @ shift)
+
     def scattered(self, basis: NDArray[np.float64]) -> NDArray[np.float64]:
         """Rows of `basis` times the covariance, which is not formed."""
-        shift = self.first / self.weight
+        shift = self.shift()
         product = dsymm(1.0 / self.weight, self.second, basis.T)
         return product.T - np.outer(basis @ shift, shift)
 
     def _raise_scale(self, top: float) -> None:
+        if self.is_empty():  # most sums of a pass stay so: D x D numbers each
+            D = len(self.pivot)
+            self.first, self.second = np.zeros(D), np.zeros((D, D), order="F")
+            self.log_scale = top
         if top > self.log_scale:
             factor = np.exp(self.log_scale - top)
             self.weight *= factor
@@ -148,11 +170,17 @@ class Sums(NamedTuple):
         """Moments of the rows that give centre and variances."""
         return self.both.plus(self.core_only)
 
-    def workspace(self, block: NDArray, number: int) -> list[NDArray]:
-        """Buffers of the block's shape, allocated once per pass."""
+    def workspace(self, block: NDArray) -> NDArray:
+        """A buffer of the block's shape, allocated once per pass."""
         if not self.buffers or len(self.buffers[0]) < len(block):
-            self.buffers[:] = [np.empty_like(block) for _ in range(number)]
-        return [buffer[: len(block)] for buffer in self.buffers]
+            self.buffers[:] = [np.empty_like(block)]
+        return self.buffers[0][: len(block)]
+
+    def add(self, other: Sums) -> Sums:
+        """Add the sums of later rows."""
+        for mine, theirs in zip(self[:3], other[:3], strict=True):
+            mine += theirs
+        return self
 
 
 class Gather:
@@ -176,14 +204,14 @@ class Gather:
 
     def absorb(self, state: Sums, block: NDArray, first: int) -> None:
         """Add the moments of a block."""
-        (y,) = state.workspace(block, 1)
+        y = state.workspace(block)
         np.subtract(block, self.pivot, out=y, casting="same_kind")
         weighing = self.weighing.part(first, len(block))
         _accumulate(state, y, weighing, _part(self.counts, first, len(block)))
 
     def merge(self, state: Sums, other: Sums) -> Sums:
         """Add the state of later rows to that of earlier ones."""
-        return _merged(state, other)
+        return state.add(other)
 
 
 class Sweep:
@@ -222,7 +250,7 @@ class Sweep:
 
     def absorb(self, state: Sums, block: NDArray, first: int) -> NDArray[np.float64]:
         """Look at a block and, if rows are weighed, add its moments."""
-        (y,) = state.workspace(block, 1)
+        y = state.workspace(block)
         # A row of 1e300 is infinitely far and gets weight 0: that is right.
         with np.errstate(over="ignore", invalid="ignore"):
             np.subtract(block, self.subspace.mean, out=y, casting="same_kind")
@@ -234,7 +262,7 @@ class Sweep:
 
     def merge(self, state: Sums, other: Sums) -> Sums:
         """Add the state of later rows to that of earlier ones."""
-        return _merged(state, other)
+        return state.add(other)
 
     def _distances(self, y: NDArray) -> NDArray[np.float64]:
         t = y @ self._axes.astype(y.dtype, copy=False)
@@ -252,12 +280,6 @@ class Sweep:
         return record
 
 
-def _merged(state: Sums, other: Sums) -> Sums:
-    for mine, theirs in zip(state[:3], other[:3], strict=True):
-        mine += theirs
-    return state
-
-
 def _part(counts: NDArray | None, first: int, n: int) -> NDArray | None:
     return None if counts is None else counts[first : first + n]
 
@@ -270,12 +292,15 @@ def _accumulate(
     if counts is not None:
         used &= counts > 0
     if core is not None:
-        _add_some(state.span_only, y, log_weights, counts, used & ~core)
-        alone = core & ~used
         if counts is not None:
-            alone &= counts > 0
-        _add_some(state.core_only, y, np.zeros_like(log_weights), counts, alone)
-        used &= core
+            core = core & (counts > 0)
+        # Only rows of weight 1 in the span count alike in both.
+        alike = used & core & (log_weights == 0)
+        apart = core & ~alike
+        if apart.any():
+            _add_some(state.core_only, y.copy(), np.zeros(len(y)), counts, apart)
+        _add_some(state.span_only, y, log_weights, counts, used & ~alike)
+        used = alike
     _add_some(state.both, y, log_weights, counts, used)
 
 
@@ -287,8 +312,9 @@ def _add_some(
     some: NDArray[np.bool_],
 ) -> None:
     # A row of weight 0 is left out rather than multiplied: it may be infinite.
+    if not some.any():
+        return
     if not some.all():
         y, log_weights = y[some], log_weights[some]
         counts = None if counts is None else counts[some]
-    if len(y):
-        moments.add(y, log_weights, counts)
+    moments.add(y, log_weights, counts)

@@ -26,7 +26,10 @@ SHARPENINGS = 3  # ... and how often
 # sharpened into a split of its own.
 PROMISING = {"few rows": -0.3, "many rows": 0.0}
 MANY_ROWS_PER_COLUMN = 10
-CLEAR = -1.0  # gain from which a split is believed
+CLEAR = -1.0  # gain from which a split is believed,
+APART = 2.5  # if the medians are this many sums of both spreads apart: a tail is not
+NORMAL_IQR = 1.349
+LEAST_ROWS = 25  # fewer can be split along some direction whatever they are
 
 
 @dataclass(frozen=True)
@@ -41,11 +44,25 @@ class Split:
     larger : ndarray of bool
         Marks the rows of the larger group.
     direction : ndarray of shape (D,)
+    threshold : float
+        Where the groups part along the direction.
+    low : bool
+        Whether the larger group lies below.
+    apart : float
+        Distance of the medians in sums of both spreads (interquartile range over
+        1.349). One normal distribution cut in two has 1.1, a uniform one 1.3.
     """
 
     gain: float
     larger: NDArray[np.bool_]
     direction: NDArray[np.float64]
+    threshold: float
+    low: bool
+    apart: float
+
+    def keeps(self, S: NDArray) -> NDArray[np.bool_]:
+        """Which rows, of this or another table, are on the larger group's side."""
+        return (S @ self.direction <= self.threshold) == self.low
 
 
 def cleave(
@@ -56,6 +73,8 @@ def cleave(
     Directions are screened on some of the rows and the most promising ones sharpened;
     all rows are then split along the clearest.
     """
+    if len(S) < LEAST_ROWS:
+        return None
     few = S
     if len(S) > SCREENED_ROWS:
         few = S[np.sort(rng.choice(len(S), SCREENED_ROWS, replace=False))]
@@ -70,7 +89,8 @@ def cleave(
     if clearest.gain > CLEAR:
         return None
     whole = split_along(S, clearest.direction[:, None], 1)
-    return whole[0] if whole and whole[0].gain <= CLEAR else None
+    clear = whole and whole[0].gain <= CLEAR and whole[0].apart >= APART
+    return whole[0] if clear else None
 
 
 def sharpen(S: NDArray, split: Split, k: int, seen: set[bytes]) -> Split:
@@ -106,10 +126,10 @@ def _fisher(S: NDArray, larger: NDArray[np.bool_], k: int) -> NDArray[np.float64
 
 def split_along(S: NDArray, directions: NDArray, most: int) -> list[Split]:
     """Best split of the rows in two normals along each direction, clearest first."""
-    Z = S @ directions
-    n = len(Z)
-    order = np.argsort(Z, axis=0, kind="stable")
-    Z = _winsorised(np.take_along_axis(Z, order, axis=0))
+    raw = S @ directions
+    n = len(raw)
+    order = np.argsort(raw, axis=0, kind="stable")
+    Z = _winsorised(np.take_along_axis(raw, order, axis=0))
     cost = _two_normals(Z)
     least = max(int(LEAST_SHARE * n), 2)
     cost[: least - 1] = cost[n - least :] = np.inf
@@ -119,11 +139,25 @@ def split_along(S: NDArray, directions: NDArray, most: int) -> list[Split]:
     splits = []
     for column in np.argsort(gain, kind="stable")[:most]:
         if gain[column] < np.inf:
-            left = np.zeros(n, dtype=bool)
-            left[order[: at[column] + 1, column]] = True
-            larger = left if 2 * left.sum() >= n else ~left
-            splits.append(Split(float(gain[column]), larger, directions[:, column]))
+            ranked, cut = order[:, column], at[column] + 1
+            low = bool(2 * cut >= n)
+            larger = np.zeros(n, dtype=bool)
+            larger[ranked[:cut] if low else ranked[cut:]] = True
+            edge = float(raw[ranked[cut - 1 : cut + 1], column].mean())
+            direction, apart = directions[:, column], _apart(raw[ranked, column], cut)
+            split = Split(float(gain[column]), larger, direction, edge, low, apart)
+            splits.append(split)
     return splits
+
+
+def _apart(z: NDArray, cut: int) -> float:
+    quartiles = (
+        np.quantile(z[:cut], [0.25, 0.5, 0.75]),
+        np.quantile(z[cut:], [0.25, 0.5, 0.75]),
+    )
+    (a25, a50, a75), (b25, b50, b75) = quartiles
+    spread = (a75 - a25 + b75 - b25) / NORMAL_IQR
+    return float((b50 - a50) / max(spread, np.finfo(float).tiny))
 
 
 def _winsorised(Z: NDArray) -> NDArray[np.float64]:
@@ -156,10 +190,11 @@ def heterogeneity(d2: NDArray) -> float:
 
     The Kolmogorov-Smirnov distance of their cube roots from a normal distribution.
     """
-    z = np.sort(np.cbrt(d2))
-    n, deviation = len(z), z.std()
-    if n < 4 or not deviation > 1e-9 * z[-1]:
+    z = np.sort(np.cbrt(d2[np.isfinite(d2)]))
+    n = len(z)
+    if n < 4 or not z.std() > 1e-9 * z[-1]:
         return 1.0
+    deviation = z.std()
     F = ndtr((z - z.mean()) / deviation)
     upper = np.arange(1, n + 1) / n
     return float(max((upper - F).max(), (F - upper + 1 / n).max()))

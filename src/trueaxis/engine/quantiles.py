@@ -1,4 +1,4 @@
-"""Quantiles in which a row that counts twice is two rows."""
+"""Small order statistics."""
 
 from __future__ import annotations
 
@@ -11,30 +11,22 @@ def total_count(x: NDArray, counts: NDArray | None = None) -> float:
     return float(len(x)) if counts is None else float(counts.sum())
 
 
-def quantile(x: NDArray, q: float, counts: NDArray | None = None) -> float:
-    """Quantile with linear interpolation, as of the rows repeated `counts` times.
+def quantile(x: NDArray, q: float) -> float:
+    """Quantile with linear interpolation; faster than numpy's, and at home in infinity.
 
     Examples
     --------
     >>> import numpy as np
     >>> from trueaxis.engine.quantiles import quantile
-    >>> x = np.array([1.0, 5.0])
-    >>> quantile(x, 0.5), quantile(x, 0.5, np.array([3, 1]))
-    (3.0, 1.0)
+    >>> quantile(np.array([5.0, 1.0, np.inf, np.inf]), 0.25)
+    4.0
     """
-    if counts is None:
-        n = len(x)
-        place = q * (n - 1)
-        low = int(place)
-        pair = np.partition(x, [low, min(low + 1, n - 1)])
-        below, above = pair[low], pair[min(low + 1, n - 1)]
-    else:
-        order = np.argsort(x, kind="stable")
-        last = np.cumsum(counts[order])
-        place = q * max(last[-1] - 1.0, 0.0)
-        low = int(place)
-        at = np.searchsorted(last, [low, low + 1], side="right")
-        below, above = x[order[np.minimum(at, len(x) - 1)]]
+    n = len(x)
+    place = q * (n - 1)
+    low = int(place)
+    high = min(low + 1, n - 1)
+    pair = np.partition(x, [low, high])
+    below, above = pair[low], pair[high]
     if below == above:  # also where both are infinite
         return float(below)
     return float(below + (place - low) * (above - below))

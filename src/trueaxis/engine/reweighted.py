@@ -38,13 +38,8 @@ class Weighed(Turn):
     view: View
     weighing: Weighing
 
-    def weights(self) -> NDArray[np.float64]:
-        """Weights of all rows, repetitions included; they sum to 1."""
-        w = self.copy_weights()
-        return w if self.view.counts is None else w * self.view.counts
-
     def copy_weights(self) -> NDArray[np.float64]:
-        """Weights of one copy of every row."""
+        """Weights of one copy of every row; over all copies they sum to 1."""
         return np.exp(self.weighing.log_weights - self.objective)
 
 
@@ -76,7 +71,7 @@ class ReweightedStep:
             view, sums = self._fused(state)
             weighing = self.rule.weigh(view)
         else:
-            view = look(self.rows, state, self.counts)
+            view = look(self.rows, state)
             if previous is not None:
                 view = view._replace(carried=previous.copy_weights())
             weighing = self.rule.weigh(view)
@@ -92,7 +87,7 @@ class ReweightedStep:
             view=view,
             weighing=weighing,
             objective=span.log_weight(),
-            change=subspace_change(after.basis, state.basis),
+            change=subspace_change(after.supported(), state.basis),
             effective=span.effective_size(),
         )
 
@@ -101,13 +96,13 @@ class ReweightedStep:
             return self.rule.weigh(View(v, e, s))
 
         (v, e, s), sums = self.rows.scan(Sweep(state, weigh, self.counts))
-        return View(v, e, s, self.counts), sums
+        return View(v, e, s), sums
 
 
-def look(rows: Rows, state: Subspace, counts: NDArray | None = None) -> View:
+def look(rows: Rows, state: Subspace) -> View:
     """Distances of all rows from a subspace, in one pass."""
     (v, e, s), _ = rows.scan(Sweep(state))
-    return View(v, e, s, counts)
+    return View(v, e, s)
 
 
 def gather(

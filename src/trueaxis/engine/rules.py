@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from trueaxis.engine.calibrate import Temperatures, calibrate
+from trueaxis.engine.calibrate import calibrate
 from trueaxis.engine.moments import Weighing
 
 
@@ -22,7 +22,6 @@ class View(NamedTuple):
 
     v, e : squared distance inside the subspace and off it
     s : squared score distance (v with every component in units of its deviation)
-    counts : how often each row counts, None for once
     carried : weight of each row (of one copy) in the fit that is looked from, None
         where that is not known
     """
@@ -30,7 +29,6 @@ class View(NamedTuple):
     v: NDArray[np.float64]
     e: NDArray[np.float64]
     s: NDArray[np.float64]
-    counts: NDArray[np.float64] | None = None
     carried: NDArray[np.float64] | None = None
 
 
@@ -49,7 +47,7 @@ class Rule(BaseEstimator):
         raise TypeError(f"{type(self).__name__} has no formula for its weights.")
 
 
-@dataclass
+@dataclass(eq=False)
 class UniformRule(Rule):
     """Equal weights: plain PCA."""
 
@@ -58,24 +56,26 @@ class UniformRule(Rule):
         return Weighing(np.zeros_like(view.v))
 
 
-@dataclass
+@dataclass(eq=False)
 class EntropyRule(Rule):
-    """DSWL with given temperatures: w = exp(-(v/(n ta) + e/(n tb) + d/(n tc))).
+    """DSWL with given temperatures: w = exp(-(v/a + e/b + d/c)).
 
-    The paper's three softmaxes a, b, c are merged in log space, because apart they
-    overflow; and as d = v + e only two numbers matter:
-    alpha = (1/ta + 1/tc)/n on v and beta = (1/tb + 1/tc)/n on e.
+    a, b and c are n times the paper's tau_a, tau_b and tau_c. Its three softmaxes are
+    merged in log space, because apart they overflow; and as d = v + e only 1/a + 1/c
+    and 1/b + 1/c matter.
     """
 
-    temperatures: Temperatures
+    a: float
+    b: float
+    c: float
 
     def weigh(self, view: View) -> Weighing:
-        """Return -(alpha v + beta e)."""
-        a, b, c = self.temperatures
-        return Weighing(-((1 / a + 1 / c) * view.v + (1 / b + 1 / c) * view.e))
+        """Return -(v/a + e/b + d/c)."""
+        inside, off = 1 / self.a + 1 / self.c, 1 / self.b + 1 / self.c
+        return Weighing(-(inside * view.v + off * view.e))
 
 
-@dataclass
+@dataclass(eq=False)
 class TrustRule(Rule):
     """DSWL calibrated anew in every round, so that a share `trust` of the rows counts.
 
@@ -87,5 +87,5 @@ class TrustRule(Rule):
 
     def weigh(self, view: View) -> Weighing:
         """Calibrate, then weigh with those temperatures."""
-        temperatures = calibrate(view.v, view.e, self.trust, view.counts)
-        return EntropyRule(temperatures).weigh(view)
+        temperatures = calibrate(view.v, view.e, self.trust)
+        return EntropyRule(*temperatures).weigh(view)

@@ -31,7 +31,7 @@ class Sample:
     large : bool
         Whether there are more rows than these.
     exact : bool
-        Whether every row is there as often as it counts.
+        Whether every row, but for those absurdly far, is there as often as it counts.
     """
 
     S: NDArray
@@ -43,17 +43,18 @@ class Sample:
 def draw_sample(rows: Rows, counts: NDArray | None, rng: np.random.Generator) -> Sample:
     """Rows for the start, repeated as often as they count, in an order of their own.
 
-    The order depends on nothing but where the rows lie, so that permuting, rotating,
-    shifting or scaling the data does not change which rows a random draw picks.
+    The order depends on nothing but where the rows lie, so that (unless a sample had to
+    be drawn) permuting, rotating, shifting or scaling the data changes no later draw.
     """
     n, D = rows.shape
     size = max(SAMPLE_ROWS, 4 * D)
     index = np.arange(n) if counts is None else np.flatnonzero(counts)
     large = len(index) > size
     if large:
-        share = None if counts is None else counts[index] / counts[index].sum()
-        index = np.sort(rng.choice(index, size, replace=False, p=share))
-        counts = None
+        index = rng.permutation(index)
+        # Heavy rows may come more than once: that is their weight in the sample.
+        some = slice(size) if counts is None else _resampled(counts[index], size)
+        index, counts = np.sort(index[some]), None
     S = rows.take(index)
     near = within_reach(S)
     copies = np.ones(len(near)) if counts is None else counts[index[near]]
@@ -61,7 +62,7 @@ def draw_sample(rows: Rows, counts: NDArray | None, rng: np.random.Generator) ->
     if counts is not None:
         order = order[_resampled(counts[index[order]], size)]
     whole = counts is None or bool((counts == np.round(counts)).all())
-    exact = not large and whole and len(order) == copies.sum()
+    exact = not large and whole and len(order) == round(copies.sum())
     return Sample(S[order], index[order], large, exact)
 
 
@@ -71,12 +72,11 @@ def within_reach(S: NDArray) -> NDArray[np.intp]:
         y = S - np.median(S, axis=0)
         d = np.sqrt(np.einsum("ij,ij->i", y, y, dtype=float))
     d[np.isnan(d)] = np.inf
-    away = d[d > 0]
-    if not len(away):
-        return np.arange(len(S))
-    # Where nearly all rows are one, the few others may be the very far ones.
-    typical = np.quantile(away, 0.25, method="lower")
-    return np.flatnonzero(d <= TOO_FAR * typical)
+    # Copies of one row make any other look far: never leave out more than a quarter.
+    reach = np.quantile(d, 0.75, method="lower")
+    if reach == 0:
+        reach = d[d > 0].min(initial=np.inf)
+    return np.flatnonzero(d <= TOO_FAR * reach)
 
 
 def canonical_order(S: NDArray, copies: NDArray) -> NDArray[np.intp]:

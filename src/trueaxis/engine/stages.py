@@ -6,7 +6,7 @@ smaller group; the fit that explains more rows as one cloud is chosen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from trueaxis.engine.calibrate import Temperatures, calibrate
 from trueaxis.engine.iterate import Result, iterate
 from trueaxis.engine.moments import Moments, Weighing
-from trueaxis.engine.peel import cleave, heterogeneity
+from trueaxis.engine.peel import Split, cleave, heterogeneity
 from trueaxis.engine.reweighted import ReweightedStep, Weighed, gather
 from trueaxis.engine.rules import EntropyRule, TrustRule
 from trueaxis.engine.squarem import Squarem
@@ -63,6 +63,8 @@ class Core:
     ----------
     kept : ndarray
         Numbers of those rows in the sample.
+    splits : tuple of Split
+        What set the other rows apart, in the columns that are separable.
     temperatures : Temperatures
     learned : Result
         Of Algorithm 1.
@@ -71,6 +73,7 @@ class Core:
     """
 
     kept: NDArray[np.intp]
+    splits: tuple[Split, ...]
     temperatures: Temperatures
     learned: Result[Weighed]
     trimmed: Result[Weighed]
@@ -93,9 +96,18 @@ class Core:
 
 def equal_weights(rows: Rows, k: int, counts: NDArray | None = None) -> Subspace:
     """Plain PCA: the paper's start."""
-    n = rows.shape[0]
-    pivot = rows.take(np.zeros(1, dtype=np.intp))[0].astype(float)
-    return solve(gather(rows, pivot, Weighing(np.zeros(n)), counts).span(), k)
+    weighing = Weighing(np.zeros(rows.shape[0]))
+    return solve(gather(rows, first_centre(rows, counts), weighing, counts).span(), k)
+
+
+def first_centre(rows: Rows, counts: NDArray | None) -> NDArray[np.float64]:
+    """Median of the first block that has rows which count: a pivot to sum about."""
+    for first, block in rows.blocks():
+        if counts is not None:
+            block = block[counts[first : first + len(block)] > 0]
+        if len(block):
+            return np.median(block, axis=0).astype(float)
+    raise ValueError("No row counts.")  # `validate_counts` has seen to that
 
 
 def deep_moments(S: NDArray, views: NDArray, least: int = 0) -> Moments:
@@ -112,6 +124,11 @@ def deep_start(S: NDArray, views: NDArray, k: int) -> Subspace:
     return start if start.total > 0 else equal_weights(ArrayRows(S), k)
 
 
+def least_rows(n: int, k: int) -> int:
+    """Number of rows, of n, that a subspace must be based on."""
+    return max(k + 2, n // 2)
+
+
 def best_core(
     S: NDArray, plan: Plan, separable: NDArray[np.bool_], rng: np.random.Generator
 ) -> Core:
@@ -120,7 +137,8 @@ def best_core(
     `separable` marks the columns in which groups are looked for.
     """
     n, kept = len(S), np.arange(len(S))
-    need = max(plan.k + 2, n // 2)
+    need = least_rows(n, plan.k)
+    splits: tuple[Split, ...] = ()
     views = directions(S, rng)
     best = fit_core(S, kept, deep_start(S, views, plan.k), plan, need)
     score = best.score(n)
@@ -128,15 +146,16 @@ def best_core(
         split = cleave(S[np.ix_(kept, separable)], views[separable], plan.k, rng)
         if split is None:
             break
-        kept = kept[split.larger]
+        kept, splits = kept[split.larger], (*splits, split)
         # Without the smaller group a fit can explain at most the larger one.
         if len(kept) < max(n / 2, plan.k + 3) or score >= len(kept) / n - 0.01:
             break
         views = directions(S[kept], rng)
         start = deep_start(S[kept], views, plan.k)
-        core = fit_core(S, kept, start, plan, need)
-        if core.score(n) > score:
-            best, score = core, core.score(n)
+        core = replace(fit_core(S, kept, start, plan, need), splits=splits)
+        peeled = core.score(n)
+        if peeled > score:
+            best, score = core, peeled
         elif best.excess() <= ONE_CLOUD:
             break
     return best
@@ -157,15 +176,19 @@ def fit_core(
         temperatures = Temperatures(*(2.0 * t for t in temperatures))
         learned = learn(rows, start, temperatures, plan)
     trimmed = trim(rows, learned.turn.next, plan.k, need, previous=learned.turn)
-    return Core(kept, temperatures, learned, trimmed)
+    return Core(kept, (), temperatures, learned, trimmed)
 
 
 def learn(
-    rows: Rows, start: Subspace, temperatures: Temperatures, plan: Plan
+    rows: Rows,
+    start: Subspace,
+    temperatures: Temperatures,
+    plan: Plan,
+    counts: NDArray | None = None,
 ) -> Result[Weighed]:
     """Algorithm 1 with these temperatures, accelerated."""
     return iterate(
-        ReweightedStep(rows, EntropyRule(temperatures), plan.k),
+        ReweightedStep(rows, EntropyRule(*temperatures), plan.k, counts),
         start,
         max_iter=plan.max_iter,
         tol=plan.tol,

@@ -10,16 +10,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 DIRECTIONS = 250
+DEFLATED = (50, 50)  # directions without the first axis, without the first two
+ROWS_PER_COLUMN = 5  # fewer say nothing about the shape of the whole cloud
 
 
 def directions(S: NDArray, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Unit vectors through random pairs of rows, one per column."""
-    pairs = rng.integers(len(S), size=(2 * DIRECTIONS, 2))
+    """Unit vectors through random pairs of rows, one per column.
+
+    A column of large scale would turn all of them its own way; so for some the longest
+    axes of the whole cloud are taken out first.
+    """
+    pairs = rng.integers(len(S), size=(2 * (DIRECTIONS + sum(DEFLATED)), 2))
     between = (S[pairs[:, 0]] - S[pairs[:, 1]]).astype(float)
     length = np.linalg.norm(between, axis=1)
-    usable = length > 1e-9 * length.max(initial=0.0)
-    between, length = between[usable][:DIRECTIONS], length[usable][:DIRECTIONS]
-    return (between / length[:, None]).T
+    between = between[length > 1e-9 * length.max(initial=0.0)]
+    parts = [between[:DIRECTIONS]]
+    if len(S) >= ROWS_PER_COLUMN * S.shape[1] > ROWS_PER_COLUMN * len(DEFLATED):
+        y = S - S.mean(axis=0, dtype=float)
+        axes = np.linalg.eigh(y.T @ y)[1].T[::-1]
+        rest = iter(np.split(between[DIRECTIONS:], np.cumsum(DEFLATED)))
+        for j in range(1, len(DEFLATED) + 1):
+            part = next(rest)
+            parts.append(part - (part @ axes[:j].T) @ axes[:j])
+    found = np.vstack(parts)
+    length = np.linalg.norm(found, axis=1)
+    usable = length > 0
+    return (found[usable] / length[usable, None]).T
 
 
 def deepest_half(S: NDArray, directions: NDArray, least: int) -> NDArray[np.bool_]:

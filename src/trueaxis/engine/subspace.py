@@ -18,6 +18,7 @@ from trueaxis.engine.moments import Moments
 # Variances below this share of the total are rounding: a direction without variance
 # must not turn the noise of a projection into a distance.
 VARIANCE_FLOOR = 1e-20
+ROUNDINGS = 8
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,10 @@ class Subspace:
     variances: NDArray[np.float64]
     total: float
 
+    def supported(self) -> NDArray[np.float64]:
+        """The part of the basis that has variance; the rest is arbitrary."""
+        return self.basis[self.variances > 1e-14 * self.total]
+
     def floored_variances(self) -> NDArray[np.float64]:
         """Variances that are safe to divide by."""
         floor = max(VARIANCE_FLOOR * self.total, np.finfo(float).tiny)
@@ -51,13 +56,20 @@ def solve(moments: Moments, k: int, core: Moments | None = None) -> Subspace:
     Where `core` is given, the span comes from `moments`, while the centre and the
     variances (and the rotation that makes the scores uncorrelated) come from `core`.
     """
-    mean, scatter = moments.mean_and_scatter()
+    _, scatter = moments.mean_and_scatter()
     basis, variances = top_eigen(scatter, k)
-    if core is not None:
-        mean, scatter = core.mean_and_scatter()
+    if core is None:
+        core = moments
+    else:
         inner, variances = top_eigen(core.scattered(basis) @ basis.T, k)
         basis = inner @ basis
-    return Subspace(mean, basis, variances, float(np.trace(scatter)))
+    mean = core.pivot + core.shift()
+    # Rows that are all alike have the variance of rounding: none.
+    noise = (ROUNDINGS * np.finfo(float).eps) ** 2 * float(mean @ mean)
+    variances = np.where(variances > noise, variances, 0.0)
+    total = core.total()
+    total = max(total, float(variances.sum())) if total > noise else variances.sum()
+    return Subspace(mean, basis, variances, float(total))
 
 
 def solve_from(moments: Moments, start: Subspace) -> Subspace:
@@ -72,9 +84,8 @@ def solve_from(moments: Moments, start: Subspace) -> Subspace:
         return solve(moments, len(start.basis))
     basis = np.linalg.qr((powered / size).T)[0].T
     inner, variances = top_eigen(moments.scattered(basis) @ basis.T, len(basis))
-    shift = moments.first / moments.weight
-    total = np.trace(moments.second) / moments.weight - shift @ shift
-    return Subspace(moments.pivot + shift, inner @ basis, variances, float(total))
+    mean = moments.pivot + moments.shift()
+    return Subspace(mean, inner @ basis, variances, moments.total())
 
 
 def top_eigen(scatter: NDArray, k: int) -> tuple[NDArray, NDArray]:
@@ -111,6 +122,8 @@ def spectrum(moments: Moments) -> NDArray[np.float64]:
 
 def subspace_change(P: NDArray, Q: NDArray) -> float:
     """Angle between the spans of two orthonormal bases (root mean square of sines)."""
+    if not len(P):
+        return 0.0
     # The residual itself: k - |PQ'|^2 cannot resolve less than 1e-8.
     return float(np.linalg.norm(P - (P @ Q.T) @ Q) / np.sqrt(len(P)))
 

@@ -58,12 +58,12 @@ def without_leverage(view: View) -> View:
         return view._replace(e=view.e * factor, s=view.s * factor)
 
 
-@dataclass
+@dataclass(eq=False)
 class CutRule(Rule):
     """Rows within `span_e` give the span, rows within `core` centre and variances.
 
-    Far rows inside the subspace are good leverage and sharpen the span; bounded by
-    core.s / s, their influence serves heavy tails, too.
+    Far rows inside the subspace are good leverage and sharpen the span; beyond far_s
+    they count far_s / s, which bounds their influence under heavy tails.
     """
 
     span_e: float
@@ -71,7 +71,7 @@ class CutRule(Rule):
     core: Cuts
 
     def weigh(self, view: View) -> Weighing:
-        """Log-weight 0 for rows that are kept, minus infinity for the others."""
+        """Log-weight of rows that are kept: 0, or less if far; else minus infinity."""
         core = (view.e <= self.core.e) & (view.s <= self.core.s)
         with np.errstate(divide="ignore", invalid="ignore"):
             far = np.where(view.s > self.far_s, np.log(self.far_s / view.s), 0.0)
@@ -79,7 +79,7 @@ class CutRule(Rule):
         return Weighing(np.where(kept, np.where(core, 0.0, far), -np.inf), core)
 
 
-@dataclass
+@dataclass(eq=False)
 class TrimRule(Rule):
     """`CutRule` with cut-offs from all rows, that keeps at least `need` of them."""
 

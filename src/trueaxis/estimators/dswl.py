@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import chi2
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -55,8 +54,8 @@ class DSWL(SubspaceEstimator):
         hard threshold of Gavish and Donoho, 2014, on the robust variances, at most one
         component per five regular rows); None for all, min(n, D).
     trust : float in (0, 1], default=0.5
-        Share of rows that may carry the weights (their perplexity over n). 0.5
-        withstands nearly half of the rows being bad.
+        Share of rows that may carry the weights (their perplexity over n), but at least
+        2 (k + 1) rows. 0.5 withstands nearly half of the rows being bad.
     tau : "auto" or tuple of three floats, default="auto"
         The paper's temperatures (tau_a, tau_b, tau_c), in squared units of X over n.
         "auto" calibrates them by `trust`. Only 1/tau_a + 1/tau_c and 1/tau_b + 1/tau_c
@@ -72,7 +71,7 @@ class DSWL(SubspaceEstimator):
     tol : float, default=1e-6
         Algorithm 1 stops when the subspace (rms of the sines) and the objective change
         by less. Where the last stage decides anyhow, less will do: the root of `tol` in
-        100 dimensions and more, 1e-4 on a sample.
+        100 dimensions and more or when `max_iter` is reached, 1e-4 on a sample.
     random_state : int, RandomState instance or None, default=0
         Seeds the directions of the start and the sample on which large data start.
 
@@ -94,16 +93,18 @@ class DSWL(SubspaceEstimator):
         Learned weights, sample weights included; they sum to 1. 0 for rows that were
         set aside as a group.
     support_ : ndarray of shape (n,), bool
-        Regular rows: within both cut-offs. They give `mean_` and the variances.
+        Regular rows: within both cut-offs, seen without their own part in the fit (of
+        large data, from the last subspace but one), of a weight above 0, and in no
+        group that was set aside. They give `mean_` and the variances.
     tau_ : tuple of three floats
         The temperatures used.
     trust_ : float
-        Perplexity of `weights_` over n.
+        Perplexity of `weights_` over n; below `trust` if a group was set aside.
     objective_ : float
         ln sum exp(-(...)), which Algorithm 1 climbs, over all rows.
     history_ : dict of ndarray
         "objective", "change" of the subspace and "effective" sample size for every
-        iteration (of the start's sample, if X has more rows than that).
+        iteration (with `reweight=True` on the sample that large data start on).
     n_iter_ : int
     converged_ : bool
     cutoffs_ : Distances
@@ -200,7 +201,9 @@ class DSWL(SubspaceEstimator):
         validate_number("trust", self.trust, 0, 1)
         validate_number("max_iter", self.max_iter, 1, np.inf, whole=True)
         validate_number("tol", self.tol, 0, np.inf)
-        if self.init not in ("auto", "uniform"):
+        if not isinstance(self.reweight, (bool, np.bool_)):
+            raise TypeError(f"reweight={self.reweight!r} is neither True nor False.")
+        if not isinstance(self.init, str) or self.init not in ("auto", "uniform"):
             raise ValueError(
                 f'init={self.init!r} is not known: choose "auto" (robust) or "uniform" '
                 "(the paper's)."
@@ -220,49 +223,38 @@ class DSWL(SubspaceEstimator):
         return Plan(0, self.trust, temperatures, self.max_iter, tol)
 
     def _store(self, outcome: Outcome, rows: Rows, counts: NDArray | None) -> DSWL:
-        n, D = rows.shape
-        dtype, subspace, judged = rows.dtype, outcome.subspace, outcome.judged
-        total = total_count(outcome.weights, counts)
-        factor = self._consistency(judged.support, outcome.k, counts)
+        D, dtype = rows.shape[1], rows.dtype
+        subspace, judged, learned = outcome.subspace, outcome.judged, outcome.learned
         self.n_components_ = outcome.k
         self.components_ = fix_signs(subspace.basis).astype(dtype)
         self.mean_ = subspace.mean.astype(dtype)
-        self.explained_variance_ = (factor * subspace.variances).astype(dtype)
-        self.explained_variance_ratio_ = (
-            subspace.variances / max(subspace.total, np.finfo(float).tiny)
-        ).astype(dtype)
+        self.explained_variance_ = subspace.variances.astype(dtype)
+        self._total_variance = max(subspace.total, float(np.finfo(float).tiny))
+        ratio = subspace.variances / self._total_variance
+        self.explained_variance_ratio_ = ratio.astype(dtype)
         rest = max(subspace.total - subspace.variances.sum(), 0.0)
-        self.noise_variance_ = float(factor * rest / max(D - outcome.k, 1))
-        self._total_variance = float(factor * subspace.total)
+        self.noise_variance_ = float(rest / max(D - outcome.k, 1))
         self.cutoffs_ = Distances(
-            float(np.sqrt(judged.cuts.s / factor)), float(np.sqrt(judged.cuts.e))
+            *(float(np.sqrt(c)) for c in (judged.cuts.s, judged.cuts.e))
         )
         self.offset_ = -1.0
         self.support_ = judged.support
         self.weights_ = outcome.weights
-        self.tau_ = tuple(float(t / total) for t in outcome.temperatures)
-        copies = outcome.finish.per_copy(outcome.weights)
+        n = total_count(outcome.weights, counts)
+        self.tau_ = tuple(float(t / n) for t in outcome.temperatures)
         with np.errstate(divide="ignore"):
-            log_weights = np.log(copies)
-        self.trust_ = float(np.exp(entropy(log_weights, outcome.finish.counts)) / total)
+            log_weights = np.log(outcome.finish.per_copy(outcome.weights))
+        self.trust_ = float(np.exp(entropy(log_weights, outcome.finish.counts)) / n)
         self.objective_ = outcome.objective
-        self.history_ = outcome.learned.history
-        self.n_iter_ = outcome.learned.n_iter
-        self.converged_ = outcome.learned.converged
-        self._warn(outcome, n)
+        self.history_ = learned.history
+        self.n_iter_ = learned.n_iter
+        # The last stage forgives what is left, see `tol`.
+        forgiven = self.reweight and learned.turn.change <= np.sqrt(self.tol)
+        self.converged_ = bool(learned.converged or forgiven)
+        self._warn(
+            outcome, rows.shape[0] if counts is None else int((counts > 0).sum())
+        )
         return self
-
-    def _consistency(self, support: NDArray, k: int, counts: NDArray | None) -> float:
-        """Factor that makes variances of the rows within cut-offs those of all.
-
-        For normal data cut at 99 %, and unbiased; 1 for the paper's weighted variances.
-        """
-        if not self.reweight:
-            return 1.0
-        kept = float(support.sum() if counts is None else counts[support].sum())
-        kept = max(kept, 2.0)
-        truncated = 0.99 / chi2.cdf(chi2.ppf(0.99, k), k + 2)
-        return float(truncated * kept / (kept - 1.0))
 
     def _warn(self, outcome: Outcome, n: int) -> None:
         turn = outcome.learned.turn
@@ -274,8 +266,8 @@ class DSWL(SubspaceEstimator):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        if turn.effective < min(outcome.k + 1, n - 1) and turn.state.total > 0:
-            distance = np.median(turn.view.v + turn.view.e)
+        distance = np.median(turn.view.v + turn.view.e)
+        if turn.effective < min(outcome.k + 1, n - 1) and distance > 0:
             warnings.warn(
                 f"Only {turn.effective:.1f} of {n} rows carry weight, too few for "
                 f"{outcome.k} components: the temperatures {self.tau_} are small for "
