@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import logsumexp
 
 from trueaxis.engine.quantiles import quantile
 
@@ -65,12 +64,12 @@ def perplexity_scale(rho: NDArray, trust: float) -> float:
     return float(np.exp(brentq(excess, low, high, xtol=1e-12, rtol=1e-12)))
 
 
-def entropy(log_weights: NDArray, counts: NDArray | None = None) -> float:
-    """Entropy of normalised weights; a row that counts twice is two rows."""
-    with np.errstate(invalid="ignore"):
-        log_w = log_weights - logsumexp(log_weights, b=counts)
-        w = np.exp(log_w) if counts is None else counts * np.exp(log_w)
-        return float(-np.sum(w * np.where(w > 0, log_w, 0.0)))
+def entropy(log_weights: NDArray) -> float:
+    """Entropy of normalised weights."""
+    x = log_weights - log_weights.max()
+    w = np.exp(x)
+    total = w.sum()
+    return float(np.log(total) - np.dot(w, np.where(w > 0, x, 0.0)) / total)
 
 
 def _middle(x: NDArray, floor: float) -> float:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 from scipy.stats import chi2
 
 from trueaxis.engine.cutoffs import Cloud, flag_cuts
@@ -45,6 +45,18 @@ class Judged:
     support: NDArray[np.bool_]
 
 
+class Learned(NamedTuple):
+    """Weights of all rows, repetitions included (they sum to 1), and what they tell.
+
+    objective : logarithm of their sum before scaling
+    perplexity : exp(entropy), the number of rows that carry them
+    """
+
+    weights: NDArray[np.float64]
+    objective: float
+    perplexity: float
+
+
 @dataclass(frozen=True)
 class Finish:
     """All rows, and the rows of the sample that a fit kept.
@@ -72,12 +84,20 @@ class Finish:
     table: NDArray
     large: bool
 
-    def weights(self, state: Subspace, rule: Rule) -> tuple[NDArray, float]:
-        """Weights of all rows as learned at `state` (sum 1), and the objective."""
-        log_weights = rule.weigh(look(self.hull.rows, state)).log_weights
-        objective = float(logsumexp(log_weights, b=self.counts))
-        w = np.exp(log_weights - objective)
-        return (w if self.counts is None else w * self.counts), objective
+    def weights(self, state: Subspace, rule: Rule) -> Learned:
+        """What all rows weigh at `state`."""
+        x = rule.weigh(look(self.hull.rows, state)).log_weights
+        top = x.max() if self.counts is None else x[self.counts > 0].max()
+        x -= top
+        np.minimum(x, 0.0, out=x)  # rows that do not count may weigh anything
+        w = np.exp(x)
+        if self.counts is not None:
+            w *= self.counts
+        total = w.sum()
+        w /= total
+        np.maximum(x, -1e6, out=x)  # where w = 0 anyhow
+        perplexity = np.exp(np.log(total) - np.dot(w, x))
+        return Learned(w, float(top + np.log(total)), float(perplexity))
 
     def per_copy(self, weights: NDArray) -> NDArray[np.float64]:
         """Weights of one copy of every row."""

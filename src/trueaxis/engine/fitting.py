@@ -17,6 +17,7 @@ from trueaxis.engine.dimension import choose_dimension
 from trueaxis.engine.finish import (
     Finish,
     Judged,
+    Learned,
     consistent,
     finish_for,
     n_different_rows,
@@ -59,8 +60,8 @@ class Outcome:
     temperatures : Temperatures
     learned : Result
         Of Algorithm 1 (on the sample, where that was enough).
-    weights : ndarray of shape (n,)
-    objective : float
+    weighed : Learned
+        Weights of all rows.
     """
 
     k: int
@@ -69,8 +70,7 @@ class Outcome:
     finish: Finish
     temperatures: Temperatures
     learned: Result[Weighed]
-    weights: NDArray[np.float64]
-    objective: float
+    weighed: Learned
 
     def share(self) -> float:
         """Share of the variance that the components have."""
@@ -150,14 +150,14 @@ class Fitting:
         if not (self.reweight or self.sample.exact or self._is_literal()):
             start, rows = learned.turn.state, self.hull.rows
             learned = learn(rows, start, core.temperatures, plan, finish.counts)
-        weights, objective = finish.weights(learned.turn.state, rule)
+        weighed = finish.weights(learned.turn.state, rule)
         if self.reweight:
             judged = finish.reweighted(core, k, least_rows(len(self.sample.S), k))
             counts = judged.support if finish.counts is None else finish.counts
             n = float(counts[judged.support].sum())
             judged = consistent(judged, n, self.table.shape[1])
         else:
-            judged = finish.judged(learned.turn.state, finish.per_copy(weights))
+            judged = finish.judged(learned.turn.state, finish.per_copy(weighed.weights))
         return Outcome(
             k=k,
             subspace=self.hull.lift(judged.subspace),
@@ -165,8 +165,7 @@ class Fitting:
             finish=finish,
             temperatures=core.temperatures,
             learned=learned,
-            weights=weights,
-            objective=objective,
+            weighed=weighed,
         )
 
     def _is_literal(self) -> bool:

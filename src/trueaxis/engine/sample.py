@@ -50,11 +50,12 @@ def draw_sample(rows: Rows, counts: NDArray | None, rng: np.random.Generator) ->
     size = max(SAMPLE_ROWS, 4 * D)
     index = np.arange(n) if counts is None else np.flatnonzero(counts)
     large = len(index) > size
-    if large:
+    if large and counts is None:
+        index = np.sort(rng.choice(n, size, replace=False))
+    elif large and counts is not None:
         index = rng.permutation(index)
         # Heavy rows may come more than once: that is their weight in the sample.
-        some = slice(size) if counts is None else _resampled(counts[index], size)
-        index, counts = np.sort(index[some]), None
+        index, counts = np.sort(index[_resampled(counts[index], size)]), None
     S = rows.take(index)
     near = within_reach(S)
     copies = np.ones(len(near)) if counts is None else counts[index[near]]

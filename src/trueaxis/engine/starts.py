@@ -44,52 +44,56 @@ def deepest_half(S: NDArray, directions: NDArray, least: int) -> NDArray[np.bool
     half = np.zeros(n, dtype=bool)
     if directions.shape[1] == 0:  # all rows are equal
         return ~half
-    Z = (S - S[0]) @ directions  # centred for the digits only
-    half[np.argsort(outlyingness(Z), kind="stable")[: max(n // 2 + 1, least)]] = True
+    Z = directions.T @ (S - S[0]).T  # centred for the digits only
+    order = np.argsort(outlyingness(Z), kind="stable")
+    half[order[: max(n // 2 + 1, least)]] = True
     return half
 
 
 def outlyingness(Z: NDArray) -> NDArray[np.float64]:
-    """Largest distance from the centre of a projection, in units of its spread."""
-    h = len(Z) // 2 + 1
-    centre, spread = shortest_variance(Z, h)
+    """Largest distance of each row from the centre of a projection, over its spread.
+
+    Z has a line per direction (Stahel and Donoho).
+    """
+    centre, spread = shortest_variance(Z, Z.shape[1] // 2 + 1)
     # A direction in which half of the rows tie has no spread of its own.
-    total = Z.std(axis=0)
+    total = Z.std(axis=1)
     spread = np.where(spread > 1e-6 * total, spread, total)
     usable = spread > 0
     if not usable.any():
-        return np.zeros(len(Z))
-    out = np.abs(Z[:, usable] - centre[usable])
-    out /= spread[usable]
-    return out.max(axis=1)
+        return np.zeros(Z.shape[1])
+    out = Z[usable] - centre[usable, None]
+    np.abs(out, out=out)
+    out /= spread[usable, None]
+    return out.max(axis=0)
 
 
 def shortest_variance(
     Z: NDArray, h: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Univariate MCD of every column: mean and deviation of its tightest h values.
+    """Univariate MCD of every line: mean and deviation of its tightest h values.
 
     Median and MAD would let a tight cluster of 35 % of the rows win; this does not.
     """
-    S = np.sort(Z, axis=0)
-    n, columns = S.shape
-    length = S[h - 1 :] - S[: n - h + 1]
-    at, each = length.argmin(axis=0), np.arange(columns)
-    middle = S[at + h // 2, each]
+    S = np.sort(Z, axis=1)
+    lines, n = S.shape
+    length = S[:, h - 1 :] - S[:, : n - h + 1]
+    at, each = length.argmin(axis=1), np.arange(lines)
+    middle = S[each, at + h // 2]
     # Values far from the shortest half are in no candidate; clipped, they cannot spoil
     # the digits of the running sums.
-    S -= middle
-    reach = (np.sqrt(h) + 2.0) * length[at, each]
+    S -= middle[:, None]
+    reach = ((np.sqrt(h) + 2.0) * length[each, at])[:, None]
     np.clip(S, -reach, reach, out=S)
     mean = _running_means(S, h)
     np.square(S, out=S)
     variance = _running_means(S, h) - mean**2
-    best = variance.argmin(axis=0)
-    deviation = np.sqrt(np.maximum(variance[best, each], 0.0))
-    return mean[best, each] + middle, deviation
+    best = variance.argmin(axis=1)
+    deviation = np.sqrt(np.maximum(variance[each, best], 0.0))
+    return mean[each, best] + middle, deviation
 
 
 def _running_means(S: NDArray, h: int) -> NDArray[np.float64]:
-    total = np.zeros((len(S) + 1, S.shape[1]))
-    np.cumsum(S, axis=0, out=total[1:])
-    return (total[h:] - total[:-h]) / h
+    total = np.zeros((len(S), S.shape[1] + 1))
+    np.cumsum(S, axis=1, out=total[:, 1:])
+    return (total[:, h:] - total[:, :-h]) / h

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from trueaxis.engine.calibrate import Temperatures, entropy
+from trueaxis.engine.calibrate import Temperatures
 from trueaxis.engine.fitting import Fitting, Outcome
 from trueaxis.engine.quantiles import total_count
 from trueaxis.engine.stages import Plan
@@ -239,13 +239,10 @@ class DSWL(SubspaceEstimator):
         )
         self.offset_ = -1.0
         self.support_ = judged.support
-        self.weights_ = outcome.weights
-        n = total_count(outcome.weights, counts)
+        self.weights_, self.objective_, perplexity = outcome.weighed
+        n = total_count(self.weights_, counts)
         self.tau_ = tuple(float(t / n) for t in outcome.temperatures)
-        with np.errstate(divide="ignore"):
-            log_weights = np.log(outcome.finish.per_copy(outcome.weights))
-        self.trust_ = float(np.exp(entropy(log_weights, outcome.finish.counts)) / n)
-        self.objective_ = outcome.objective
+        self.trust_ = perplexity / n
         self.history_ = learned.history
         self.n_iter_ = learned.n_iter
         # The last stage forgives what is left, see `tol`.
