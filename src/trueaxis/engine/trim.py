@@ -73,10 +73,11 @@ class CutRule(Rule):
     def weigh(self, view: View) -> Weighing:
         """Log-weight of rows that are kept: 0, or less if far; else minus infinity."""
         core = (view.e <= self.core.e) & (view.s <= self.core.s)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            far = np.where(view.s > self.far_s, np.log(self.far_s / view.s), 0.0)
-        kept = (view.e <= self.span_e) & (far > -np.inf)
-        return Weighing(np.where(kept, np.where(core, 0.0, far), -np.inf), core)
+        log_weights = np.where(view.e <= self.span_e, 0.0, -np.inf)
+        far = (view.s > self.far_s) & ~core
+        with np.errstate(divide="ignore", over="ignore"):
+            log_weights[far] += np.log(self.far_s / view.s[far])
+        return Weighing(log_weights, core)
 
 
 @dataclass(eq=False)
