@@ -15,18 +15,16 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 from scipy.linalg import subspace_angles
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.decomposition import PCA
 
+from sheet import CONSOLE, Sheet
 from tables import TABLES
 from trueaxis import DSWL
 from trueaxis.datasets import planted
 
-CONSOLE = Console(width=150)
 TALL = {"n": 500, "n_features": 20, "n_components": 3}
 WIDE = {"n": 100, "n_features": 200, "n_components": 5}
 OUTLIERS = ("pcs", "ocs", "both", "scatter", "amp")
@@ -75,12 +73,21 @@ def judge_planted(shape, kind, share, seeds):
 
 
 def planted_part(seeds: int) -> None:
-    table = Table(title=f"Planted outliers, {seeds} seeds: median (worst)")
-    for heading in (
-        "data", "outliers", "angle DSWL", "PCA", "oracle", "ratio to oracle (worst)",
-        "mean DSWL", "PCA", "oracle", "clean flagged %", "missed %", "verdict",
-    ):  # fmt: skip
-        table.add_column(heading)
+    table = Sheet(
+        f"Planted outliers, {seeds} seeds: median (worst)",
+        "data",
+        "outliers",
+        "angle DSWL",
+        "PCA",
+        "oracle",
+        "ratio to oracle (worst)",
+        "mean DSWL",
+        "PCA",
+        "oracle",
+        "clean flagged %",
+        "missed %",
+        "verdict",
+    )
     for name, shape, kind, share in planted_cases():
         r = judge_planted(shape, kind, share, seeds)
         mid, worst = np.median(r, axis=0), r.max(axis=0)
@@ -88,7 +95,7 @@ def planted_part(seeds: int) -> None:
         limit = 1.05 if kind == "none" else 1.15
         failed = int((ratio > 2).sum())
         good = np.median(ratio) <= limit and not failed and mid[6] <= 5
-        table.add_row(
+        table.add(
             name,
             f"{share:.0%} {kind}",
             f"{mid[0]:.2f} ({worst[0]:.2f})",
@@ -102,13 +109,20 @@ def planted_part(seeds: int) -> None:
             f"{mid[7]:.1f} ({worst[7]:.1f})",
             "ok" if good else f"{failed} of {seeds} fail" if failed else "beyond",
         )
-    CONSOLE.print(table)
+    table.show()
 
 
 def tables_part(seeds: int) -> None:
-    table = Table(title=f"Nothing planted, {seeds} seeds: flagged %, median (worst)")
-    for heading in ("table", "shape", "k=1", "k=2", "k=3", "auto", "verdict"):
-        table.add_column(heading)
+    table = Sheet(
+        f"Nothing planted, {seeds} seeds: flagged %, median (worst)",
+        "table",
+        "shape",
+        "k=1",
+        "k=2",
+        "k=3",
+        "auto",
+        "verdict",
+    )
     for name, make in TABLES.items():
         cells, worst = [], 0.0
         for k in (1, 2, 3, "auto"):
@@ -120,9 +134,7 @@ def tables_part(seeds: int) -> None:
                 share.append(100 * (~model.support_).mean())
             cells.append(f"{np.median(share):.1f} ({max(share):.1f})")
             worst = max(worst, *share)
-        table.add_row(
-            name, str(X.shape), *cells, "ok" if worst <= 10 else "beyond 10 %"
-        )
+        table.add(name, str(X.shape), *cells, "ok" if worst <= 10 else "beyond 10 %")
     for name, load in (
         ("wine", load_wine), ("iris", load_iris), ("breast cancer", load_breast_cancer),
     ):  # fmt: skip
@@ -130,8 +142,8 @@ def tables_part(seeds: int) -> None:
         X = (X - X.mean(axis=0)) / X.std(axis=0)
         share = [100 * (~DSWL(k).fit(X).support_).mean() for k in (1, 2, 3, "auto")]
         verdict = "ok" if max(share) <= 10 else "beyond 10 %"
-        table.add_row(name, str(X.shape), *(f"{s:.1f}" for s in share), verdict)
-    CONSOLE.print(table)
+        table.add(name, str(X.shape), *(f"{s:.1f}" for s in share), verdict)
+    table.show()
 
 
 FACES = (("orl", 100), ("umist", 100), ("umist", 20), ("yale", 20), ("yale", 50))
@@ -173,22 +185,27 @@ def faces_part(home: Path | None, seeds: int = 3) -> None:
     if home is None or not (home / "faces").is_dir():
         CONSOLE.print("Faces: no data. Pass --data-home DIR with DIR/faces/*.npz.")
         return
-    table = Table(title=f"Faces: test error over the oracle's, {seeds} splits")
-    for heading in (
-        "set", "k", "PCA", "DSWL (worst)", "blocks kept", "clean flagged %", "verdict"
-    ):  # fmt: skip
-        table.add_column(heading)
+    table = Sheet(
+        f"Faces: test error over the oracle's, {seeds} splits",
+        "set",
+        "k",
+        "PCA",
+        "DSWL (worst)",
+        "blocks kept",
+        "clean flagged %",
+        "verdict",
+    )
     for name, k in FACES:
         with np.load(home / "faces" / f"{name}.npz") as file:
             images = file["images"].astype(float)
         r = np.array([judge_face(images, k, seed) for seed in range(seeds)])
         mean = r.mean(axis=0)
-        table.add_row(
+        table.add(
             name, str(k), f"{mean[1]:.3f}", f"{mean[0]:.3f} ({r[:, 0].max():.3f})",
             f"{int(r[:, 2].sum())}", f"{mean[3]:.1f}",
             "ok" if mean[0] <= 1.02 else "beyond 1.02",
         )  # fmt: skip
-    CONSOLE.print(table)
+    table.show()
 
 
 def main() -> None:

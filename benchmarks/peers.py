@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 
 import numpy as np
-from rich.table import Table
 
-from accuracy import CONSOLE, TALL, angle
+from accuracy import TALL, angle
+from sheet import Sheet
 from trueaxis import DSWL
 from trueaxis.datasets import planted
 
@@ -64,9 +64,14 @@ def main() -> None:
     args = parser.parse_args()
     if shutil.which("Rscript") is None:
         raise SystemExit("Rscript is not installed: install R and its package rrcov.")
-    table = Table(title=f"500 x 20, k=3, {args.seeds} seeds: angle | clean flagged %")
-    for heading in ("outliers", "DSWL", "ROBPCA 0.5", "ROBPCA 0.75", "CPU ratio"):
-        table.add_column(heading)
+    table = Sheet(
+        f"500 x 20, k=3, {args.seeds} seeds: angle | clean flagged %",
+        "outliers",
+        "DSWL",
+        "ROBPCA 0.5",
+        "ROBPCA 0.75",
+        "CPU ratio",
+    )
     for kind, share in CASES:
         cells, seconds = [], np.zeros((args.seeds, 3))
         for column in range(3):
@@ -93,8 +98,8 @@ def main() -> None:
                 f"{mid[0]:.1f} | {mid[1]:.0f}" + (f" ({wrong} wrong)" if wrong else "")
             )
         ratio = np.median(seconds[:, 1:]) / np.median(seconds[:, 0])
-        table.add_row(f"{share:.0%} {kind}", *cells, f"{ratio:.1f}")
-    CONSOLE.print(table)
+        table.add(f"{share:.0%} {kind}", *cells, f"{ratio:.1f}")
+    table.show()
 
 
 if __name__ == "__main__":

@@ -10,11 +10,10 @@ import time
 import tracemalloc
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 from sklearn.decomposition import PCA
 from threadpoolctl import threadpool_limits
 
+from sheet import CONSOLE, Sheet
 from trueaxis import DSWL
 
 # rows, columns, components, most that the ratio may be
@@ -24,7 +23,6 @@ CASES = (
     (200_000, 200, 5, 4.5),
     (400, 1024, 100, 10.0),
 )
-CONSOLE = Console(width=120)
 
 
 def data(n: int, D: int, k: int, share: float = 0.2) -> np.ndarray:
@@ -50,9 +48,15 @@ def cpu_times(functions, repeat: int) -> list[float]:
 
 
 def ratios(repeat: int) -> None:
-    table = Table(title="CPU time of a fit relative to scikit-learn's PCA")
-    for heading in ("n x D, k", "PCA, s", "DSWL, s", "ratio", "may be", "verdict"):
-        table.add_column(heading)
+    table = Sheet(
+        "CPU time of a fit relative to scikit-learn's PCA",
+        "n x D, k",
+        "PCA, s",
+        "DSWL, s",
+        "ratio",
+        "may be",
+        "verdict",
+    )
     for n, D, k, limit in CASES:
         X = data(n, D, k)
         solver = "covariance_eigh" if n >= D else "full"
@@ -64,7 +68,7 @@ def ratios(repeat: int) -> None:
             repeat,
         )
         ratio = robust / plain
-        table.add_row(
+        table.add(
             f"{n:,} x {D}, k={k}",
             f"{plain:.3f}",
             f"{robust:.3f}",
@@ -72,7 +76,7 @@ def ratios(repeat: int) -> None:
             f"{limit:g}",
             "ok" if ratio <= limit else "beyond",
         )
-    CONSOLE.print(table)
+    table.show()
 
 
 def growth(repeat: int) -> None:
