@@ -134,6 +134,8 @@ def _bulk_of(cloud: Cloud, which: Which, rows: NDArray) -> NDArray[np.bool_]:
     if not discrete.any():
         return inner
     vary = _vary(cloud.table, rows)
+    if (discrete | ~vary).all():
+        return rows
     if discrete.sum() > MOSTLY * vary.sum():
         return _below_valley(d2, rows, gross=True)
     continuous = vary & ~discrete

@@ -27,7 +27,7 @@ SHARPENINGS = 3  # ... and how often
 PROMISING = {"few rows": -0.3, "many rows": 0.0}
 MANY_ROWS_PER_COLUMN = 10
 CLEAR = -1.0  # gain from which a split is believed,
-APART = 2.5  # if the medians are this many sums of both spreads apart: a tail is not
+APART = 2.5  # if the medians are so many sums of both spreads apart: a tail is not
 NORMAL_IQR = 1.349
 LEAST_ROWS = 25  # fewer can be split along some direction whatever they are
 
@@ -144,18 +144,19 @@ def split_along(S: NDArray, directions: NDArray, most: int) -> list[Split]:
             larger = np.zeros(n, dtype=bool)
             larger[ranked[:cut] if low else ranked[cut:]] = True
             edge = float(raw[ranked[cut - 1 : cut + 1], column].mean())
-            direction, apart = directions[:, column], _apart(raw[ranked, column], cut)
+            direction, apart = (
+                directions[:, column],
+                _apart(raw[ranked, column], cut),
+            )
             split = Split(float(gain[column]), larger, direction, edge, low, apart)
             splits.append(split)
     return splits
 
 
 def _apart(z: NDArray, cut: int) -> float:
-    quartiles = (
-        np.quantile(z[:cut], [0.25, 0.5, 0.75]),
-        np.quantile(z[cut:], [0.25, 0.5, 0.75]),
+    (a25, a50, a75), (b25, b50, b75) = (
+        np.quantile(side, [0.25, 0.5, 0.75]) for side in (z[:cut], z[cut:])
     )
-    (a25, a50, a75), (b25, b50, b75) = quartiles
     spread = (a75 - a25 + b75 - b25) / NORMAL_IQR
     return float((b50 - a50) / max(spread, np.finfo(float).tiny))
 

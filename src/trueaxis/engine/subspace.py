@@ -101,15 +101,16 @@ def top_eigen(scatter: NDArray, k: int) -> tuple[NDArray, NDArray]:
         return np.eye(k, D), np.zeros(k)
     # Scaled to 1 and computed exactly, not by power iterations, which go wrong on
     # small spectral gaps. Divide and conquer is faster unless few vectors are wanted.
-    few = 10 * k < D
-    values, vectors = scipy.linalg.eigh(
-        scatter / size,
-        subset_by_index=[D - k, D - 1] if few else None,
-        driver="evr" if few else "evd",
-        lower=False,
-        overwrite_a=True,
-        check_finite=False,
-    )
+    if 10 * k < D:
+        values, vectors = scipy.linalg.eigh(
+            scatter / size,
+            subset_by_index=[D - k, D - 1],
+            lower=False,
+            overwrite_a=True,
+            check_finite=False,
+        )
+    else:
+        values, vectors = np.linalg.eigh(scatter / size, UPLO="U")
     leading = slice(-1, -k - 1, -1)
     return vectors.T[leading].copy(), np.maximum(values[leading], 0.0) * size
 
