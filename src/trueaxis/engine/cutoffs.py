@@ -28,8 +28,7 @@ STRAY = 0.05  # rows in the valley, as a share of the rows beyond it
 GROUP = 8  # rows that are a group; fewer need a wider valley
 TIE = 1 / 3  # a column is discrete if one value holds more of the bulk than this,
 LEVELS = 10  # or if it has no more values than these;
-MOSTLY = 1 / 3  # a table is if more of its columns are than this: then only
-GROSS = 2.0  # a valley so many times wider than the bulk itself counts
+MOSTLY = 1 / 3  # a table is if more of its columns are than this
 LEAST_ROWS = 8
 FEW_ROWS = 30  # of which quartiles are so uncertain that valleys must be twice as wide
 
@@ -134,30 +133,40 @@ def _bulk_of(cloud: Cloud, which: Which, rows: NDArray) -> NDArray[np.bool_]:
     if not discrete.any():
         return inner
     vary = _vary(cloud.table, rows)
-    if (discrete | ~vary).all():
-        return rows
-    if discrete.sum() > MOSTLY * vary.sum():
-        return _below_valley(d2, rows, gross=True)
     continuous = vary & ~discrete
-    d2 = np.where(d2 > 0, cloud.distance_in(which, continuous), 0.0)
-    inner = _below_valley(np.where(d2 > 1e-12 * d2.mean(), d2, 0.0), rows)
-    if (_discrete(cloud.table, inner, rows) & continuous).any():
-        return _below_valley(cloud.distance(which), rows, gross=True)
-    return inner
+    if not continuous.any():
+        return rows
+    if discrete.sum() <= MOSTLY * vary.sum():
+        part = np.where(d2 > 0, cloud.distance_in(which, continuous), 0.0)
+        inner = _below_valley(np.where(part > 1e-12 * part.mean(), part, 0.0), rows)
+        if not (_discrete(cloud.table, inner, rows) & continuous).any():
+            return inner
+    return _below_valley(columnwise(cloud.table[:, continuous], rows), rows)
 
 
-def _below_valley(d2: NDArray, rows: NDArray, gross: bool = False) -> NDArray[np.bool_]:
+def columnwise(table: NDArray, rows: NDArray) -> NDArray[np.float64]:
+    """Squared distance in the worst column, from its median over all rows, in MADs.
+
+    Levels of a category make valleys in any distance that mixes the columns; this one
+    shows gross errors in the columns that have no levels, and nothing else.
+    """
+    away = np.abs(table - np.median(table[rows], axis=0))
+    mad = np.median(away[rows], axis=0)
+    return (away[:, mad > 0] / mad[mad > 0]).max(axis=1, initial=0.0) ** 2
+
+
+def _below_valley(d2: NDArray, rows: NDArray) -> NDArray[np.bool_]:
     index = np.flatnonzero(rows & (d2 > 0))
     order = index[np.argsort(d2[index], kind="stable")]
     inner = rows.copy()
     z = np.cbrt(d2[order])
     far = ~np.isfinite(z)
     z[far] = 1e6 * z[~far].max(initial=1.0)
-    inner[order[valley(z, gross) :]] = False
+    inner[order[valley(z) :]] = False
     return inner
 
 
-def valley(z: NDArray, gross: bool = False) -> int:
+def valley(z: NDArray) -> int:
     """Number of sorted values below the innermost valley; all of them if there is none.
 
     For every possible size of the bulk from one half on: is there an empty stretch
@@ -173,8 +182,6 @@ def valley(z: NDArray, gross: bool = False) -> int:
     # Quartiles of few rows are not to be trusted.
     wider = 1.0 + FEW_ROWS / n
     width = wider * GAP * np.maximum(deviation, (last - q50) / REACH)
-    if gross:
-        width = np.maximum(width, GROSS * edge)
     inside = np.searchsorted(z, edge, side="right")
     beyond = n - np.searchsorted(z, edge + width, side="right")
     # A few rows of the tail lie apart by chance: the fewer, the wider the valley.
