@@ -9,7 +9,7 @@ demo: $(STAMP)
 	$(BIN)/trueaxis demo --output demo.png
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term --cov-fail-under=95
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -17,7 +17,7 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 docs: $(STAMP)
-	$(BIN)/python docs/figures.py
+	$(BIN)/trueaxis demo --output docs/images/demo.png
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/accuracy.py

@@ -9,7 +9,8 @@ from scipy.linalg import subspace_angles
 from trueaxis.engine.calibrate import calibrate, entropy, perplexity_scale
 from trueaxis.engine.hull import affine_hull
 from trueaxis.engine.iterate import iterate
-from trueaxis.engine.moments import Gather, Moments, Sweep, Weighing
+from trueaxis.engine.kernels import Gather, Sweep, Weighing
+from trueaxis.engine.moments import Moments
 from trueaxis.engine.quantiles import quantile
 from trueaxis.engine.reweighted import ReweightedStep, look
 from trueaxis.engine.rules import EntropyRule, TrustRule, UniformRule

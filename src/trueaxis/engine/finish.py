@@ -16,7 +16,7 @@ from scipy.stats import chi2
 
 from trueaxis.engine.cutoffs import Cloud, flag_cuts
 from trueaxis.engine.hull import Hull
-from trueaxis.engine.moments import Weighing
+from trueaxis.engine.kernels import Weighing
 from trueaxis.engine.peel import Split
 from trueaxis.engine.reweighted import ReweightedStep, gather, look
 from trueaxis.engine.rules import Rule, View

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.engine.iterate import Turn
-from trueaxis.engine.moments import Gather, Sums, Sweep, Weighing
+from trueaxis.engine.kernels import Gather, Sums, Sweep, Weighing
 from trueaxis.engine.rules import Rule, View
 from trueaxis.engine.subspace import Subspace, solve, solve_from, subspace_change
 from trueaxis.rows import Rows

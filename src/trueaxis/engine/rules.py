@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from trueaxis.engine.calibrate import calibrate
-from trueaxis.engine.moments import Weighing
+from trueaxis.engine.kernels import Weighing
 
 
 class View(NamedTuple):

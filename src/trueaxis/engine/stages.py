@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from trueaxis.engine.calibrate import Temperatures, calibrate
 from trueaxis.engine.iterate import Result, iterate
-from trueaxis.engine.moments import Moments, Weighing
+from trueaxis.engine.kernels import Weighing
+from trueaxis.engine.moments import Moments
 from trueaxis.engine.peel import Split, cleave, heterogeneity
 from trueaxis.engine.reweighted import ReweightedStep, Weighed, gather
 from trueaxis.engine.rules import EntropyRule, TrustRule

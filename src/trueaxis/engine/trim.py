@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.engine.moments import Weighing
+from trueaxis.engine.kernels import Weighing
 from trueaxis.engine.quantiles import n_different, quantile
 from trueaxis.engine.rules import Rule, View
 

@@ -17,7 +17,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from trueaxis.engine.moments import Sweep
+from trueaxis.engine.kernels import Sweep
 from trueaxis.engine.subspace import Subspace
 from trueaxis.validation import validate_rows
 

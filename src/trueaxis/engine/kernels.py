@@ -1,0 +1,214 @@
+"""KERNELS: one block of rows in, small arrays out.
+
+`Sweep` is the one pass that every row-weighted method makes: look at the rows (v, e),
+weigh them, and add up their weighted moments, all while the block is in cache.
+Notation: y = x - m, t = P y, v = |t|^2, e = |y - P't|^2, s = sum t_j^2 / variance_j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.engine.moments import Moments
+from trueaxis.engine.subspace import Subspace
+
+
+class Weighing(NamedTuple):
+    """Log-weights of rows for the span of the subspace.
+
+    Where `core` is given, it marks the rows that give centre and variances instead,
+    each with weight 1.
+    """
+
+    log_weights: NDArray[np.float64]
+    core: NDArray[np.bool_] | None = None
+
+    def part(self, first: int, n: int) -> Weighing:
+        """Return the weighing of n rows from row `first` on."""
+        some = slice(first, first + n)
+        return Weighing(
+            self.log_weights[some], None if self.core is None else self.core[some]
+        )
+
+
+# (v, e, s) -> Weighing
+Weigh = Callable[[NDArray, NDArray, NDArray], Weighing]
+
+
+class Sums(NamedTuple):
+    """State of a pass: moments of three groups of rows, and scratch space.
+
+    both : rows that give span, centre and variances
+    span_only, core_only : rows that give the span, or centre and variances, alone
+    """
+
+    both: Moments
+    span_only: Moments
+    core_only: Moments
+    buffers: list[NDArray]
+
+    @classmethod
+    def about(cls, pivot: NDArray[np.float64]) -> Sums:
+        """Return empty sums about a pivot."""
+        return cls(Moments(pivot), Moments(pivot), Moments(pivot), [])
+
+    def span(self) -> Moments:
+        """Moments of the rows that give the span."""
+        return self.both.plus(self.span_only)
+
+    def core(self) -> Moments:
+        """Moments of the rows that give centre and variances."""
+        return self.both.plus(self.core_only)
+
+    def workspace(self, block: NDArray) -> NDArray:
+        """A buffer of the block's shape, allocated once per pass."""
+        if not self.buffers or len(self.buffers[0]) < len(block):
+            self.buffers[:] = [np.empty_like(block)]
+        return self.buffers[0][: len(block)]
+
+    def add(self, other: Sums) -> Sums:
+        """Add the sums of later rows."""
+        for mine, theirs in zip(self[:3], other[:3], strict=True):
+            mine += theirs
+        return self
+
+
+class Gather:
+    """The pass that only adds up moments, with weights known for all rows."""
+
+    n_fields = 0
+
+    def __init__(
+        self,
+        pivot: NDArray[np.float64],
+        weighing: Weighing,
+        counts: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.pivot = pivot
+        self.weighing = weighing
+        self.counts = counts
+
+    def start(self) -> Sums:
+        """Return an empty state."""
+        return Sums.about(self.pivot)
+
+    def absorb(self, state: Sums, block: NDArray, first: int) -> None:
+        """Add the moments of a block."""
+        y = state.workspace(block)
+        np.subtract(block, self.pivot, out=y, casting="same_kind")
+        weighing = self.weighing.part(first, len(block))
+        _accumulate(state, y, weighing, _part(self.counts, first, len(block)))
+
+    def merge(self, state: Sums, other: Sums) -> Sums:
+        """Add the state of later rows to that of earlier ones."""
+        return state.add(other)
+
+
+class Sweep:
+    """The fused pass: look at the rows, weigh them, add up their moments.
+
+    Parameters
+    ----------
+    subspace : Subspace
+        Its mean is the pivot; its basis and variances give v, e and s.
+    weigh : callable, optional
+        Turns (v, e, s) into a `Weighing`. Without it the pass only looks.
+    counts : ndarray, optional
+        How often each row counts.
+    """
+
+    n_fields = 3  # v, e, s
+
+    def __init__(
+        self,
+        subspace: Subspace,
+        weigh: Weigh | None = None,
+        counts: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.subspace = subspace
+        self.weigh = weigh
+        self.counts = counts
+        # BLAS is faster on a thin factor that lies row by row.
+        self._axes = np.ascontiguousarray(subspace.basis.T)
+        # v and s are both sums of squared scores, with these factors.
+        inverse = 1.0 / subspace.floored_variances()
+        self._factors = np.column_stack([np.ones_like(inverse), inverse])
+
+    def start(self) -> Sums:
+        """Return an empty state."""
+        return Sums.about(self.subspace.mean if self.weigh else np.zeros(0))
+
+    def absorb(self, state: Sums, block: NDArray, first: int) -> NDArray[np.float64]:
+        """Look at a block and, if rows are weighed, add its moments."""
+        y = state.workspace(block)
+        # A row of 1e300 is infinitely far and gets weight 0: that is right.
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.subtract(block, self.subspace.mean, out=y, casting="same_kind")
+            record = self._distances(y)
+        if self.weigh is not None:
+            counts = _part(self.counts, first, len(block))
+            _accumulate(state, y, self.weigh(*record), counts)
+        return record
+
+    def merge(self, state: Sums, other: Sums) -> Sums:
+        """Add the state of later rows to that of earlier ones."""
+        return state.add(other)
+
+    def _distances(self, y: NDArray) -> NDArray[np.float64]:
+        t = y @ self._axes.astype(y.dtype, copy=False)
+        d = np.einsum("ij,ij->i", y, y)
+        record = np.empty((self.n_fields, len(y)))
+        v, e, s = record
+        v[:], s[:] = (np.square(t) @ self._factors).T
+        np.subtract(d, v, out=e)
+        # Near the subspace d - v loses its digits: take the residual there.
+        near = ~(e > np.finfo(y.dtype).eps ** 0.25 * d)
+        if near.any():
+            residual = y[near] - t[near] @ self.subspace.basis
+            e[near] = np.einsum("ij,ij->i", residual, residual)
+            np.copyto(e, np.inf, where=np.isnan(e))  # inf - inf
+        return record
+
+
+def _part(counts: NDArray | None, first: int, n: int) -> NDArray | None:
+    return None if counts is None else counts[first : first + n]
+
+
+def _accumulate(
+    state: Sums, y: NDArray, weighing: Weighing, counts: NDArray | None
+) -> None:
+    log_weights, core = weighing
+    used = log_weights > -np.inf
+    if counts is not None:
+        used &= counts > 0
+    if core is not None:
+        if counts is not None:
+            core = core & (counts > 0)
+        # Only rows of weight 1 in the span count alike in both.
+        alike = used & core & (log_weights == 0)
+        apart = core & ~alike
+        if apart.any():
+            _add_some(state.core_only, y.copy(), np.zeros(len(y)), counts, apart)
+        _add_some(state.span_only, y, log_weights, counts, used & ~alike)
+        used = alike
+    _add_some(state.both, y, log_weights, counts, used)
+
+
+def _add_some(
+    moments: Moments,
+    y: NDArray,
+    log_weights: NDArray,
+    counts: NDArray | None,
+    some: NDArray[np.bool_],
+) -> None:
+    # A row of weight 0 is left out rather than multiplied: it may be infinite.
+    if not some.any():
+        return
+    if not some.all():
+        y, log_weights = y[some], log_weights[some]
+        counts = None if counts is None else counts[some]
+    moments.add(y, log_weights, counts)
