@@ -1,0 +1,73 @@
+"""Nothing but `Rows` knows where the data live, and each pass reads them once."""
+
+import numpy as np
+import pytest
+
+from trueaxis.datasets import planted
+from trueaxis.engine.calibrate import Temperatures
+from trueaxis.engine.fitting import Fitting
+from trueaxis.engine.iterate import iterate
+from trueaxis.engine.reweighted import ReweightedStep
+from trueaxis.engine.rules import EntropyRule, TrustRule
+from trueaxis.engine.stages import Plan, equal_weights
+from trueaxis.rows import ArrayRows, Rows
+
+
+class Streamed(Rows):
+    """A source that hands out chunks of uneven size and counts its reads."""
+
+    def __init__(self, X, sizes=(7, 300, 41)):
+        self.X, self.sizes, self.reads = X, sizes, 0
+        self.shape, self.dtype = X.shape, X.dtype
+
+    def blocks(self):
+        self.reads += 1
+        first, turn = 0, 0
+        while first < len(self.X):
+            size = self.sizes[turn % len(self.sizes)]
+            yield first, self.X[first : first + size]
+            first, turn = first + size, turn + 1
+
+
+def fitted(rows, counts=None, **options):
+    plan = Plan(3, 0.5, options.pop("temperatures", None), 200, 1e-6)
+    options = {"uniform": False, "reweight": True} | options
+    rng = np.random.default_rng(0)
+    return Fitting(rows, counts, plan, rng=rng, **options).at(3)
+
+
+@pytest.mark.parametrize("n", [800, 4500])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"reweight": False},
+        {"uniform": True, "temperatures": Temperatures(400.0, 60.0, 300.0)},
+    ],
+)
+def test_a_streamed_source_gives_the_same_answer(n, options):
+    X = planted("ocs", n=n, share=0.2).X
+    counts = 1.0 + (np.arange(n) % 3 == 0)
+    one = fitted(ArrayRows(X), counts, **dict(options))
+    two = fitted(Streamed(X), counts, **dict(options))
+    np.testing.assert_allclose(one.subspace.basis, two.subspace.basis, atol=1e-10)
+    np.testing.assert_allclose(one.weighed.weights, two.weighed.weights, atol=1e-8)
+    np.testing.assert_array_equal(one.judged.support, two.judged.support)
+
+
+def test_a_row_local_rule_reads_the_data_once_per_iteration():
+    X = planted("ocs", n=900, share=0.2).X
+    rows = Streamed(X)
+    start = equal_weights(ArrayRows(X), 3)
+    step = ReweightedStep(rows, EntropyRule(400.0, 60.0, 300.0), 3)
+    result = iterate(step, start, max_iter=50, tol=1e-6)
+    assert rows.reads == result.n_iter > 2
+    rows.reads = 0
+    ReweightedStep(rows, TrustRule(0.5), 3)(start)
+    assert rows.reads == 2  # the temperatures need all rows first
+
+
+def test_a_large_fit_reads_all_rows_a_few_times():
+    rows = Streamed(planted("ocs", n=9000, share=0.2).X)
+    fitted(rows)
+    assert rows.reads <= 4  # the sample, the weights, the subspace, and a group apart
