@@ -468,6 +468,10 @@ def with_cell(value):
         (GOOD[:1], ValueError, "minimum of 2"),
         (scipy.sparse.csr_array(GOOD), TypeError, "(?i)sparse.*toarray"),
         (GOOD + 1j, ValueError, "Complex"),
+        ([[1.0, 2.0], [3.0]], ValueError, "rows differ in length"),
+        (GOOD * 1e200, ValueError, r"differ by up to .*e\+20.*rescale"),
+        (GOOD * 1e-200, ValueError, "differ by up to .*e-200.*rescale"),
+        ((GOOD * 1e25).astype(np.float32), ValueError, "squares of float32.*rescale"),
         (
             np.ma.masked_greater(GOOD, 1),
             ValueError,

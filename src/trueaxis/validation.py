@@ -68,7 +68,13 @@ def _refuse_dask(X: Any) -> None:
 
 def _refuse_text(X: Any) -> None:
     names = [str(name) for name in getattr(X, "columns", [])]
-    cells = np.asarray(X) if hasattr(X, "columns") or isinstance(X, list) else X
+    try:
+        cells = np.asarray(X) if names or isinstance(X, (list, tuple)) else X
+    except ValueError:
+        raise ValueError(
+            f"X is a {type(X).__name__} whose rows differ in length: give every row "
+            "the same number of cells."
+        ) from None
     if getattr(cells, "ndim", 0) != 2 or cells.dtype.kind not in "OUS":
         return
     for column in range(cells.shape[1]):
@@ -76,8 +82,8 @@ def _refuse_text(X: Any) -> None:
             if isinstance(cell, (str, bytes)) and not _is_number(cell):
                 name = repr(names[column]) if names else column
                 raise ValueError(
-                    f"X has text in column {name}: {cell!r} in row {row}. Only numbers "
-                    "can be analysed: drop the column or encode it."
+                    f"X has text in column {name}: {str(cell)!r} in row {row}. Only "
+                    "numbers can be analysed: drop the column or encode it."
                 )
 
 
@@ -100,8 +106,8 @@ def _refuse_nonfinite(rows: Rows, estimator: Any) -> None:
         names = getattr(estimator, "feature_names_in_", None)
         name = column if names is None else repr(str(names[column]))
         raise ValueError(
-            f"X contains {what} in row {first + row}, column {name} ({bad.sum()} such "
-            f"cells in rows {first} to {first + len(block) - 1}). Distances need "
+            f"X contains {what} in row {first + row}, column {name} (such cells in "
+            f"rows {first} to {first + len(block) - 1}: {bad.sum()}). Distances need "
             "finite numbers: drop or impute the rows."
         )
 

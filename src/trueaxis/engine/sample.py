@@ -58,6 +58,7 @@ def draw_sample(rows: Rows, counts: NDArray | None, rng: np.random.Generator) ->
         index, counts = np.sort(index[_resampled(counts[index], size)]), None
     S = rows.take(index)
     near = within_reach(S)
+    _refuse_units(S[near])
     copies = np.ones(len(near)) if counts is None else counts[index[near]]
     order = near[canonical_order(S[near], copies)]
     if counts is not None:
@@ -65,6 +66,19 @@ def draw_sample(rows: Rows, counts: NDArray | None, rng: np.random.Generator) ->
     whole = counts is None or bool((counts == np.round(counts)).all())
     exact = not large and whole and len(order) == round(copies.sum())
     return Sample(S[order], index[order], large, exact)
+
+
+def _refuse_units(S: NDArray) -> None:
+    """Refuse rows whose squared distances are beyond what floats can hold."""
+    limits = np.finfo(S.dtype)
+    with np.errstate(over="ignore"):
+        size = float(np.abs(S - S[0]).max(initial=0.0))
+    low, high = 10 * np.sqrt(limits.tiny), 1e-3 * np.sqrt(limits.max)
+    if size > high or 0 < size < low:
+        raise ValueError(
+            f"Rows of X differ by up to {size:.1g}, but squares of {S.dtype} hold "
+            f"differences from {low:.0g} to {high:.0g} only: rescale X."
+        )
 
 
 def within_reach(S: NDArray) -> NDArray[np.intp]:
