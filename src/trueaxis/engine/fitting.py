@@ -133,8 +133,11 @@ class Fitting:
         while k not in tried:
             tried[k] = self.at(k)
             k = min(self._better(n_components, tried[k]), self.most)
-        if n_components == "auto":  # confirmed, or undecided between a few
-            return tried[max(k, *(other for other in tried if other >= k))]
+        if n_components == "auto":
+            order = list(
+                tried
+            )  # from k on they lead back to k: itself, or a few in turn
+            return tried[max(order[order.index(k) :])]
         least = float(n_components)
         reached = [k for k, one in tried.items() if one.share() >= least]
         return tried[min(reached, default=max(tried))]
