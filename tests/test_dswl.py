@@ -355,8 +355,8 @@ def test_rows_of_weight_zero_are_no_components():
 
 def test_auto_finds_the_planted_dimension():
     for k in (1, 2, 3, 5):
-        for kind in ("none", "ocs", "scatter"):
-            X = planted(kind, share=0.2, n_components=k).X
+        for kind in ("none", "ocs", "both", "scatter"):
+            X = planted(kind, share=0.3, n_components=k).X
             assert DSWL().fit(X).n_components_ == k
 
 
