@@ -290,6 +290,12 @@ def test_a_group_stays_set_aside_beyond_the_sample(n, reweight):
     assert not model.support_[group].any() and model.weights_[group].sum() == 0
 
 
+def test_on_large_data_support_is_what_predict_says():
+    X = planted("none", n=6000, n_features=12, n_components=2).X
+    model = DSWL(5).fit(X)
+    np.testing.assert_array_equal(model.predict(X) == 1, model.support_)
+
+
 @pytest.mark.parametrize("n", [3900, 4200])
 def test_light_rows_stay_light_beyond_the_sample(n):
     cloud = planted("ocs", n=n, share=0.55)

@@ -113,9 +113,10 @@ class Finish:
         rule, flags = TrimRule(need).cut_rule(seen), self._flags(seen, state)
         rule = replace(rule, core=Cuts(min(flags.e, rule.span_e), flags.s))
         if self.large:
-            last = ReweightedStep(self.hull.rows, rule, k, self.counts)(state)
-            cuts = self._flags(look(self.kept, last.next), last.next)
-            return Judged(last.next, cuts, self._regular(last.view, flags))
+            found = ReweightedStep(self.hull.rows, rule, k, self.counts)(state).next
+            cuts = self._flags(look(self.kept, found), found)
+            support = self._regular(look(self.hull.rows, found), cuts)
+            return Judged(found, cuts, support)
         everyone = np.zeros(self.hull.rows.shape[0])
         everyone[self.index] = carried
         weighing = rule.weigh(_seen(self.hull.rows, state, everyone))

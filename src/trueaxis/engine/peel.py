@@ -22,6 +22,7 @@ LEAST_SHARE = 0.08  # of the rows, in the smaller group
 LEAST_DEVIATION = 0.05  # of a group, in units of the whole: ties are no tight cluster
 SHARPENED = 8  # directions that are sharpened, the most promising first ...
 SHARPENINGS = 3  # ... and how often
+MANY_COLUMNS, SHARPENED_OF_MANY = 300, 3  # sharpening costs an eigenproblem each time
 # Gain from which a direction is worth sharpening. With few rows per column, any can be
 # sharpened into a split of its own.
 PROMISING = {"few rows": -0.3, "many rows": 0.0}
@@ -78,7 +79,8 @@ def cleave(
     few = S
     if len(S) > SCREENED_ROWS:
         few = S[np.sort(rng.choice(len(S), SCREENED_ROWS, replace=False))]
-    splits = split_along(few, directions, SHARPENED)
+    dear = few.shape[1] >= MANY_COLUMNS
+    splits = split_along(few, directions, SHARPENED_OF_MANY if dear else SHARPENED)
     many = len(few) >= MANY_ROWS_PER_COLUMN * few.shape[1]
     if not splits or splits[0].gain > PROMISING["many rows" if many else "few rows"]:
         return None

@@ -93,9 +93,9 @@ class DSWL(SubspaceEstimator):
         Learned weights, sample weights included; they sum to 1. 0 for rows that were
         set aside as a group.
     support_ : ndarray of shape (n,), bool
-        Regular rows: within both cut-offs, seen without their own part in the fit (of
-        large data, from the last subspace but one), of a weight above 0, and in no
-        group that was set aside. They give `mean_` and the variances.
+        Regular rows: within both cut-offs, seen without their own part in the fit
+        (which is next to nothing in large data), of a weight above 0, and in no group
+        that was set aside. Those near the subspace give `mean_` and the variances.
     tau_ : tuple of three floats
         The temperatures used.
     trust_ : float
