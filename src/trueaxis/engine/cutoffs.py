@@ -21,9 +21,7 @@ REGULAR = 2.326  # 99 % of regular rows, if the cube roots of distances are norm
 RIM, TAIL = 0.005, 0.02  # of the bulk, a distance flags at least and at most this
 GAP = 1.5  # width of an empty valley in deviations of the bulk,
 REACH = 2.0  # or in parts of its reach above the median, whichever is wider
-COMPACT = (
-    0.4  # a valley, as a share of the spread of the rows beyond it (of logarithms)
-)
+COMPACT = 0.4  # width of a valley over the spread of the rows beyond, in logarithms
 STRAY = 0.05  # rows in the valley, as a share of the rows beyond it
 GROUP = 8  # rows that are a group; fewer need a wider valley
 TIE = 1 / 3  # a column is discrete if one value holds more of the bulk than this,

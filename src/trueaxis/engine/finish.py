@@ -1,7 +1,7 @@
 """From a fit to a sample to the answer for all rows: weights, subspace, verdicts.
 
-Rows that were all in the sample are judged without their own leverage; of larger data
-each row has next to none, and one fused pass is enough.
+Rows that were all in the sample are judged without their own leverage. Of larger data
+each row has next to none: one fused pass gives the subspace, one look the verdicts.
 """
 
 from __future__ import annotations

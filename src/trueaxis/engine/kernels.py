@@ -184,10 +184,10 @@ def _accumulate(
     log_weights, core = weighing
     used = log_weights > -np.inf
     if counts is not None:
-        used &= counts > 0
+        counted = counts > 0
+        used &= counted
+        core = None if core is None else core & counted
     if core is not None:
-        if counts is not None:
-            core = core & (counts > 0)
         # Only rows of weight 1 in the span count alike in both.
         alike = used & core & (log_weights == 0)
         apart = core & ~alike

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def total_count(x: NDArray, counts: NDArray | None = None) -> float:
-    """Number of rows, repetitions included."""
-    return float(len(x)) if counts is None else float(counts.sum())
+def total_count(n: int, counts: NDArray | None) -> float:
+    """Number of n rows, repetitions included."""
+    return float(n) if counts is None else float(counts.sum())
 
 
 def quantile(x: NDArray, q: float) -> float:

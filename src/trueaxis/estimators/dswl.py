@@ -217,7 +217,7 @@ class DSWL(SubspaceEstimator):
                     "fall and the iteration cycle. Choose tau_b <= tau_a.",
                     stacklevel=3,
                 )
-            total = total_count(np.empty(rows.shape[0]), counts)
+            total = total_count(rows.shape[0], counts)
             temperatures = Temperatures(*(total * t for t in tau))
         tol = max(float(self.tol), ROUNDINGS * float(np.finfo(rows.dtype).eps))
         return Plan(0, self.trust, temperatures, self.max_iter, tol)
@@ -240,7 +240,7 @@ class DSWL(SubspaceEstimator):
         self.offset_ = -1.0
         self.support_ = judged.support
         self.weights_, self.objective_, perplexity = outcome.weighed
-        n = total_count(self.weights_, counts)
+        n = total_count(rows.shape[0], counts)
         self.tau_ = tuple(float(t / n) for t in outcome.temperatures)
         self.trust_ = perplexity / n
         self.history_ = learned.history
