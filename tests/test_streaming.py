@@ -6,10 +6,12 @@ import pytest
 from trueaxis.datasets import planted
 from trueaxis.engine.calibrate import Temperatures
 from trueaxis.engine.fitting import Fitting
+from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import iterate
 from trueaxis.engine.reweighted import ReweightedStep
 from trueaxis.engine.rules import EntropyRule, TrustRule
-from trueaxis.engine.stages import Plan, equal_weights
+from trueaxis.engine.stages import Plan
+from trueaxis.engine.starts import equal_weights
 from trueaxis.rows import ArrayRows, Rows
 
 
@@ -32,8 +34,8 @@ class Streamed(Rows):
 def fitted(rows, counts=None, **options):
     plan = Plan(3, 0.5, options.pop("temperatures", None), 200, 1e-6)
     options = {"uniform": False, "reweight": True} | options
-    rng = np.random.default_rng(0)
-    return Fitting(rows, counts, plan, rng=rng, **options).at(3)
+    ground = Ground(rows, counts, np.random.default_rng(0))
+    return Fitting(ground, plan, **options).at(3)
 
 
 @pytest.mark.parametrize("n", [800, 4500])
@@ -59,11 +61,11 @@ def test_a_row_local_rule_reads_the_data_once_per_iteration():
     X = planted("ocs", n=900, share=0.2).X
     rows = Streamed(X)
     start = equal_weights(ArrayRows(X), 3)
-    step = ReweightedStep(rows, EntropyRule(400.0, 60.0, 300.0), 3)
+    step = ReweightedStep(rows, EntropyRule(400.0, 60.0, 300.0))
     result = iterate(step, start, max_iter=50, tol=1e-6)
     assert rows.reads == result.n_iter > 2
     rows.reads = 0
-    ReweightedStep(rows, TrustRule(0.5), 3)(start)
+    ReweightedStep(rows, TrustRule(0.5))(start)
     assert rows.reads == 2  # the temperatures need all rows first
 
 

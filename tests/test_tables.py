@@ -17,8 +17,12 @@ from trueaxis.engine.reweighted import ReweightedStep, look
 from trueaxis.engine.rules import EntropyRule
 from trueaxis.engine.sample import draw_sample
 from trueaxis.engine.squarem import Squarem
-from trueaxis.engine.stages import equal_weights
-from trueaxis.engine.starts import directions, outlyingness, shortest_variance
+from trueaxis.engine.starts import (
+    directions,
+    equal_weights,
+    outlyingness,
+    shortest_variance,
+)
 from trueaxis.engine.subspace import Subspace, solve, solve_from, subspace_change
 from trueaxis.engine.trim import without_leverage
 from trueaxis.rows import ArrayRows
@@ -295,7 +299,7 @@ def test_leaps_end_where_plain_steps_end():
     X = planted("both", n=150, n_features=6, share=0.2).X
     start = equal_weights(ArrayRows(X), 2)
     T = calibrate(*look(ArrayRows(X), start)[:2], 0.6)
-    step = ReweightedStep(ArrayRows(X), EntropyRule(*T), 2)
+    step = ReweightedStep(ArrayRows(X), EntropyRule(*T))
     plain = iterate(step, start, max_iter=3000, tol=1e-10)
     fast = iterate(step, start, max_iter=3000, tol=1e-10, leap=Squarem())
     assert fast.n_iter < plain.n_iter

@@ -3,19 +3,76 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueaxis.estimators.dswl import DSWL
-
-__all__ = ["DSWL", "__version__"]
+    from trueaxis.engine.rules import Rule
+    from trueaxis.estimators import (
+        DRPCA,
+        DSWL,
+        L1PCA,
+        METHODS,
+        PCAL1,
+        PCP,
+        R1PCA,
+        RPCADI,
+        RPCAOM,
+        RPCARP,
+        RRPCP,
+        RSPCA,
+        RWLAN,
+        SPCP,
+        TRPCA,
+        AnglePCA,
+        L2pPCA,
+        L21MaxPCA,
+        PCAL1NonGreedy,
+        PCALp,
+        PlainPCA,
+        ReweightedPCA,
+        TwoWayPCA,
+        WeightedPCA,
+    )
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "AnglePCA",
+    "DRPCA",
+    "DSWL",
+    "L1PCA",
+    "L21MaxPCA",
+    "L2pPCA",
+    "METHODS",
+    "PCAL1",
+    "PCAL1NonGreedy",
+    "PCALp",
+    "PCP",
+    "PlainPCA",
+    "R1PCA",
+    "RPCADI",
+    "RPCAOM",
+    "RPCARP",
+    "RRPCP",
+    "RSPCA",
+    "RWLAN",
+    "ReweightedPCA",
+    "Rule",
+    "SPCP",
+    "TRPCA",
+    "TwoWayPCA",
+    "WeightedPCA",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:
     # scikit-learn takes a second to import; `trueaxis --help` should not wait for it.
-    if name == "DSWL":
-        from trueaxis.estimators.dswl import DSWL
+    if name == "Rule":
+        from trueaxis.engine.rules import Rule
 
-        return DSWL
+        return Rule
+    if name in __all__:
+        from trueaxis import estimators
+
+        return getattr(estimators, name)
     raise AttributeError(f"module 'trueaxis' has no attribute {name!r}")
 
 

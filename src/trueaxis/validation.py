@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from trueaxis.rows import ArrayRows, Rows
@@ -207,3 +208,23 @@ def validate_tau(tau: Any) -> tuple[float, float, float] | None:
                 'must be positive. Use tau="auto" to have them calibrated.'
             )
     return a, b, c
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A generator from what scikit-learn takes for a seed."""
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
+def validate_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse what is not one of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        known = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name}={value!r} is not known: choose one of {known}.")
+
+
+def validate_part(name: str, value: Any) -> None:
+    """Refuse what is neither a positive whole number nor a share in (0, 1]."""
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        validate_number(name, value, 1, np.inf, whole=True)
+    else:
+        validate_number(name, value, 0, 1)

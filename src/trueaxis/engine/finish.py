@@ -14,35 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from trueaxis.engine.cutoffs import Cloud, flag_cuts
-from trueaxis.engine.hull import Hull
+from trueaxis.engine.ground import Ground
+from trueaxis.engine.judge import Judged, Jury, seen_without_leverage
 from trueaxis.engine.kernels import Weighing
 from trueaxis.engine.peel import Split
-from trueaxis.engine.reweighted import ReweightedStep, gather, look
-from trueaxis.engine.rules import Rule, View
-from trueaxis.engine.sample import Sample
+from trueaxis.engine.quantiles import n_different_rows
+from trueaxis.engine.reweighted import ReweightedStep, exact, gather, look
+from trueaxis.engine.rules import Rule
 from trueaxis.engine.stages import Core
-from trueaxis.engine.subspace import Subspace, solve, spectrum
-from trueaxis.engine.trim import Cuts, TrimRule, without_leverage
+from trueaxis.engine.subspace import Subspace, spectrum
+from trueaxis.engine.trim import Cuts, TrimRule
 from trueaxis.rows import ArrayRows, Rows
-
-
-@dataclass(frozen=True)
-class Judged:
-    """The answer, in the coordinates of the hull.
-
-    Attributes
-    ----------
-    subspace : Subspace
-    cuts : Cuts
-        Squared distances beyond which a row is an outlier.
-    support : ndarray of bool
-        The regular rows.
-    """
-
-    subspace: Subspace
-    cuts: Cuts
-    support: NDArray[np.bool_]
 
 
 class Learned(NamedTuple):
@@ -58,30 +40,20 @@ class Learned(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Finish:
-    """All rows, and the rows of the sample that a fit kept.
+class Finish(Jury):
+    """A jury of the rows of the sample that a fit kept.
+
+    `counts` is 0 for rows that were set aside as a group apart.
 
     Attributes
     ----------
-    hull : Hull
-        All rows, in the coordinates of the fit.
-    counts : ndarray or None
-        How often each row counts; 0 for rows that were set aside as a group apart.
     kept : Rows
-        The rows of the sample that the fit kept.
-    index : ndarray
-        Their numbers among all rows.
-    table : ndarray
-        The same rows with the columns as given.
+        The rows of the sample that the fit kept, in the coordinates of the fit.
     large : bool
         Whether there are more rows than the sample had.
     """
 
-    hull: Hull
-    counts: NDArray[np.float64] | None
     kept: ArrayRows
-    index: NDArray[np.intp]
-    table: NDArray
     large: bool
 
     def weights(self, state: Subspace, rule: Rule) -> Learned:
@@ -105,32 +77,24 @@ class Finish:
             return weights
         return weights / np.where(self.counts > 0, self.counts, 1.0)
 
-    def reweighted(self, core: Core, k: int, need: int) -> Judged:
+    def reweighted(self, core: Core, need: int) -> Judged:
         """Span from rows within cut-offs, centre and variances from regular rows."""
         turn = core.trimmed.turn
         state, carried = turn.next, turn.copy_weights()
-        seen = _seen(self.kept, state, carried)
-        rule, flags = TrimRule(need).cut_rule(seen), self._flags(seen, state)
+        seen = seen_without_leverage(self.kept, state, carried)
+        rule, flags = TrimRule(need).cut_rule(seen), self.cuts(seen, state)
         rule = replace(rule, core=Cuts(min(flags.e, rule.span_e), flags.s))
         if self.large:
-            found = ReweightedStep(self.hull.rows, rule, k, self.counts)(state).next
-            cuts = self._flags(look(self.kept, found), found)
-            support = self._regular(look(self.hull.rows, found), cuts)
+            found = ReweightedStep(self.hull.rows, rule, self.counts)(state).next
+            cuts = self.cuts(look(self.kept, found), found)
+            support = self.regular(look(self.hull.rows, found), cuts)
             return Judged(found, cuts, support)
         everyone = np.zeros(self.hull.rows.shape[0])
         everyone[self.index] = carried
-        weighing = rule.weigh(_seen(self.hull.rows, state, everyone))
+        weighing = rule.weigh(seen_without_leverage(self.hull.rows, state, everyone))
         sums = gather(self.hull.rows, state.mean, weighing, self.counts)
         carried = np.exp(weighing.log_weights - sums.span().log_weight())
-        return self.judged(solve(sums.span(), k, sums.core()), carried)
-
-    def judged(self, subspace: Subspace, carried: NDArray) -> Judged:
-        """Verdicts on all rows, given the weight that each copy had in the fit."""
-        if self.counts is not None:
-            carried = np.where(self.counts > 0, carried, 0.0)
-        view = _seen(self.hull.rows, subspace, carried)
-        cuts = self._flags(View(*(d2[self.index] for d2 in view[:3])), subspace)
-        return Judged(subspace, cuts, self._regular(view, cuts))
+        return self.judged(exact(sums.span(), sums.core(), state), carried)
 
     def robust_spectrum(self, judged: Judged) -> tuple[NDArray, int]:
         """Variances of regular rows of the sample; how many of them differ."""
@@ -139,34 +103,26 @@ class Finish:
         sums = gather(self.kept, judged.subspace.mean, weighing)
         return spectrum(sums.span()), n_different_rows(self.table[regular])
 
-    def _flags(self, seen: View, subspace: Subspace) -> Cuts:
-        return flag_cuts(Cloud(seen, self.table, self.hull.lift(subspace)))
 
-    def _regular(self, view: View, cuts: Cuts) -> NDArray[np.bool_]:
-        regular = (view.e <= cuts.e) & (view.s <= cuts.s)
-        return regular if self.counts is None else regular & (self.counts > 0)
-
-
-def finish_for(
-    hull: Hull,
-    counts: NDArray | None,
-    sample: Sample,
-    table: NDArray,
-    core: Core,
-    separable: NDArray[np.bool_],
-) -> Finish:
+def finish_for(ground: Ground, core: Core, separable: NDArray[np.bool_]) -> Finish:
     """Leave out the rows that the core set apart, among all rows."""
+    sample, counts, kept = ground.sample, ground.counts, core.kept
     apart = np.zeros(0, dtype=np.intp)
     if sample.large:
-        apart = np.flatnonzero(~_kept_side(hull.rows, core, separable))
+        apart = np.flatnonzero(~_kept_side(ground.rows, core, separable))
     elif core.splits:
-        apart = np.delete(sample.index, core.kept)
+        apart = np.delete(sample.index, kept)
     if len(apart):
-        counts = np.ones(hull.rows.shape[0]) if counts is None else counts.copy()
+        counts = np.ones(ground.rows.shape[0]) if counts is None else counts.copy()
         counts[apart] = 0.0
-    kept = core.kept
-    rows = ArrayRows(sample.S[kept])
-    return Finish(hull, counts, rows, sample.index[kept], table[kept], sample.large)
+    return Finish(
+        hull=ground.hull,
+        counts=counts,
+        index=sample.index[kept],
+        table=ground.table[kept],
+        kept=ArrayRows(sample.S[kept]),
+        large=sample.large,
+    )
 
 
 def _kept_side(rows: Rows, core: Core, separable: NDArray) -> NDArray[np.bool_]:
@@ -179,11 +135,6 @@ def _kept_side(rows: Rows, core: Core, separable: NDArray) -> NDArray[np.bool_]:
 
 def _side(block: NDArray, split: Split, separable: NDArray) -> NDArray[np.bool_]:
     return split.keeps(block[:, separable])[:, None]
-
-
-def n_different_rows(table: NDArray) -> int:
-    """Number of rows that are not copies of another."""
-    return len({row.tobytes() for row in np.ascontiguousarray(table) + 0.0})
 
 
 def consistent(judged: Judged, n: float, D: int) -> Judged:
@@ -209,7 +160,3 @@ def truncation(dof: int) -> float:
     if dof < 1:
         return 1.0
     return float(0.99 / chi2.cdf(chi2.ppf(0.99, dof), dof + 2))
-
-
-def _seen(rows: Rows, subspace: Subspace, carried: NDArray) -> View:
-    return without_leverage(look(rows, subspace)._replace(carried=carried))

@@ -9,39 +9,29 @@ import numbers
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trueaxis.engine.calibrate import Temperatures
 from trueaxis.engine.cutoffs import separable_columns
 from trueaxis.engine.dimension import choose_dimension
-from trueaxis.engine.finish import (
-    Finish,
-    Judged,
-    Learned,
-    consistent,
-    finish_for,
-    n_different_rows,
-)
-from trueaxis.engine.hull import affine_hull
+from trueaxis.engine.finish import Finish, Learned, consistent, finish_for
+from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import Result, iterate
+from trueaxis.engine.judge import Judged
 from trueaxis.engine.reweighted import ReweightedStep, Weighed
 from trueaxis.engine.rules import EntropyRule
-from trueaxis.engine.sample import draw_sample
 from trueaxis.engine.stages import (
     MANY_DIMENSIONS,
     Core,
     Plan,
     best_core,
-    deep_moments,
-    equal_weights,
     fit_core,
     learn,
     least_rows,
     trim,
 )
-from trueaxis.engine.starts import directions
-from trueaxis.engine.subspace import Subspace, spectrum
-from trueaxis.rows import ArrayRows, Rows
+from trueaxis.engine.starts import equal_weights
+from trueaxis.engine.subspace import Subspace
+from trueaxis.rows import ArrayRows
 
 # The iteration on a sample need not be more exact than the sample itself.
 SAMPLE_TOL = 1e-4
@@ -79,64 +69,43 @@ class Outcome:
 
 
 class Fitting:
-    """Everything that does not depend on the number of components, made once.
+    """DSWL on a ground, with any number of components.
 
     Parameters
     ----------
-    rows : Rows
-    counts : ndarray or None
-        How often each row counts.
+    ground : Ground
     plan : Plan
         Its k is replaced.
     uniform : bool
         Start with equal weights, as the paper does.
     reweight : bool
         Finish with the rows within cut-offs.
-    rng : Generator
     """
 
     def __init__(
-        self,
-        rows: Rows,
-        counts: NDArray | None,
-        plan: Plan,
-        *,
-        uniform: bool,
-        reweight: bool,
-        rng: np.random.Generator,
+        self, ground: Ground, plan: Plan, *, uniform: bool, reweight: bool
     ) -> None:
-        self.counts = counts
+        self.ground = ground
         self.plan = plan
         self.uniform = uniform
         self.reweight = reweight
-        self.hull = affine_hull(rows)
-        self.sample = draw_sample(self.hull.rows, counts, rng)
-        self.table = self.sample.S
-        if self.hull.frame is not None:
-            self.table = rows.take(self.sample.index)
         # Coordinates of a hull mix the columns: groups show in all of them or in none.
-        self.separable = separable_columns(self.table)
-        if self.hull.frame is not None:
-            self.separable = np.full(rows.shape[0], self.separable.any())
-        n = rows.shape[0] if counts is None else int((counts > 0).sum())
-        self.most = min(n, rows.shape[1])
-        self.seed = int(rng.integers(2**31))
+        self.separable = separable_columns(ground.table)
+        if ground.hull.frame is not None:
+            self.separable = np.full(ground.rows.shape[1], self.separable.any())
 
     def search(self, n_components: int | float | str | None) -> Outcome:
         """Fit with the number of components that is asked for, directly or not."""
-        if n_components is None:
-            return self.at(self.most)
-        if isinstance(n_components, numbers.Integral):
-            return self.at(int(n_components))
+        k = self.ground.n_components(n_components)
+        if n_components is None or isinstance(n_components, numbers.Integral):
+            return self.at(k)
         tried: dict[int, Outcome] = {}
-        k = self._first_guess(n_components)
         while k not in tried:
             tried[k] = self.at(k)
-            k = min(self._better(n_components, tried[k]), self.most)
+            k = min(self._better(n_components, tried[k]), self.ground.most)
         if n_components == "auto":
-            order = list(
-                tried
-            )  # from k on they lead back to k: itself, or a few in turn
+            # From k on they lead back to k: itself, or a few in turn.
+            order = list(tried)
             return tried[max(order[order.index(k) :])]
         least = float(n_components)
         reached = [k for k, one in tried.items() if one.share() >= least]
@@ -144,26 +113,24 @@ class Fitting:
 
     def at(self, k: int) -> Outcome:
         """Fit with k components."""
-        plan = replace(self.plan, k=k)
+        plan, ground = replace(self.plan, k=k), self.ground
         core = self._literal(plan) if self._is_literal() else self._staged(plan)
-        finish = finish_for(
-            self.hull, self.counts, self.sample, self.table, core, self.separable
-        )
+        finish = finish_for(ground, core, self.separable)
         learned, rule = core.learned, EntropyRule(*core.temperatures)
-        if not (self.reweight or self.sample.exact or self._is_literal()):
-            start, rows = learned.turn.state, self.hull.rows
+        if not (self.reweight or ground.sample.exact or self._is_literal()):
+            start, rows = learned.turn.state, ground.rows
             learned = learn(rows, start, core.temperatures, plan, finish.counts)
         weighed = finish.weights(learned.turn.state, rule)
         if self.reweight:
-            judged = finish.reweighted(core, k, least_rows(len(self.sample.S), k))
+            judged = finish.reweighted(core, least_rows(len(ground.sample.S), k))
             counts = judged.support if finish.counts is None else finish.counts
             n = float(counts[judged.support].sum())
-            judged = consistent(judged, n, self.table.shape[1])
+            judged = consistent(judged, n, ground.table.shape[1])
         else:
             judged = finish.judged(learned.turn.state, finish.per_copy(weighed.weights))
         return Outcome(
             k=k,
-            subspace=self.hull.lift(judged.subspace),
+            subspace=ground.hull.lift(judged.subspace),
             judged=judged,
             finish=finish,
             temperatures=core.temperatures,
@@ -176,20 +143,19 @@ class Fitting:
 
     def _literal(self, plan: Plan) -> Core:
         """Algorithm 1 to the letter, on all rows."""
-        rows, T, S = self.hull.rows, plan.temperatures, self.sample.S
+        rows, counts = self.ground.rows, self.ground.counts
+        T, S = plan.temperatures, self.ground.sample.S
         assert T is not None
-        step = ReweightedStep(rows, EntropyRule(*T), plan.k, self.counts)
-        start = equal_weights(rows, plan.k, self.counts)
+        step = ReweightedStep(rows, EntropyRule(*T), counts)
+        start = equal_weights(rows, plan.k, counts)
         learned = iterate(step, start, max_iter=plan.max_iter, tol=plan.tol)
-        trimmed = trim(
-            ArrayRows(S), learned.turn.next, plan.k, least_rows(len(S), plan.k)
-        )
+        trimmed = trim(ArrayRows(S), learned.turn.next, least_rows(len(S), plan.k))
         return Core(np.arange(len(S)), (), T, learned, trimmed)
 
     def _staged(self, plan: Plan) -> Core:
         """All stages on the sample."""
-        S, enough = self.sample.S, [plan.tol]
-        if self.sample.large:
+        S, enough = self.ground.sample.S, [plan.tol]
+        if self.ground.sample.large:
             enough.append(SAMPLE_TOL)
         if self.reweight and S.shape[1] >= MANY_DIMENSIONS:
             enough.append(plan.tol**0.5)
@@ -198,23 +164,13 @@ class Fitting:
             start = equal_weights(ArrayRows(S), plan.k)
             need = least_rows(len(S), plan.k)
             return fit_core(S, np.arange(len(S)), start, plan, need)
-        return best_core(S, plan, self.separable, self._rng())
-
-    def _rng(self) -> np.random.Generator:
-        # Anew for every k, so that a number found equals the same number asked for.
-        return np.random.default_rng(self.seed)
-
-    def _first_guess(self, n_components: float | str) -> int:
-        S, D = self.sample.S, self.table.shape[1]
-        moments = deep_moments(S, directions(S, self._rng()))
-        n = (n_different_rows(self.table) + 1) // 2
-        return min(choose_dimension(n_components, spectrum(moments), n, D), self.most)
+        return best_core(S, plan, self.separable, self.ground.rng())
 
     def _better(self, n_components: float | str, outcome: Outcome) -> int:
         """The number of components that a fit itself suggests."""
         if n_components == "auto":
             variances, n = outcome.finish.robust_spectrum(outcome.judged)
-            return choose_dimension("auto", variances, n, self.table.shape[1])
+            return choose_dimension("auto", variances, n, self.ground.table.shape[1])
         variances = outcome.subspace.variances
         missing = float(n_components) * outcome.subspace.total - np.cumsum(variances)
         if missing[-1] <= 0:

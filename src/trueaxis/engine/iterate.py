@@ -6,7 +6,7 @@ it, records what happened and decides when it is enough.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -69,6 +69,14 @@ class Result(Generic[T]):
     history: dict[str, NDArray[np.float64]]
     converged: bool
 
+    def after(self, earlier: Result[T]) -> Result[T]:
+        """The same end, with the way to where it began before its own."""
+        history = {
+            name: np.concatenate([values, self.history[name]])
+            for name, values in earlier.history.items()
+        }
+        return Result(self.turn, history, self.converged)
+
     @property
     def n_iter(self) -> int:
         """Number of iterations made."""
@@ -83,6 +91,7 @@ def iterate(
     tol: float,
     previous: T | None = None,
     leap: Leap | None = None,
+    sense: int = 1,
 ) -> Result[T]:
     """Repeat `step` until neither the state nor the objective moves.
 
@@ -100,8 +109,10 @@ def iterate(
     previous : Turn, optional
         The turn that led to `state`.
     leap : Leap, optional
-        Guesses from the steps so far where they lead to. A guess that would lower the
-        objective is taken back.
+        Guesses from the steps so far where they lead to. A guess that makes the
+        objective worse is taken back.
+    sense : int
+        1 if the steps raise the objective, -1 if they lower it.
 
     Returns
     -------
@@ -112,7 +123,8 @@ def iterate(
     while len(turns) < max_iter:
         guessed = state is not plain
         found = step(state, turn)
-        if leap is not None and guessed and found.objective < turns[-1][0]:
+        worse = guessed and sense * (found.objective - turns[-1][0]) < 0
+        if leap is not None and worse:
             leap.forget()
             state = plain
             continue
@@ -127,6 +139,18 @@ def iterate(
     objective, change, effective = np.array(turns).T
     history = {"objective": objective, "change": change, "effective": effective}
     return Result(turn, history, converged)
+
+
+def at_once(objective: float, effective: float) -> Result[Turn]:
+    """The result of a method that needs no iteration."""
+    turn = Turn(None, objective, 0.0, effective)
+    history = {"objective": objective, "change": 0.0, "effective": effective}
+    return Result(turn, {name: np.array([x]) for name, x in history.items()}, True)
+
+
+def best_of(results: Iterable[Result[T]], sense: int) -> Result[T]:
+    """The result with the best objective, the first of equals."""
+    return max(results, key=lambda result: sense * result.turn.objective)
 
 
 def _settled(turns: list[tuple[float, float, float]], tol: float) -> bool:

@@ -76,19 +76,34 @@ class Moments:
         """Weighted mean, from the pivot."""
         if self.is_empty():
             raise ValueError(
-                "No row carries weight: every weight is below the smallest number. The "
-                "temperatures are far too small for these distances: raise tau, or use "
-                'tau="auto".'
+                "No row carries weight: every weight is zero or below the smallest "
+                "number. Temperatures may be far too small for these distances: raise "
+                'tau, or use tau="auto". A rule must give weight to some rows.'
             )
         return self.first / self.weight
 
-    def mean_and_scatter(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Weighted mean and, in its upper triangle, the covariance about it."""
+    def mean(self) -> NDArray[np.float64]:
+        """Weighted mean."""
+        return self.pivot + self.shift()
+
+    def about(self, centre: NDArray[np.float64]) -> Moments:
+        """Return moments of the same rows that take `centre` for their mean."""
+        step, shift = centre - self.pivot, self.shift()
+        moved = Moments(centre)
+        moved += self
+        if step.any():
+            cross = np.outer(step, shift)
+            moved.second -= self.weight * (cross + cross.T - np.outer(step, step))
+        moved.first = np.zeros_like(step)
+        return moved
+
+    def scatter(self) -> NDArray[np.float64]:
+        """Covariance about the mean, in its upper triangle."""
         shift = self.shift()
         with np.errstate(over="ignore", invalid="ignore"):  # `top_eigen` will tell
             scatter = self.second / self.weight
             scatter -= np.outer(shift, shift)
-        return self.pivot + shift, scatter
+        return scatter
 
     def total(self) -> float:
         """Variance in all directions together."""

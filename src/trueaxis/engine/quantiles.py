@@ -36,3 +36,28 @@ def n_different(x: NDArray) -> int:
     """Number of values that differ by more than rounding."""
     size = np.abs(x).max(initial=0.0)
     return 1 if size == 0 else len(np.unique(np.round(x / size, 12)))
+
+
+def counted_median(x: NDArray, counts: NDArray | None) -> float:
+    """Median of values that count a number of times.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trueaxis.engine.quantiles import counted_median
+    >>> counted_median(np.array([5.0, 1.0, 2.0]), np.array([3.0, 1.0, 2.0]))
+    3.5
+    """
+    if counts is None:
+        return quantile(x, 0.5)
+    order = np.argsort(x, kind="stable")
+    last = np.cumsum(counts[order])
+    half, rounding = last[-1] / 2, 1e-9 * last[-1]
+    # A count that ends in the middle leaves it between two values.
+    pair = np.searchsorted(last, [half - rounding, half + rounding], side="left")
+    return float(x[order[np.minimum(pair, len(x) - 1)]].mean())
+
+
+def n_different_rows(table: NDArray) -> int:
+    """Number of rows that are not copies of another."""
+    return len({row.tobytes() for row in np.ascontiguousarray(table) + 0.0})

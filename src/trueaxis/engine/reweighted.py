@@ -6,24 +6,33 @@ in one pass; a rule that needs all rows at once costs a second pass.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.engine.iterate import Turn
 from trueaxis.engine.kernels import Gather, Sums, Sweep, Weighing
+from trueaxis.engine.moments import Moments
 from trueaxis.engine.rules import Rule, View
 from trueaxis.engine.subspace import Subspace, solve, solve_from, subspace_change
 from trueaxis.rows import Rows
+
+# Where the rows are scattered about: their weighted mean, the centre of the start, or
+# the mean of the core.
+Centre = Literal["weighted", "fixed", "core"]
+# (moments for the span, those of the core or None, present subspace) -> next one
+Solver = Callable[[Moments, Moments | None, Subspace], Subspace]
 
 
 @dataclass(frozen=True)
 class Weighed(Turn):
     """One turn: the rows as seen from `state`, their weights, and the next subspace.
 
-    `objective` is the logarithm of the sum of the weights, which DSWL climbs; `change`
-    the angle between the spans of `state` and `next`.
+    `objective` is the rule's, at `state`; `change` the angle between the spans of
+    `state` and `next`.
 
     Attributes
     ----------
@@ -32,15 +41,33 @@ class Weighed(Turn):
         Distances of all rows from `state`.
     weighing : Weighing
         Log-weights (of one copy of each row) and core of all rows.
+    log_total : float
+        Logarithm of the sum of the weights.
     """
 
     state: Subspace
     view: View
     weighing: Weighing
+    log_total: float
 
     def copy_weights(self) -> NDArray[np.float64]:
         """Weights of one copy of every row; over all copies they sum to 1."""
-        return np.exp(self.weighing.log_weights - self.objective)
+        return np.exp(self.weighing.log_weights - self.log_total)
+
+
+def exact(moments: Moments, core: Moments | None, state: Subspace) -> Subspace:
+    """Solver: the best subspace for these weights."""
+    return solve(moments, len(state.basis), core)
+
+
+def two_powers(moments: Moments, core: Moments | None, state: Subspace) -> Subspace:
+    """Solver: two power steps from where we are, for the way and not the end."""
+    return solve_from(moments, state)
+
+
+def one_power(moments: Moments, core: Moments | None, state: Subspace) -> Subspace:
+    """Solver: one power step. What maximises a convex function needs it to rise."""
+    return solve_from(moments, state, powers=1)
 
 
 @dataclass(frozen=True)
@@ -51,19 +78,17 @@ class ReweightedStep:
     ----------
     rows : Rows
     rule : Rule
-    k : int
-        Number of components.
     counts : ndarray, optional
         How often each row counts.
-    nearby : bool
-        Solve by power steps from the present subspace.
+    centre : {"weighted", "fixed", "core"}
+    solver : Solver
     """
 
     rows: Rows
     rule: Rule
-    k: int
     counts: NDArray[np.float64] | None = None
-    nearby: bool = False
+    centre: Centre = "weighted"
+    solver: Solver = exact
 
     def __call__(self, state: Subspace, previous: Weighed | None = None) -> Weighed:
         """Look at the rows from `state`, weigh them, solve for the next subspace."""
@@ -71,23 +96,29 @@ class ReweightedStep:
             view, sums = self._fused(state)
             weighing = self.rule.weigh(view)
         else:
-            view = look(self.rows, state)
+            view = look(self.rows, state, self.counts)
             if previous is not None:
                 view = view._replace(carried=previous.copy_weights())
             weighing = self.rule.weigh(view)
             sums = gather(self.rows, state.mean, weighing, self.counts)
-        span = sums.span()
-        if self.nearby:
-            after = solve_from(span, state)
+        span, core = sums.span(), None if weighing.core is None else sums.core()
+        if self.centre == "weighted":
+            after = self.solver(span, core, state)
         else:
-            after = solve(span, self.k, None if weighing.core is None else sums.core())
+            centre = state.mean
+            if core is not None:
+                centre = core.mean() if self.centre == "core" else centre
+                core = core.about(centre)
+            after = self.solver(span.about(centre), core, state)
+        log_total = span.log_weight()
         return Weighed(
             state=state,
             next=after,
             view=view,
             weighing=weighing,
-            objective=span.log_weight(),
-            change=subspace_change(after.supported(), state.basis),
+            log_total=log_total,
+            objective=self.rule.objective(view, log_total),
+            change=_change(state, after),
             effective=span.effective_size(),
         )
 
@@ -96,13 +127,21 @@ class ReweightedStep:
             return self.rule.weigh(View(v, e, s))
 
         (v, e, s), sums = self.rows.scan(Sweep(state, weigh, self.counts))
-        return View(v, e, s), sums
+        return View(v, e, s, counts=self.counts), sums
 
 
-def look(rows: Rows, state: Subspace) -> View:
+def _change(state: Subspace, after: Subspace) -> float:
+    if len(state.basis):
+        return subspace_change(after.supported(), state.basis)
+    # Without components it is the centre that moves.
+    size = max(after.total, np.finfo(float).tiny)
+    return float(np.linalg.norm(after.mean - state.mean) / np.sqrt(size))
+
+
+def look(rows: Rows, state: Subspace, counts: NDArray | None = None) -> View:
     """Distances of all rows from a subspace, in one pass."""
     (v, e, s), _ = rows.scan(Sweep(state))
-    return View(v, e, s)
+    return View(v, e, s, counts=counts)
 
 
 def gather(

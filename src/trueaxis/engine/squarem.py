@@ -12,22 +12,27 @@ from trueaxis.engine.subspace import Subspace
 
 # Many iterations end before a guess could save anything.
 PATIENCE = 4
+SHORTER = 4.0
 
 
 class Squarem:
     """The squared extrapolation of Varadhan and Roland (2008), after every two steps.
 
     Where the steps a -> b -> c would end up, had they one direction and one ratio.
-    Bases are turned onto each other first, because only their span matters.
+    Bases are turned onto each other first, because only their span matters. A leap that
+    had to be taken back makes the next ones shorter, until they succeed.
     """
 
     def __init__(self) -> None:
         self.path: list[Subspace] = []
         self.seen = 0
+        self.longest = np.inf
+        self.last = 1.0
 
     def forget(self) -> None:
-        """Start the path anew."""
+        """Start the path anew, with shorter leaps."""
         self.path = []
+        self.longest = max(1.0, self.last / SHORTER)
 
     def guess(self, state: Subspace, following: Subspace) -> Subspace:
         """Where the steps seem to lead to; every other time just `following`."""
@@ -36,13 +41,21 @@ class Squarem:
         if len(self.path) < 3 or self.seen < PATIENCE:
             self.path = self.path[-2:]
             return following
-        there = extrapolate(*self.path)
+        if self.last == self.longest:  # as far as it dared, and it was right
+            self.longest *= SHORTER
+        a, b, c = self.path
+        there, self.last = extrapolate(a, b, c, self.longest)
         self.path = []
         return there
 
 
-def extrapolate(a: Subspace, b: Subspace, c: Subspace) -> Subspace:
-    """The limit of the steps a -> b -> c, were they a geometric series."""
+def extrapolate(
+    a: Subspace, b: Subspace, c: Subspace, longest: float
+) -> tuple[Subspace, float]:
+    """The limit of the steps a -> b -> c, were they a geometric series.
+
+    Also how many times as far as one step that is, which `longest` limits.
+    """
     unit = np.sqrt(max(c.total, np.finfo(float).tiny))
     x, y, z = (
         np.vstack([sub.mean / unit, _turned(sub.basis, c.basis)]) for sub in (a, b, c)
@@ -51,9 +64,10 @@ def extrapolate(a: Subspace, b: Subspace, c: Subspace) -> Subspace:
     bend = (z - y) - step
     length = np.linalg.norm(bend)
     ratio = 1.0 if length == 0 else max(1.0, float(np.linalg.norm(step) / length))
+    ratio = min(ratio, longest)
     there = x + 2.0 * ratio * step + ratio**2 * bend
     basis = _orthonormal(there[1:])
-    return Subspace(there[0] * unit, basis, c.variances, c.total)
+    return Subspace(there[0] * unit, basis, c.variances, c.total), ratio
 
 
 def _turned(basis: NDArray, onto: NDArray) -> NDArray[np.float64]:

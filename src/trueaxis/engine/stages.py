@@ -13,14 +13,17 @@ from numpy.typing import NDArray
 
 from trueaxis.engine.calibrate import Temperatures, calibrate
 from trueaxis.engine.iterate import Result, iterate
-from trueaxis.engine.kernels import Weighing
-from trueaxis.engine.moments import Moments
 from trueaxis.engine.peel import Split, cleave, heterogeneity
-from trueaxis.engine.reweighted import ReweightedStep, Weighed, gather
+from trueaxis.engine.reweighted import (
+    ReweightedStep,
+    Weighed,
+    exact,
+    two_powers,
+)
 from trueaxis.engine.rules import EntropyRule, TrustRule
 from trueaxis.engine.squarem import Squarem
-from trueaxis.engine.starts import deepest_half, directions
-from trueaxis.engine.subspace import Subspace, solve
+from trueaxis.engine.starts import deep_start, directions
+from trueaxis.engine.subspace import Subspace
 from trueaxis.engine.trim import TrimRule, natural_cuts, without_leverage, worst_ratio
 from trueaxis.rows import ArrayRows, Rows
 
@@ -95,36 +98,6 @@ class Core:
         return float(explained / n - PENALTY * self.excess())
 
 
-def equal_weights(rows: Rows, k: int, counts: NDArray | None = None) -> Subspace:
-    """Plain PCA: the paper's start."""
-    weighing = Weighing(np.zeros(rows.shape[0]))
-    return solve(gather(rows, first_centre(rows, counts), weighing, counts).span(), k)
-
-
-def first_centre(rows: Rows, counts: NDArray | None) -> NDArray[np.float64]:
-    """Median of the first block that has rows which count: a pivot to sum about."""
-    for first, block in rows.blocks():
-        if counts is not None:
-            block = block[counts[first : first + len(block)] > 0]
-        if len(block):
-            return np.median(block, axis=0).astype(float)
-    raise ValueError("No row counts.")  # `validate_counts` has seen to that
-
-
-def deep_moments(S: NDArray, views: NDArray, least: int = 0) -> Moments:
-    """Moments of the deepest half of the rows, or of the `least` deepest."""
-    half = deepest_half(S, views, least)
-    weighing = Weighing(np.where(half, 0.0, -np.inf))
-    return gather(ArrayRows(S), S[0].astype(float), weighing).span()
-
-
-def deep_start(S: NDArray, views: NDArray, k: int) -> Subspace:
-    """Subspace of the deepest half of the rows: the robust start."""
-    start = solve(deep_moments(S, views, least=k + 2), k)
-    # Copies of one row are as deep as can be, and say nothing about the others.
-    return start if start.total > 0 else equal_weights(ArrayRows(S), k)
-
-
 def least_rows(n: int, k: int) -> int:
     """Number of rows, of n, that a subspace must be based on."""
     return max(k + 2, n // 2)
@@ -176,7 +149,7 @@ def fit_core(
         # Rows of pure noise can pull the subspace onto a few of them: warm up.
         temperatures = Temperatures(*(2.0 * t for t in temperatures))
         learned = learn(rows, start, temperatures, plan)
-    trimmed = trim(rows, learned.turn.next, plan.k, need, previous=learned.turn)
+    trimmed = trim(rows, learned.turn.next, need, previous=learned.turn)
     return Core(kept, (), temperatures, learned, trimmed)
 
 
@@ -189,7 +162,7 @@ def learn(
 ) -> Result[Weighed]:
     """Algorithm 1 with these temperatures, accelerated."""
     return iterate(
-        ReweightedStep(rows, EntropyRule(*temperatures), plan.k, counts),
+        ReweightedStep(rows, EntropyRule(*temperatures), counts),
         start,
         max_iter=plan.max_iter,
         tol=plan.tol,
@@ -202,19 +175,19 @@ def settle(rows: Rows, start: Subspace, plan: Plan) -> tuple[Subspace, Temperatu
     # Fewer rows than twice the dimension could not carry the subspace.
     least = 2.0 * (plan.k + 1) / rows.shape[0]
     trust = min(1.0, max(plan.trust, least))
-    nearby = rows.shape[1] >= MANY_DIMENSIONS
-    step = ReweightedStep(rows, TrustRule(trust), plan.k, nearby=nearby)
+    solver = two_powers if rows.shape[1] >= MANY_DIMENSIONS else exact
+    step = ReweightedStep(rows, TrustRule(trust), solver=solver)
     settled = iterate(step, start, max_iter=SETTLE_ROUNDS, tol=0.0)
     view = settled.turn.view
     return settled.turn.next, calibrate(view.v, view.e, trust)
 
 
 def trim(
-    rows: Rows, state: Subspace, k: int, need: int, previous: Weighed | None = None
+    rows: Rows, state: Subspace, need: int, previous: Weighed | None = None
 ) -> Result[Weighed]:
     """Keep the rows within cut-offs, until they repeat."""
     return iterate(
-        ReweightedStep(rows, TrimRule(need), k),
+        ReweightedStep(rows, TrimRule(need)),
         state,
         max_iter=TRIM_ROUNDS,
         tol=TRIM_TOL,

@@ -1,4 +1,4 @@
-"""START: the half of the rows that lies deepest in the cloud.
+"""START: all rows alike, a few of them, or the half that lies deepest in the cloud.
 
 Equal weights are a poor start, because gross outliers drag the mean. Stahel-Donoho
 outlyingness looks at the rows along many directions, and takes the worst view of each.
@@ -6,13 +6,80 @@ outlyingness looks at the rows along many directions, and takes the worst view o
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
+
+from trueaxis.engine.iterate import iterate
+from trueaxis.engine.kernels import Weighing
+from trueaxis.engine.moments import Moments
+from trueaxis.engine.reweighted import ReweightedStep, gather, look
+from trueaxis.engine.rules import PowerRule
+from trueaxis.engine.squarem import Squarem
+from trueaxis.engine.subspace import Subspace, solve
+from trueaxis.rows import ArrayRows, Rows
 
 DIRECTIONS = 250
 ENOUGH_ROWS = 2000
 DEFLATED = (50, 50)  # directions without the first axis, without the first two
 ROWS_PER_COLUMN = 5  # fewer say nothing about the shape of the whole cloud
+MEDIAN_ROUNDS = 500
+
+
+# Centres for methods that do not learn one; "median" is the spatial median.
+GivenCentre = Literal["mean", "median"]
+
+
+def equal_weights(rows: Rows, k: int, counts: NDArray | None = None) -> Subspace:
+    """Plain PCA: the paper's start."""
+    return solve(plain_moments(rows, counts), k)
+
+
+def plain_moments(
+    rows: Rows, counts: NDArray | None, origin: GivenCentre = "mean"
+) -> Moments:
+    """Moments of all rows, weighed alike, about their mean or spatial median."""
+    weighing = Weighing(np.zeros(rows.shape[0]))
+    if origin == "mean":
+        return gather(rows, first_centre(rows, counts), weighing, counts).span()
+    centre = spatial_median(rows, counts)
+    return gather(rows, centre, weighing, counts).span().about(centre)
+
+
+def spatial_median(rows: Rows, counts: NDArray | None) -> NDArray[np.float64]:
+    """The point with the least sum of distances: RPCA-OM without components."""
+    start = equal_weights(rows, 0, counts)
+    rule = PowerRule(1.0).freeze(look(rows, start, counts))
+    step = ReweightedStep(rows, rule, counts)
+    found = iterate(
+        step, start, max_iter=MEDIAN_ROUNDS, tol=1e-9, leap=Squarem(), sense=-1
+    )
+    return found.turn.next.mean
+
+
+def first_centre(rows: Rows, counts: NDArray | None) -> NDArray[np.float64]:
+    """Median of the first block that has rows which count: a pivot to sum about."""
+    for first, block in rows.blocks():
+        if counts is not None:
+            block = block[counts[first : first + len(block)] > 0]
+        if len(block):
+            return np.median(block, axis=0).astype(float)
+    raise ValueError("No row counts.")  # `validate_counts` has seen to that
+
+
+def deep_moments(S: NDArray, views: NDArray, least: int = 0) -> Moments:
+    """Moments of the deepest half of the rows, or of the `least` deepest."""
+    half = deepest_half(S, views, least)
+    weighing = Weighing(np.where(half, 0.0, -np.inf))
+    return gather(ArrayRows(S), S[0].astype(float), weighing).span()
+
+
+def deep_start(S: NDArray, views: NDArray, k: int) -> Subspace:
+    """Subspace of the deepest half of the rows: the robust start."""
+    start = solve(deep_moments(S, views, least=k + 2), k)
+    # Copies of one row are as deep as can be, and say nothing about the others.
+    return start if start.total > 0 else equal_weights(ArrayRows(S), k)
 
 
 def directions(S: NDArray, rng: np.random.Generator) -> NDArray[np.float64]:

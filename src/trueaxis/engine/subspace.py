@@ -7,7 +7,7 @@ component).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
@@ -44,6 +44,11 @@ class Subspace:
         """The part of the basis that has variance; the rest is arbitrary."""
         return self.basis[self.variances > 1e-14 * self.total]
 
+    def sorted(self) -> Subspace:
+        """The same axes, by decreasing variance."""
+        order = np.argsort(-self.variances, kind="stable")
+        return replace(self, basis=self.basis[order], variances=self.variances[order])
+
     def floored_variances(self) -> NDArray[np.float64]:
         """Variances that are safe to divide by."""
         floor = max(VARIANCE_FLOOR * self.total, np.finfo(float).tiny)
@@ -56,14 +61,12 @@ def solve(moments: Moments, k: int, core: Moments | None = None) -> Subspace:
     Where `core` is given, the span comes from `moments`, while the centre and the
     variances (and the rotation that makes the scores uncorrelated) come from `core`.
     """
-    _, scatter = moments.mean_and_scatter()
-    basis, variances = top_eigen(scatter, k)
+    basis, variances = top_eigen(moments.scatter(), k)
     if core is None:
         core = moments
     else:
-        inner, variances = top_eigen(core.scattered(basis) @ basis.T, k)
-        basis = inner @ basis
-    mean = core.pivot + core.shift()
+        basis, variances = principal_axes(basis, core)
+    mean = core.mean()
     # Rows that are all alike have the variance of rounding: none.
     noise = (ROUNDINGS * np.finfo(float).eps) ** 2 * float(mean @ mean)
     variances = np.where(variances > noise, variances, 0.0)
@@ -72,20 +75,26 @@ def solve(moments: Moments, k: int, core: Moments | None = None) -> Subspace:
     return Subspace(mean, basis, variances, float(total))
 
 
-def solve_from(moments: Moments, start: Subspace) -> Subspace:
-    """`solve` by two power steps from a subspace nearby: for the way, not the end.
+def solve_from(moments: Moments, start: Subspace, powers: int = 2) -> Subspace:
+    """`solve` by power steps from a subspace nearby.
 
     Like the exact solution it does not lower the variance inside the subspace, and it
     stays where the exact one does; of many dimensions it takes a third of the time.
     """
-    powered = moments.scattered(moments.scattered(start.basis))
+    powered = start.basis
+    for _ in range(powers):
+        powered = moments.scattered(powered)
     size = np.abs(powered).max(initial=0.0)
     if not size > 0 or not np.isfinite(size):
         return solve(moments, len(start.basis))
     basis = np.linalg.qr((powered / size).T)[0].T
+    return Subspace(moments.mean(), *principal_axes(basis, moments), moments.total())
+
+
+def principal_axes(basis: NDArray, moments: Moments) -> tuple[NDArray, NDArray]:
+    """Turn a basis inside its span so that scores are uncorrelated; their variances."""
     inner, variances = top_eigen(moments.scattered(basis) @ basis.T, len(basis))
-    mean = moments.pivot + moments.shift()
-    return Subspace(mean, inner @ basis, variances, moments.total())
+    return inner @ basis, variances
 
 
 def top_eigen(scatter: NDArray, k: int) -> tuple[NDArray, NDArray]:
@@ -95,9 +104,10 @@ def top_eigen(scatter: NDArray, k: int) -> tuple[NDArray, NDArray]:
     if not np.isfinite(size):
         raise ValueError(
             "The squared distances of the rows overflow: X has rows beyond 1e150 that "
-            'carry weight. Remove them, rescale X, or use init="auto".'
+            "carry weight. Remove them, rescale X, or use DSWL with its robust start, "
+            'init="auto".'
         )
-    if size == 0:  # no variance at all: any basis is right, take the axes
+    if size == 0 or k == 0:  # no variance: any basis is right, take the axes
         return np.eye(k, D), np.zeros(k)
     # Scaled to 1 and computed exactly, not by power iterations, which go wrong on
     # small spectral gaps. Divide and conquer is faster unless few vectors are wanted.
@@ -117,8 +127,8 @@ def top_eigen(scatter: NDArray, k: int) -> tuple[NDArray, NDArray]:
 
 def spectrum(moments: Moments) -> NDArray[np.float64]:
     """Return all variances of the weighted rows, in decreasing order."""
-    _, scatter = moments.mean_and_scatter()
-    return np.maximum(scipy.linalg.eigvalsh(scatter, lower=False)[::-1], 0.0)
+    values = scipy.linalg.eigvalsh(moments.scatter(), lower=False)
+    return np.maximum(values[::-1], 0.0)
 
 
 def subspace_change(P: NDArray, Q: NDArray) -> float:

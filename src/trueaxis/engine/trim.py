@@ -69,6 +69,7 @@ class CutRule(Rule):
     span_e: float
     far_s: float
     core: Cuts
+    row_local = True
 
     def weigh(self, view: View) -> Weighing:
         """Log-weight of rows that are kept: 0, or less if far; else minus infinity."""
@@ -85,7 +86,6 @@ class TrimRule(Rule):
     """`CutRule` with cut-offs from all rows, that keeps at least `need` of them."""
 
     need: int
-    row_local = False
 
     def weigh(self, view: View) -> Weighing:
         """Find the cut-offs, then keep the rows within them."""

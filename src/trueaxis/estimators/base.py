@@ -5,6 +5,7 @@ A method's `fit` stores a subspace and cut-offs; this module is all that follows
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +16,14 @@ from sklearn.base import (
     OutlierMixin,
     TransformerMixin,
 )
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from trueaxis.engine.ground import Ground
+from trueaxis.engine.iterate import Result
+from trueaxis.engine.judge import Judged
 from trueaxis.engine.kernels import Sweep
-from trueaxis.engine.subspace import Subspace
+from trueaxis.engine.subspace import Subspace, fix_signs
 from trueaxis.validation import validate_rows
 
 
@@ -41,10 +46,16 @@ class SubspaceEstimator(
     components_: NDArray
     mean_: NDArray
     explained_variance_: NDArray
+    explained_variance_ratio_: NDArray
     noise_variance_: float
     n_components_: int
+    weights_: NDArray[np.float64]
+    support_: NDArray[np.bool_]
     cutoffs_: Distances
     offset_: float
+    history_: dict[str, NDArray[np.float64]]
+    n_iter_: int
+    converged_: bool
     _total_variance: float
 
     def transform(self, X: ArrayLike) -> NDArray:
@@ -164,6 +175,39 @@ class SubspaceEstimator(
         P, noise = self.components_, self.noise_variance_
         D = P.shape[1]
         return (P.T * (self.explained_variance_ - noise)) @ P + noise * np.eye(D)
+
+    def _store(self, ground: Ground, judged: Judged, result: Result[Any]) -> None:
+        """Set the attributes that every fit has."""
+        D, dtype = ground.given.shape[1], ground.given.dtype
+        subspace = ground.hull.lift(judged.subspace)
+        k = self.n_components_ = len(subspace.basis)
+        self.components_ = fix_signs(subspace.basis).astype(dtype)
+        self.mean_ = subspace.mean.astype(dtype)
+        self.explained_variance_ = subspace.variances.astype(dtype)
+        self._total_variance = max(subspace.total, float(np.finfo(float).tiny))
+        ratio = subspace.variances / self._total_variance
+        self.explained_variance_ratio_ = ratio.astype(dtype)
+        rest = max(subspace.total - subspace.variances.sum(), 0.0)
+        self.noise_variance_ = float(rest / max(D - k, 1))
+        self.cutoffs_ = Distances(
+            *(float(np.sqrt(c)) for c in (judged.cuts.s, judged.cuts.e))
+        )
+        self.offset_ = -1.0
+        self.support_ = judged.support
+        self.history_ = result.history
+        self.n_iter_ = result.n_iter
+        self.converged_ = result.converged
+
+    def _warn_unless_converged(self, tol: float, stacklevel: int) -> None:
+        if self.converged_:
+            return
+        warnings.warn(
+            f"{type(self).__name__} stopped after {self.n_iter_} iterations with a "
+            f"change of {self.history_['change'][-1]:.1e} (tol={tol:g}). Raise "
+            "max_iter or tol, or see history_.",
+            ConvergenceWarning,
+            stacklevel=stacklevel + 1,
+        )
 
     @property
     def _n_features_out(self) -> int:

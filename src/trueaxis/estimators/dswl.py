@@ -11,17 +11,16 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from trueaxis.engine.calibrate import Temperatures
 from trueaxis.engine.fitting import Fitting, Outcome
+from trueaxis.engine.ground import Ground
 from trueaxis.engine.quantiles import total_count
 from trueaxis.engine.stages import Plan
-from trueaxis.engine.subspace import fix_signs
-from trueaxis.estimators.base import Distances, SubspaceEstimator
+from trueaxis.estimators.base import SubspaceEstimator
 from trueaxis.rows import Rows
 from trueaxis.validation import (
+    generator,
     validate_counts,
     validate_n_components,
     validate_number,
@@ -182,17 +181,10 @@ class DSWL(SubspaceEstimator):
         rows = validate_rows(self, X)
         counts = validate_counts(sample_weight, rows.shape[0])
         plan = self._plan(rows, counts)
-        fitting = Fitting(
-            rows,
-            counts,
-            plan,
-            uniform=self.init == "uniform",
-            reweight=self.reweight,
-            rng=np.random.default_rng(
-                check_random_state(self.random_state).randint(2**31)
-            ),
-        )
-        return self._store(fitting.search(self.n_components), rows, counts)
+        ground = Ground(rows, counts, generator(self.random_state))
+        uniform = self.init == "uniform"
+        fitting = Fitting(ground, plan, uniform=uniform, reweight=self.reweight)
+        return self._learnt(ground, fitting.search(self.n_components))
 
     def _plan(self, rows: Rows, counts: NDArray | None) -> Plan:
         """Check the parameters; k is found later."""
@@ -222,53 +214,23 @@ class DSWL(SubspaceEstimator):
         tol = max(float(self.tol), ROUNDINGS * float(np.finfo(rows.dtype).eps))
         return Plan(0, self.trust, temperatures, self.max_iter, tol)
 
-    def _store(self, outcome: Outcome, rows: Rows, counts: NDArray | None) -> DSWL:
-        D, dtype = rows.shape[1], rows.dtype
-        subspace, judged, learned = outcome.subspace, outcome.judged, outcome.learned
-        self.n_components_ = outcome.k
-        self.components_ = fix_signs(subspace.basis).astype(dtype)
-        self.mean_ = subspace.mean.astype(dtype)
-        self.explained_variance_ = subspace.variances.astype(dtype)
-        self._total_variance = max(subspace.total, float(np.finfo(float).tiny))
-        ratio = subspace.variances / self._total_variance
-        self.explained_variance_ratio_ = ratio.astype(dtype)
-        rest = max(subspace.total - subspace.variances.sum(), 0.0)
-        self.noise_variance_ = float(rest / max(D - outcome.k, 1))
-        self.cutoffs_ = Distances(
-            *(float(np.sqrt(c)) for c in (judged.cuts.s, judged.cuts.e))
-        )
-        self.offset_ = -1.0
-        self.support_ = judged.support
+    def _learnt(self, ground: Ground, outcome: Outcome) -> DSWL:
+        self._store(ground, outcome.judged, outcome.learned)
         self.weights_, self.objective_, perplexity = outcome.weighed
-        n = total_count(rows.shape[0], counts)
-        self.tau_ = tuple(float(t / n) for t in outcome.temperatures)
-        self.trust_ = perplexity / n
-        self.history_ = learned.history
-        self.n_iter_ = learned.n_iter
+        self.tau_ = tuple(float(t / ground.n_copies) for t in outcome.temperatures)
+        self.trust_ = perplexity / ground.n_copies
         # The last stage forgives what is left, see `tol`.
-        forgiven = self.reweight and learned.turn.change <= np.sqrt(self.tol)
-        self.converged_ = bool(learned.converged or forgiven)
-        self._warn(
-            outcome, rows.shape[0] if counts is None else int((counts > 0).sum())
-        )
-        return self
-
-    def _warn(self, outcome: Outcome, n: int) -> None:
         turn = outcome.learned.turn
-        if not self.converged_:
+        if self.reweight and turn.change <= np.sqrt(self.tol):
+            self.converged_ = True
+        self._warn_unless_converged(self.tol, stacklevel=3)
+        distance = np.median(turn.view.d)
+        if turn.effective < min(outcome.k + 1, ground.n_rows - 1) and distance > 0:
             warnings.warn(
-                f"DSWL stopped after {self.n_iter_} iterations with a change of "
-                f"{turn.change:.1e} (tol={self.tol:g}). Raise max_iter or tol, or see "
-                "history_.",
-                ConvergenceWarning,
-                stacklevel=4,
+                f"Only {turn.effective:.1f} of {ground.n_rows} rows carry weight, too "
+                f"few for {outcome.k} components: the temperatures {self.tau_} are "
+                f"small for squared distances of {distance:.3g} (median). Raise tau, "
+                'or raise trust with tau="auto".',
+                stacklevel=3,
             )
-        distance = np.median(turn.view.v + turn.view.e)
-        if turn.effective < min(outcome.k + 1, n - 1) and distance > 0:
-            warnings.warn(
-                f"Only {turn.effective:.1f} of {n} rows carry weight, too few for "
-                f"{outcome.k} components: the temperatures {self.tau_} are small for "
-                f"squared distances of {distance:.3g} (median). Raise tau, or raise "
-                'trust with tau="auto".',
-                stacklevel=4,
-            )
+        return self

@@ -1,0 +1,103 @@
+"""JUDGE: verdicts on all rows, from a subspace that any method found.
+
+Cut-offs come from the rows of a sample, seen without their own leverage; rows beyond
+them are outliers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.engine.cutoffs import Cloud, flag_cuts
+from trueaxis.engine.hull import Hull
+from trueaxis.engine.reweighted import look
+from trueaxis.engine.rules import View
+from trueaxis.engine.subspace import Subspace
+from trueaxis.engine.trim import Cuts, without_leverage
+from trueaxis.rows import Rows
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The answer, in the coordinates of the hull.
+
+    Attributes
+    ----------
+    subspace : Subspace
+    cuts : Cuts
+        Squared distances beyond which a row is an outlier.
+    support : ndarray of bool
+        The regular rows.
+    """
+
+    subspace: Subspace
+    cuts: Cuts
+    support: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Jury:
+    """All rows, and those of them that cut-offs come from.
+
+    Attributes
+    ----------
+    hull : Hull
+        All rows, in the coordinates of the fit.
+    counts : ndarray or None
+        How often each row counts; those that do not are no regular rows.
+    index : ndarray
+        Numbers of the rows that cut-offs come from.
+    table : ndarray
+        These rows with the columns as given.
+    """
+
+    hull: Hull
+    counts: NDArray[np.float64] | None
+    index: NDArray[np.intp]
+    table: NDArray
+
+    def judged(self, subspace: Subspace, carried: NDArray | None = None) -> Judged:
+        """Verdicts on all rows, given the weight that each copy had in the fit.
+
+        Without, each is taken to have had the same. Weights of robust losses do not
+        tell the leverage: a row on the subspace may have nearly all weight, as a median
+        is one of the values, and yet little influence.
+        """
+        view = look(self.hull.rows, subspace, self.counts)
+        if carried is None:
+            carried = _alike(view, len(subspace.basis))
+        if self.counts is not None:
+            carried = np.where(self.counts > 0, carried, 0.0)
+        view = without_leverage(view._replace(carried=carried))
+        cuts = self.cuts(View(*(d2[self.index] for d2 in view[:3])), subspace)
+        return Judged(subspace, cuts, self.regular(view, cuts))
+
+    def cuts(self, seen: View, subspace: Subspace) -> Cuts:
+        """Cut-offs, from how the rows of the table are seen."""
+        return flag_cuts(Cloud(seen, self.table, self.hull.lift(subspace)))
+
+    def regular(self, view: View, cuts: Cuts) -> NDArray[np.bool_]:
+        """Rows that count and lie within cut-offs."""
+        regular = (view.e <= cuts.e) & (view.s <= cuts.s)
+        return regular if self.counts is None else regular & (self.counts > 0)
+
+
+def _alike(view: View, k: int) -> NDArray[np.float64]:
+    """Weights such that the leverages of all rows sum to k + 1, as they should.
+
+    Were the variances those of all rows, they would be 1/n; those of a robust fit are
+    smaller, and the score distances s larger.
+    """
+    copies = view.total(np.ones_like(view.s))
+    finite = np.where(np.isfinite(view.s), view.s, 0.0)
+    top = max(1.0, finite.max(initial=0.0))  # of axes without variance s may be huge
+    larger = max(1.0, view.mean(finite / top) / max(k, 1) * top)
+    return (1.0 + finite / larger) / (1.0 + finite) / copies
+
+
+def seen_without_leverage(rows: Rows, subspace: Subspace, carried: NDArray) -> View:
+    """Distances of rows as if each had not had its weight in the fit."""
+    return without_leverage(look(rows, subspace)._replace(carried=carried))

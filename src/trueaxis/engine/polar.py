@@ -1,0 +1,283 @@
+"""STEP of the sign and power family: pull the axes towards the rows, make them a basis.
+
+Methods that maximise sum |t|^p over the scores t of rows on orthonormal axes: not a
+function of v and e, so rows are not weighed but pull, each on every axis, by the slope
+of its score. One pass per step, as in `reweighted`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.engine.ground import Ground
+from trueaxis.engine.iterate import Result, Turn, best_of, iterate
+from trueaxis.engine.moments import Moments
+from trueaxis.engine.reweighted import look
+from trueaxis.engine.squarem import Squarem
+from trueaxis.engine.subspace import Subspace, top_eigen
+from trueaxis.rows import Rows
+
+MOST_DAMPINGS = 60
+# Keeps axes that nothing pulls where they are, and moves no other.
+HOLD = 1e-13
+
+
+class Pull(NamedTuple):
+    """Sums over all rows, for k axes.
+
+    value : sum of |t|^p
+    slope : (k, D), rows times the slope of |t|^p
+    level : (k, D), sum of the rows whose score is 0, where |t| has no slope, each on
+        one side of a plane so that they do not cancel
+    """
+
+    value: float
+    slope: NDArray[np.float64]
+    level: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PowerPull:
+    """The pass: scores of a block on the axes, and how its rows pull on them.
+
+    Attributes
+    ----------
+    axes : Subspace
+    p : float
+    smooth : float
+        For p < 1 scores are made sqrt(t^2 + smooth^2): at 0 the slope is infinite.
+    counts : ndarray, optional
+        How often each row counts.
+    """
+
+    axes: Subspace
+    p: float
+    smooth: float
+    counts: NDArray[np.float64] | None
+    n_fields = 0
+
+    def start(self) -> list[Pull]:
+        """Return an empty state."""
+        nothing = np.zeros_like(self.axes.basis)
+        return [Pull(0.0, nothing, nothing.copy())]
+
+    def absorb(self, state: list[Pull], block: NDArray, first: int) -> None:
+        """Add a block."""
+        y = (block - self.axes.mean).astype(float, copy=False)
+        t = y @ self.axes.basis.T
+        size = np.hypot(t, self.smooth) if self.p < 1 else np.abs(t)
+        value = size**self.p
+        if self.p < 1:
+            slope = t * size ** (self.p - 2)
+        else:
+            slope = np.sign(t) * size ** (self.p - 1)
+        side = np.sign(y @ np.sin(1 + np.arange(y.shape[1])))
+        level = np.where(t == 0, side[:, None], 0.0)
+        if self.counts is not None:
+            c = self.counts[first : first + len(block), None]
+            value, slope, level = c * value, c * slope, c * level
+        state[0] = Pull(
+            state[0].value + float(value.sum()),
+            state[0].slope + slope.T @ y,
+            state[0].level + level.T @ y,
+        )
+
+    def merge(self, state: list[Pull], other: list[Pull]) -> list[Pull]:
+        """Add the state of later rows to that of earlier ones."""
+        (one,), (two,) = state, other
+        return [
+            Pull(one.value + two.value, one.slope + two.slope, one.level + two.level)
+        ]
+
+
+@dataclass(frozen=True)
+class Pulled(Turn):
+    """A turn, and the pull at its `next` where that was already needed."""
+
+    state: Subspace
+    ahead: Pull | None
+
+
+@dataclass(frozen=True)
+class PolarStep:
+    """The nearest orthonormal basis to what the rows pull the axes towards.
+
+    For p >= 1 the objective is convex, so that it cannot fall. For p < 1 it is not, and
+    the step is shortened until it does not fall.
+
+    Attributes
+    ----------
+    rows : Rows
+    p, smooth : float
+    counts : ndarray, optional
+    held : ndarray of shape (j, D)
+        Axes found before, which the new ones are to be orthogonal to.
+    """
+
+    rows: Rows
+    p: float
+    smooth: float
+    counts: NDArray[np.float64] | None
+    held: NDArray[np.float64]
+
+    def __call__(self, state: Subspace, previous: Pulled | None = None) -> Pulled:
+        """Take one step."""
+        here = None
+        if previous is not None and previous.next is state:
+            here = previous.ahead
+        here = here or self.pull(state)
+        after, ahead = self._moved(state, here.slope), None
+        if self.p < 1:
+            after, ahead = self._not_worse(state, here, after)
+        if self.p <= 1 and not _distance(state, after) and here.level.any():
+            # On the edge of a sign: either side is better than this one.
+            after, ahead = self._moved(state, here.slope + here.level), None
+        n = self.rows.shape[0] if self.counts is None else float(self.counts.sum())
+        return Pulled(
+            next=after,
+            objective=here.value,
+            change=_distance(state, after),
+            effective=n,
+            state=state,
+            ahead=ahead,
+        )
+
+    def pull(self, axes: Subspace) -> Pull:
+        """How the rows pull on these axes."""
+        kernel = PowerPull(axes, self.p, self.smooth, self.counts)
+        return self.rows.scan(kernel)[1][0]
+
+    def _moved(self, state: Subspace, slope: NDArray, damping: float = 0.0) -> Subspace:
+        slope = slope - (slope @ self.held.T) @ self.held
+        size = np.linalg.norm(slope)
+        if size == 0:
+            return state
+        U, _, Vt = np.linalg.svd(
+            slope / size + (HOLD + damping) * state.basis, full_matrices=False
+        )
+        return replace(state, basis=U @ Vt)
+
+    def _not_worse(
+        self, state: Subspace, here: Pull, after: Subspace
+    ) -> tuple[Subspace, Pull | None]:
+        damping = 0.25
+        for _ in range(MOST_DAMPINGS):
+            ahead = self.pull(after)
+            if ahead.value >= here.value:
+                return after, ahead
+            after, damping = self._moved(state, here.slope, damping), 2 * damping
+        return state, here
+
+
+def _distance(a: Subspace, b: Subspace) -> float:
+    return float(np.linalg.norm(a.basis - b.basis) / np.sqrt(len(a.basis)))
+
+
+@dataclass(frozen=True)
+class SignSearch:
+    """How a method of the family looks for its axes.
+
+    Attributes
+    ----------
+    ground : Ground
+    moments : Moments
+        Of all rows, about the centre.
+    p : float
+    init : {"largest", "pca", "random"}
+        Start at the longest row, at the leading eigenvectors, or at random combinations
+        of rows.
+    n_init : int
+        Number of starts; all but the first are random.
+    max_iter, tol
+        Of each iteration.
+    """
+
+    ground: Ground
+    moments: Moments
+    p: float
+    init: str
+    n_init: int
+    max_iter: int
+    tol: float
+
+    def together(self, k: int) -> Result[Pulled]:
+        """All axes at once."""
+        return self._best(k, np.zeros((0, self.ground.rows.shape[1])))
+
+    def greedy(self, k: int) -> Result[Pulled]:
+        """One axis after the other, each in what the ones before left."""
+        held = np.zeros((0, self.ground.rows.shape[1]))
+        found = []
+        for _ in range(k):
+            found.append(self._best(1, held))
+            held = np.vstack([held, found[-1].turn.next.basis])
+        history = {
+            name: np.concatenate([one.history[name] for one in found])
+            for name in found[0].history
+        }
+        of = [np.full(one.n_iter, j, dtype=float) for j, one in enumerate(found)]
+        history["component"] = np.concatenate(of)
+        last = found[-1].turn
+        turn = replace(last, next=replace(last.next, basis=held))
+        return Result(turn, history, all(one.converged for one in found))
+
+    def _best(self, k: int, held: NDArray) -> Result[Pulled]:
+        smooth = 1e-6 * np.sqrt(self.moments.total())
+        ground = self.ground
+        step = PolarStep(ground.rows, self.p, smooth, ground.counts, held)
+        rng = ground.rng()
+        starts = [self._first(k, held, rng)]
+        starts += [self._random(k, held, rng) for _ in range(self.n_init - 1)]
+        return best_of((self._climb(step, start) for start in starts), sense=1)
+
+    def _climb(self, step: PolarStep, start: Subspace) -> Result[Pulled]:
+        # Signs settle by themselves after a few steps.
+        leap = None if self.p == 1 else Squarem()
+        return iterate(step, start, max_iter=self.max_iter, tol=self.tol, leap=leap)
+
+    def _first(self, k: int, held: NDArray, rng: np.random.Generator) -> Subspace:
+        if self.init == "random":
+            return self._random(k, held, rng)
+        if self.init == "largest":
+            return self._axes(self._longest(held), held)
+        left = np.eye(len(self.moments.pivot)) - held.T @ held
+        scatter = self.moments.scatter()
+        scatter = np.triu(scatter) + np.triu(scatter, 1).T
+        return self._axes(top_eigen(left @ scatter @ left, k)[0], held)
+
+    def _longest(self, held: NDArray) -> NDArray[np.float64]:
+        ground, mean = self.ground, self.moments.mean()
+        e = look(ground.rows, Subspace(mean, held, np.ones(len(held)), 1.0)).e
+        if ground.counts is not None:
+            e = np.where(ground.counts > 0, e, -1.0)
+        return ground.rows.take(np.array([e.argmax()])) - mean
+
+    def _random(self, k: int, held: NDArray, rng: np.random.Generator) -> Subspace:
+        S = self.ground.sample.S
+        return self._axes(
+            rng.standard_normal((k, len(S))) @ (S - self.moments.mean()), held
+        )
+
+    def _axes(self, towards: NDArray, held: NDArray) -> Subspace:
+        """A basis near these directions, orthogonal to the axes held."""
+        k = len(towards)
+        for _ in range(2):  # twice is enough to be orthogonal to rounding
+            towards = towards - (towards @ held.T) @ held
+            size = float(np.linalg.norm(towards))
+            if not size > 0:  # nothing left: any axes will do
+                towards = np.linalg.svd(held, full_matrices=True)[2][len(held) :][:k]
+                size = 1.0
+            U, _, Vt = np.linalg.svd(towards / size, full_matrices=False)
+            towards = U @ Vt
+        return Subspace(self.moments.mean(), towards, np.ones(k), 1.0)
+
+
+def measured(axes: NDArray, moments: Moments) -> Subspace:
+    """The subspace of these axes, with the variances of the rows along them."""
+    variances = np.einsum("ij,ij->i", moments.scattered(axes), axes)
+    total = max(moments.total(), float(variances.sum()))
+    return Subspace(moments.mean(), axes, np.maximum(variances, 0.0), total)

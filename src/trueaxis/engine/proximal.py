@@ -1,0 +1,80 @@
+"""SHRINK: proximal maps of the norms that make a matrix sparse or of low rank.
+
+`pursuit` takes its steps with them. Each map takes M to the minimiser of the norm plus
+half the squared distance to M.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float64]
+TINY = np.finfo(float).tiny
+
+
+class LowRank(NamedTuple):
+    """A matrix, its nuclear norm and its right singular vectors (as rows)."""
+
+    matrix: Matrix
+    nuclear: float
+    axes: Matrix
+
+
+def soft_threshold(M: Matrix, t: float | Matrix) -> Matrix:
+    """Every entry nearer to zero by `t`: the proximal map of t |.|_1."""
+    return M - np.clip(M, -t, t)
+
+
+def row_threshold(M: Matrix, t: float) -> Matrix:
+    """Every row shorter by `t`: the proximal map of t times the sum of row norms."""
+    length = np.linalg.norm(M, axis=1, keepdims=True)
+    return M * np.maximum(1 - t / np.maximum(length, TINY), 0.0)
+
+
+def singular_threshold(M: Matrix, t: float) -> LowRank:
+    """Every singular value smaller by `t`: the proximal map of t |.|_*."""
+    n, D = M.shape
+    if n > 4 * D:
+        values, V = np.linalg.eigh(M.T @ M)
+        s = np.sqrt(np.maximum(values, 0.0))
+        # Several times faster than the decomposition of M, and as good (1e-13 of the
+        # largest singular value) unless values far below that one are to be kept.
+        if t > 1e-3 * s[-1]:
+            kept = s > t
+            s, V = s[kept], V[:, kept]
+            shrunk = M @ ((V * (1 - t / s)) @ V.T)
+            return LowRank(shrunk, float((s - t).sum()), V.T)
+    U, s, Vt = np.linalg.svd(M, full_matrices=False)
+    kept = s > t
+    s, Vt = s[kept] - t, Vt[kept]
+    return LowRank((U[:, kept] * s) @ Vt, float(s.sum()), Vt)
+
+
+def sparse_and_rows(M: Matrix, lam: float, gam: float) -> tuple[Matrix, Matrix]:
+    """Jointly minimise lam |S|_1 + gam sum_i |o_i| + |M - S - O|^2 / 2."""
+    if gam == np.inf:
+        return soft_threshold(M, lam), np.zeros_like(M)
+    S = soft_threshold(M, lam * _stretch(M, lam, gam))
+    return S, row_threshold(M - S, gam)
+
+
+def _stretch(M: Matrix, lam: float, gam: float) -> Matrix:
+    """Factors f >= 1, one per row, by which outlying rows are more than their share.
+
+    The dual solution is the row's projection on the box of half-width lam and the ball
+    of radius gam: clip(m / f, -lam, lam) where f = 1 or its norm is gam.
+    """
+    a = -np.sort(-np.abs(M), axis=1)
+    lam = min(lam, max(float(a.max(initial=0.0)), TINY))
+    tail = np.cumsum(a[:, ::-1] ** 2, axis=1)[:, ::-1]
+    room = gam**2 - lam**2 * np.arange(a.shape[1])
+    f = np.sqrt(tail / np.where(room > 0, room, np.inf))
+    fits = (a <= lam * f) & (room > 0)  # the largest so many are clipped, no more
+    fits[:, -1] = True  # it is the last, whatever rounding says
+    first = fits.argmax(axis=1)[:, None]
+    found = np.take_along_axis(f, first, axis=1)
+    outside = np.linalg.norm(np.minimum(a, lam), axis=1, keepdims=True) > gam
+    return np.where(outside, np.maximum(found, 1.0), 1.0)

@@ -1,0 +1,196 @@
+"""WEIGH by rank: rules that keep the q best rows and drop the others.
+
+They see all rows at once, and so cost a second pass. Copies of a row are counted, so
+that of the row on the edge only a part may be kept. Notation as in `rules`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.engine.kernels import Weighing
+from trueaxis.engine.rules import GuardedRule, Rule, View
+
+TIE = 1e-9
+
+
+class Smallest(NamedTuple):
+    """The q smallest values, copies counted.
+
+    share : part of each that is among them, 0 to 1
+    edge : the smallest value that is not (infinity where all are)
+    """
+
+    share: NDArray[np.float64]
+    edge: float
+
+
+def smallest(x: NDArray, q: float, counts: NDArray | None) -> Smallest:
+    """Find the q smallest values; of equal ones the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trueaxis.engine.selection import smallest
+    >>> smallest(np.array([3.0, 1.0, 2.0]), 3.0, np.array([1.0, 2.0, 2.0])).share
+    array([0. , 1. , 0.5])
+    """
+    order = np.argsort(x, kind="stable")
+    c = np.ones(len(x)) if counts is None else counts[order]
+    before = np.cumsum(c) - c
+    share = np.empty(len(x))
+    kept = np.clip(q - before, 0.0, c)
+    np.divide(kept, c, out=kept, where=c > 0)
+    share[order] = np.where(c > 0, kept, 0.0)
+    # The first value of which a copy is left out.
+    out = (c > 0) & (before + c > q * (1 + 1e-12))
+    return Smallest(share, float(x[order[out.argmax()]]) if out.any() else np.inf)
+
+
+def _logarithm(share: NDArray) -> NDArray[np.float64]:
+    with np.errstate(divide="ignore"):
+        return np.log(share)
+
+
+@dataclass(eq=False)
+class NearestRule(GuardedRule):
+    """The q rows nearest the subspace, w = r^(p-2). Minimises the sum of their r^p.
+
+    p = 2 weighs them alike (DRPCA), p = 1 truncates RPCA-OM (T-RPCA).
+    """
+
+    q: float
+    p: float = 2.0
+    row_local = False
+    sense = -1
+
+    def weigh(self, view: View) -> Weighing:
+        """(p/2 - 1) ln e, or minus infinity."""
+        share = smallest(view.e, self.q, view.counts).share
+        power = self.p / 2 - 1
+        return Weighing(_logarithm(share) + power * np.log(view.e + self.guard))
+
+    def objective(self, view: View, log_total: float) -> float:
+        """Sum of the q smallest r^p."""
+        share = smallest(view.e, self.q, view.counts).share
+        return view.total(share * (view.e + self.guard) ** (self.p / 2))
+
+
+Gamma = Literal["adaptive", "frozen"]
+
+
+@dataclass(eq=False)
+class NeighbourRule(Rule):
+    """RWL-AN: weights on the simplex that minimise sum w e + gamma sum w^2.
+
+    gamma "adaptive" is chosen in every round so that q weights are positive; "frozen"
+    keeps that of the first round, and then every step lowers the objective; a number is
+    used as it is.
+    """
+
+    q: float
+    gamma: Gamma | float = "adaptive"
+
+    @property
+    def sense(self) -> int:  # type: ignore[override]
+        """Nothing is promised while gamma changes."""
+        return 0 if self.gamma == "adaptive" else -1
+
+    def freeze(self, view: View) -> NeighbourRule:
+        """Set gamma by the first look, if it is to be frozen."""
+        if self.gamma != "frozen":
+            return self
+        return replace(self, gamma=max(self.gamma_at(view), np.finfo(float).tiny))
+
+    def gamma_at(self, view: View) -> float:
+        """The gamma that leaves q rows; half the sum of what e lacks to the edge."""
+        share, edge = smallest(view.e, self.q, view.counts)
+        return 0.5 * view.total(share * np.maximum(edge - view.e, 0.0))
+
+    def simplex_weights(self, view: View) -> NDArray[np.float64]:
+        """Weights of one copy of every row; over all copies they sum to 1."""
+        gamma = self.gamma_at(view) if self.gamma == "adaptive" else float(self.gamma)
+        share, edge = smallest(view.e, self.q, view.counts)
+        if gamma == 0:  # the q nearest are equally near: let them count alike
+            return share / view.total(share)
+        if self.gamma == "adaptive":
+            return np.maximum(edge - view.e, 0.0) / (2 * gamma)
+        return project_on_simplex(-view.e / (2 * gamma), view.counts)
+
+    def weigh(self, view: View) -> Weighing:
+        """Logarithm of the weights."""
+        return Weighing(_logarithm(self.simplex_weights(view)))
+
+    def objective(self, view: View, log_total: float) -> float:
+        """Sum of w e + gamma w^2."""
+        gamma = self.gamma_at(view) if self.gamma == "adaptive" else float(self.gamma)
+        w = self.simplex_weights(view)
+        if np.isinf(gamma):  # then the second sum is constant
+            return view.total(w * view.e)
+        return view.total(w * (view.e + gamma * w))
+
+
+def project_on_simplex(x: NDArray, counts: NDArray | None) -> NDArray[np.float64]:
+    """Nearest weights that are not negative and, over all copies, sum to 1."""
+    order = np.argsort(-x, kind="stable")
+    c = np.ones(len(x)) if counts is None else counts[order]
+    z = x[order] - x[order[0]]  # the largest is 0: no digits are lost
+    total, n = np.cumsum(c * z), np.cumsum(c)
+    # Lower all by one amount, and cut at zero; find how many stay above.
+    above = (c > 0) & (1.0 + n * z > total)
+    last = len(x) - 1 - above[::-1].argmax()
+    lowered = (total[last] - 1.0) / n[last]
+    out = np.empty(len(x))
+    out[order] = np.maximum(z - lowered, 0.0)
+    return out
+
+
+Ratio = Literal["tan", "sin2"]
+
+
+@dataclass(eq=False)
+class RatioRule(GuardedRule):
+    """RPCA-RP: the q rows with the smallest e/d, which also give the centre.
+
+    "tan" : w = d / (sqrt(e) v^1.5), gradient of sqrt(e/v)
+    "sin2" : w = 1/d, gradient of e/d; with a fixed centre the sum falls
+    """
+
+    q: float
+    ratio: Ratio = "tan"
+    centre_fixed: bool = False
+    row_local = False
+
+    @property
+    def sense(self) -> int:  # type: ignore[override]
+        """Proven for "sin2" about a fixed centre only."""
+        return -1 if self.ratio == "sin2" and self.centre_fixed else 0
+
+    def score(self, view: View) -> NDArray[np.float64]:
+        """Return e/d, infinite on the centre, where it means nothing."""
+        d = view.d
+        return np.where(d > 0, view.e / np.where(d > 0, d, 1.0), np.inf)
+
+    def weigh(self, view: View) -> Weighing:
+        """Log-weights of the rows that are kept; they are the core."""
+        score = self.score(view)
+        share = smallest(score, self.q, view.counts).share
+        # Copies of the last row are all in the core, or none.
+        core = score <= score[share > 0].max() * (1 + TIE)
+        v, e = view.v + self.guard, view.e + self.guard
+        if self.ratio == "tan":
+            log_weights = np.log(v + e) - 0.5 * np.log(e) - 1.5 * np.log(v)
+        else:
+            log_weights = -np.log(v + e)
+        return Weighing(_logarithm(share) + log_weights, core)
+
+    def objective(self, view: View, log_total: float) -> float:
+        """Sum of the q smallest e/d, or of their sqrt(e/v)."""
+        v, e = view.v + self.guard, view.e + self.guard
+        x = np.sqrt(e / v) if self.ratio == "tan" else e / (v + e)
+        share = smallest(self.score(view), self.q, view.counts).share
+        return view.total(share * x)

@@ -1,0 +1,150 @@
+"""STEP of the two-way model: rows and columns are weighed in turns.
+
+Columns are scaled by the roots of their weights; in the scaled columns it is the step
+of `reweighted`, after which the columns get new weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.engine.ground import Ground
+from trueaxis.engine.iterate import Result, Turn, iterate
+from trueaxis.engine.moments import Moments
+from trueaxis.engine.reweighted import ReweightedStep, Weighed, gather, look
+from trueaxis.engine.rules import PowerRule
+from trueaxis.engine.starts import equal_weights
+from trueaxis.engine.subspace import Subspace, principal_axes, solve, subspace_change
+from trueaxis.rows import Rows
+
+
+class ScaledRows(Rows):
+    """Rows with every column times a factor."""
+
+    def __init__(self, rows: Rows, factors: NDArray[np.float64]) -> None:
+        self.rows = rows
+        self.factors = factors
+        self.shape, self.dtype = rows.shape, rows.dtype
+
+    def blocks(self) -> Iterator[tuple[int, NDArray]]:
+        """Yield (number of the first row, block), in order."""
+        for first, block in self.rows.blocks():
+            yield first, (block * self.factors).astype(self.dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A subspace of scaled columns.
+
+    Attributes
+    ----------
+    inner : Subspace
+        In the scaled columns.
+    weights : ndarray of shape (D,)
+        Of the columns; their product is 1. Columns are scaled by the roots.
+    """
+
+    inner: Subspace
+    weights: NDArray[np.float64]
+
+    def unscaled(self) -> NDArray[np.float64]:
+        """Orthonormal basis of the same subspace in the columns as given."""
+        return np.linalg.qr((self.inner.basis / np.sqrt(self.weights)).T)[0].T
+
+    def with_weights(self, weights: NDArray) -> Scaled:
+        """The same subspace, in columns scaled otherwise."""
+        factors = np.sqrt(weights / self.weights)
+        basis = np.linalg.qr((self.inner.basis * factors).T)[0].T
+        inner = replace(self.inner, mean=self.inner.mean * factors, basis=basis)
+        return Scaled(inner, weights)
+
+
+@dataclass(frozen=True)
+class TwoWayTurn(Turn):
+    """A turn, and the step in scaled columns that it is made of."""
+
+    state: Scaled
+    scaled: Weighed
+
+
+@dataclass(frozen=True)
+class TwoWayStep:
+    """Weigh the rows, solve, weigh the columns.
+
+    Attributes
+    ----------
+    rows : Rows
+    rule : Rule
+        Weighs the rows by their distances in the scaled columns.
+    counts : ndarray or None
+        How often each row counts.
+    penalty : float
+        Times the sum of the weights of the columns, which it keeps from growing.
+    """
+
+    rows: Rows
+    rule: PowerRule
+    counts: NDArray[np.float64] | None
+    penalty: float
+
+    def __call__(self, state: Scaled, previous: TwoWayTurn | None = None) -> TwoWayTurn:
+        """Take one step."""
+        kept: list[Moments] = []
+
+        def solver(moments: Moments, core: Moments | None, now: Subspace) -> Subspace:
+            kept.append(moments)
+            return solve(moments, len(now.basis))
+
+        rows = ScaledRows(self.rows, np.sqrt(state.weights))
+        turn = ReweightedStep(rows, self.rule, self.counts, solver=solver)(state.inner)
+        total = 0.5 * self.rule.p * np.exp(turn.log_total)
+        residual = total * self._residuals(kept[0], turn.next.basis) / state.weights
+        residual += self.penalty
+        # Of all weights with product 1 these make the weighted sum of residuals least.
+        weights = np.exp(np.log(residual).mean()) / residual
+        after = Scaled(turn.next, state.weights).with_weights(weights)
+        return TwoWayTurn(
+            next=after,
+            objective=turn.objective + self.penalty * float(state.weights.sum()),
+            change=subspace_change(after.unscaled(), state.unscaled()),
+            effective=turn.effective,
+            state=state,
+            scaled=turn,
+        )
+
+    def _residuals(self, moments: Moments, basis: NDArray) -> NDArray[np.float64]:
+        """Variance of every scaled column off the subspace."""
+        shift = moments.shift()
+        column = np.diag(moments.second) / moments.weight - shift**2
+        product = moments.scattered(basis)
+        inside = np.einsum("ij,ij->j", basis, 2 * product - product @ basis.T @ basis)
+        return np.maximum(column - inside, 0.0)
+
+
+def two_way(
+    ground: Ground, k: int, p: float, floor: float, max_iter: int, tol: float
+) -> tuple[Subspace, Result[TwoWayTurn]]:
+    """Iterate from plain PCA and equal weights; return the subspace as well.
+
+    `floor` is what every column gets added to its residual, as a share of their mean.
+    """
+    rows, counts, D = ground.rows, ground.counts, ground.rows.shape[1]
+    start = equal_weights(rows, k, counts)
+    view = look(rows, start, counts)
+    rule = PowerRule(p).freeze(view)
+    # Residuals of all columns, weighted, sum to this.
+    together = 0.5 * p * rule.objective(view, 0.0)
+    step = TwoWayStep(rows, rule, counts, floor * together / D)
+    state = Scaled(start, np.ones(D))
+    result = iterate(step, state, max_iter=max_iter, tol=tol)
+    end, last = result.turn.next, result.turn
+    mean = end.inner.mean / np.sqrt(end.weights)
+    sums = gather(rows, mean, last.scaled.weighing, counts)
+    moments = sums.span().about(mean)
+    basis, variances = principal_axes(end.unscaled(), moments)
+    total = max(moments.total(), float(variances.sum()))
+    return Subspace(mean, basis, variances, total), result

@@ -1,0 +1,156 @@
+"""What all methods but DSWL share: check, search, judge, store.
+
+A method is a dataclass: its fields are its parameters, `_search` its mathematics.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trueaxis.engine.ground import Ground
+from trueaxis.engine.iterate import Result
+from trueaxis.engine.subspace import Subspace
+from trueaxis.estimators.base import SubspaceEstimator
+from trueaxis.rows import Rows
+from trueaxis.validation import (
+    generator,
+    validate_counts,
+    validate_n_components,
+    validate_number,
+    validate_rows,
+)
+
+# The subspace can't be told apart more finely than this many units of rounding.
+ROUNDINGS = 30
+
+
+class Found(NamedTuple):
+    """What a search brings home.
+
+    subspace : in the coordinates of the ground
+    result : of the iteration
+    weights : of one copy of every row, summing to 1 over all copies; None where the
+        method has no weights
+    """
+
+    subspace: Subspace
+    result: Result[Any]
+    weights: NDArray[np.float64] | None = None
+
+
+@dataclass(eq=False, repr=False)
+class Method(SubspaceEstimator):
+    """Base of the methods that DSWL is compared with.
+
+    Parameters
+    ----------
+    n_components : int, float, "auto" or None, default="auto"
+        Number of components. Before the fit, and the same for every method, a float in
+        (0, 1) or "auto" is turned into a number by the variances of the deepest half of
+        the rows: the least that reach the share, or those above the noise. None is all.
+    random_state : int, RandomState instance or None, default=0
+        Seeds random starts, and the sample that cut-offs of large data come from.
+
+    Attributes
+    ----------
+    components_, mean_, explained_variance_, explained_variance_ratio_, noise_variance_
+        The subspace; variances are weighted where the method has weights.
+    n_components_ : int
+    weights_ : ndarray of shape (n,)
+        Weights of rows, sample weights included; they sum to 1. Only of methods that
+        have weights.
+    support_ : ndarray of shape (n,), bool
+        Rows within both cut-offs, seen without their own part in the fit.
+    history_ : dict of ndarray
+        "objective", "change" and "effective" sample size for every iteration.
+    n_iter_, converged_
+        Number of iterations, and whether they came to rest.
+    cutoffs_, offset_
+        Largest score and orthogonal distance of a regular row; -1.
+    """
+
+    n_components: int | float | Literal["auto"] | None = "auto"
+    random_state: Any = field(default=0, kw_only=True)
+
+    _rotatable: ClassVar[bool] = True
+
+    def fit(
+        self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Find the subspace.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+        y : ignored
+        sample_weight : array-like of shape (n,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
+        rows = validate_rows(self, X)
+        return self._fit(rows, validate_counts(sample_weight, rows.shape[0]))
+
+    def _fit(self, rows: Rows, counts: NDArray | None = None) -> Self:
+        n = rows.shape[0] if counts is None else int((counts > 0).sum())
+        validate_n_components(self.n_components, n, rows.shape[1])
+        self._check()
+        rng = generator(self.random_state)
+        ground = Ground(rows, counts, rng, rotatable=self._rotatable)
+        found = self._search(ground, self._n_components(ground))
+        judged = ground.judged(unbiased(found.subspace, ground.n_copies))
+        self._store(ground, judged, found.result)
+        if found.weights is not None:
+            w = found.weights if counts is None else counts * found.weights
+            self.weights_ = w / w.sum()
+        return self
+
+    def _n_components(self, ground: Ground) -> int:
+        return ground.n_components(self.n_components)
+
+    def _check(self) -> None:
+        """Refuse parameters that are wrong whatever the data."""
+
+    def _search(self, ground: Ground, k: int) -> Found:
+        raise TypeError(f"{type(self).__name__} does not say how to fit.")
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class IteratedMethod(Method):
+    """Base of methods that iterate.
+
+    Parameters
+    ----------
+    max_iter : int, default=200
+        Most iterations.
+    tol : float, default=1e-6
+        Stop when the subspace (rms of the sines) and the objective (relative, if above
+        1) change by less.
+    """
+
+    max_iter: int = 200
+    tol: float = 1e-6
+
+    def _fit(self, rows: Rows, counts: NDArray | None = None) -> Self:
+        validate_number("max_iter", self.max_iter, 1, np.inf, whole=True)
+        validate_number("tol", self.tol, 0, np.inf)
+        super()._fit(rows, counts)
+        self._warn_unless_converged(self.tol, stacklevel=3)
+        return self
+
+    def _tol(self, ground: Ground) -> float:
+        """What can be reached in the precision of the data."""
+        return max(self.tol, ROUNDINGS * float(np.finfo(ground.given.dtype).eps))
+
+
+def unbiased(subspace: Subspace, n: float) -> Subspace:
+    """Variances over n - 1 rows instead of n."""
+    factor = n / max(n - 1.0, 1.0)
+    variances, total = factor * subspace.variances, factor * subspace.total
+    return replace(subspace, variances=variances, total=total)

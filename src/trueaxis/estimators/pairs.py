@@ -1,0 +1,74 @@
+"""Weighted PCA: pairs of rows are weighed, not rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from trueaxis.engine.ground import Ground
+from trueaxis.engine.iterate import at_once
+from trueaxis.engine.pairs import pairwise_scatter
+from trueaxis.engine.polar import measured
+from trueaxis.engine.starts import plain_moments
+from trueaxis.engine.subspace import top_eigen
+from trueaxis.estimators.method import Found, Method
+from trueaxis.validation import validate_number
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class WeightedPCA(Method):
+    """Normalised PCA: pairs of rows count less, the farther they are apart.
+
+    Maximises sum |P(x - x')|^2 / |x - x'|^power over all pairs of rows, in closed form:
+    the leading eigenvectors of the weighted scatter of pairs, a global optimum.
+
+    No centre is needed to find the axes; for scores it is the sample mean. Takes time
+    in proportion to n^2.
+
+    Confidence: as published, from memory of the paper (power=1; its supervised form,
+    with smaller weights inside classes, is not offered).
+
+    Parameters
+    ----------
+    power : float in [0, 2], default=1.0
+        0 weighs all pairs alike, which is plain PCA.
+    max_rows : int, default=20000
+        More rows are refused rather than waited for.
+    n_components, random_state
+        See `Method`.
+
+    References
+    ----------
+    Y. Koren, L. Carmel (2004): Robust linear dimensionality reduction.
+
+    Examples
+    --------
+    >>> from trueaxis import WeightedPCA
+    >>> from trueaxis.datasets import planted
+    >>> WeightedPCA(3).fit(planted("scatter", share=0.1).X).components_.shape
+    (3, 20)
+    """
+
+    power: float = 1.0
+    max_rows: int = 20_000
+
+    def _check(self) -> None:
+        if not (isinstance(self.power, (int, float)) and self.power == 0):
+            validate_number("power", self.power, 0, 2)
+        validate_number("max_rows", self.max_rows, 2, np.inf, whole=True)
+
+    def _search(self, ground: Ground, k: int) -> Found:
+        n = ground.rows.shape[0]
+        if n > self.max_rows:
+            raise ValueError(
+                f"X has {n} rows, which make {n * (n - 1) // 2:.2g} pairs, but "
+                f"max_rows={self.max_rows}. Raise it if you have the time, or fit a "
+                "sample of the rows."
+            )
+        moments = plain_moments(ground.rows, ground.counts)
+        X = ground.rows.take(np.arange(n)) - moments.mean()
+        scatter = pairwise_scatter(X, float(self.power), ground.counts)
+        axes, values = top_eigen(scatter, k)
+        result = at_once(float(values.sum()), ground.n_copies)
+        return Found(measured(axes, moments), result)

@@ -1,0 +1,191 @@
+"""Row-weighted methods: each is a rule, a centre and a solver.
+
+The rules are in `engine/rules`, `engine/search` iterates them; here are the bases of
+the family, equal weights, and a rule of your own.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.engine.ground import Ground
+from trueaxis.engine.iterate import Result, at_once
+from trueaxis.engine.reweighted import Centre, Solver, Weighed, exact, look
+from trueaxis.engine.rules import (
+    FunctionRule,
+    Rule,
+    UniformRule,
+)
+from trueaxis.engine.search import Search
+from trueaxis.engine.starts import GivenCentre, equal_weights
+from trueaxis.estimators.method import Found, IteratedMethod, Method
+from trueaxis.validation import validate_choice, validate_number
+
+
+@dataclass(eq=False, repr=False)
+class PlainPCA(Method):
+    """Plain PCA, on the engine of the robust methods: all weights equal.
+
+    Minimises sum e. What outliers do to it is what the other methods are for.
+
+    Confidence: as published.
+
+    Parameters
+    ----------
+    n_components, random_state
+        See `Method`.
+
+    References
+    ----------
+    K. Pearson (1901): On lines and planes of closest fit to systems of points in space.
+
+    Examples
+    --------
+    >>> from trueaxis import PlainPCA
+    >>> from trueaxis.datasets import planted
+    >>> PlainPCA(3).fit_transform(planted("none").X).shape
+    (500, 3)
+    """
+
+    def _search(self, ground: Ground, k: int) -> Found:
+        rows, counts = ground.rows, ground.counts
+        subspace = equal_weights(rows, k, counts)
+        objective = UniformRule().objective(look(rows, subspace, counts), 0.0)
+        weights = np.full(rows.shape[0], 1.0 / ground.n_copies)
+        return Found(subspace, at_once(objective, ground.n_copies), weights)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class RowWeighted(IteratedMethod):
+    """Base of methods that a rule defines."""
+
+    def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
+        """The rule; or several, of which each starts where the one before ended."""
+        raise TypeError(f"{type(self).__name__} has no rule.")
+
+    def _solver_for(self, ground: Ground, k: int) -> Solver:
+        return exact
+
+    def _about(self) -> tuple[Centre, GivenCentre]:
+        """Which centre the rows scatter about, and where it starts."""
+        return "weighted", "mean"
+
+    def _n_init(self) -> int:
+        return 1
+
+    def _search(self, ground: Ground, k: int) -> Found:
+        centre, origin = self._about()
+        search = Search(
+            ground,
+            k,
+            centre=centre,
+            origin=origin,
+            solver=self._solver_for(ground, k),
+            max_iter=self.max_iter,
+            tol=self._tol(ground),
+        )
+        found = self._run(search, self._rules(ground, k))
+        return Found(found.turn.next, found, found.turn.copy_weights())
+
+    def _run(self, search: Search, rules: Sequence[Rule]) -> Result[Weighed]:
+        return search.best(rules, self._n_init())
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class AboutGivenCentre(RowWeighted):
+    """Base of methods that do not learn a centre.
+
+    Parameters
+    ----------
+    centre : {"mean", "median"}, default="mean"
+        The sample mean, as the papers have it, or the spatial median.
+    n_init : int, default=1
+        Number of starts; all but the first are subspaces through random rows, and the
+        best objective wins.
+    """
+
+    centre: GivenCentre = "mean"
+    n_init: int = 1
+
+    def _check(self) -> None:
+        validate_choice("centre", self.centre, ("mean", "median"))
+        validate_number("n_init", self.n_init, 1, np.inf, whole=True)
+
+    def _n_init(self) -> int:
+        return self.n_init
+
+    def _about(self) -> tuple[Centre, GivenCentre]:
+        return "fixed", self.centre
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ReweightedPCA(RowWeighted):
+    """PCA with a weight formula of your own.
+
+    In turns: distances of the rows from centre and subspace, weights from these
+    distances, weighted mean and leading eigenvectors of the weighted scatter.
+
+    Whether that lowers anything at every step is up to the rule: it does if the weight
+    is the derivative of a concave loss of e.
+
+    Parameters
+    ----------
+    rule : callable, Rule or None, default=None
+        A function (v, e, d) -> w of all rows at once, with v the squared distance from
+        the centre inside the subspace, e that off it and d = v + e; or an object
+        derived from `trueaxis.Rule`, whose parameters a grid search reaches as
+        ``rule__name``. None weighs all rows alike.
+    centre : {"weighted", "mean", "median"}, default="weighted"
+        Weighted mean, learnt with the subspace; or sample mean or spatial median.
+    n_components, max_iter, tol, random_state
+        See `Method`.
+
+    Examples
+    --------
+    >>> from trueaxis import ReweightedPCA
+    >>> from trueaxis.datasets import planted
+    >>> model = ReweightedPCA(3, rule=lambda v, e, d: e < 2 * sorted(e)[len(e) // 2])
+    >>> model.fit(planted("ocs", share=0.1).X).weights_.shape
+    (500,)
+    """
+
+    rule: Callable[[NDArray, NDArray, NDArray], NDArray] | Rule | None = None
+    centre: Literal["weighted", "mean", "median"] = "weighted"
+
+    def _check(self) -> None:
+        validate_choice("centre", self.centre, ("weighted", "mean", "median"))
+        if not (
+            self.rule is None or isinstance(self.rule, Rule) or callable(self.rule)
+        ):
+            raise TypeError(
+                f"rule={self.rule!r} is a {type(self.rule).__name__}: pass a function "
+                "(v, e, d) -> weights, an object derived from trueaxis.Rule, or None."
+            )
+
+    def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
+        if isinstance(self.rule, Rule):
+            return [self.rule]
+        return [UniformRule() if self.rule is None else FunctionRule(self.rule)]
+
+    def _about(self) -> tuple[Centre, GivenCentre]:
+        if self.centre == "weighted":
+            return "weighted", "mean"
+        return "fixed", self.centre
+
+    def _search(self, ground: Ground, k: int) -> Found:
+        found = super()._search(ground, k)
+        effective = found.result.turn.effective
+        if effective < min(k + 1, ground.n_rows - 1):
+            warnings.warn(
+                f"Only {effective:.1f} of {ground.n_rows} rows carry weight, too few "
+                f"for {k} components: the rule follows a few rows. Let it weigh more "
+                "evenly, or ask for fewer components.",
+                stacklevel=5,
+            )
+        return found
