@@ -113,6 +113,22 @@ def _refuse_nonfinite(rows: Rows, estimator: Any) -> None:
         )
 
 
+def refuse_overflow(rows: Rows, counts: NDArray | None) -> None:
+    """Refuse rows that count and whose squares are beyond floats."""
+    limit = np.sqrt(np.finfo(rows.dtype).max) * 1e-4
+    for first, block in rows.blocks():
+        if counts is not None:
+            block = np.where(counts[first : first + len(block), None] > 0, block, 0.0)
+        if max(block.max(), -block.min()) > limit:
+            row = first + int(np.abs(block).max(axis=1).argmax())
+            raise ValueError(
+                f"The squared distances of the rows overflow: row {row} of X has a "
+                f"value of {np.abs(block).max():.1g}, and squares of {rows.dtype} end "
+                f"at {limit:.0g}. Remove such rows, rescale X, or use DSWL, whose "
+                "robust start leaves them out."
+            )
+
+
 def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
     """How often each row counts, or None where each counts once.
 

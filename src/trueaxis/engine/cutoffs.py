@@ -82,7 +82,7 @@ def flag_cuts(cloud: Cloud) -> Cuts:
     # What is no more than rounding is never beyond.
     least = cloud.rounding()[rows].max()
     if cloud.subspace.total > 0:
-        s = max(s, least / cloud.subspace.floored_variances()[-1])
+        s = max(s, least / cloud.subspace.floored_variances().min())
     return Cuts(max(e, least), s)
 
 

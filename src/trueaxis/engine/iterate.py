@@ -138,7 +138,7 @@ def iterate(
     assert turn is not None  # max_iter >= 1 is checked where it enters
     objective, change, effective = np.array(turns).T
     history = {"objective": objective, "change": change, "effective": effective}
-    return Result(turn, history, converged)
+    return Result(turn, history, bool(converged))
 
 
 def at_once(objective: float, effective: float) -> Result[Turn]:

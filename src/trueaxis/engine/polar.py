@@ -156,10 +156,12 @@ class PolarStep:
         size = np.linalg.norm(slope)
         if size == 0:
             return state
-        U, _, Vt = np.linalg.svd(
-            slope / size + (HOLD + damping) * state.basis, full_matrices=False
-        )
-        return replace(state, basis=U @ Vt)
+        basis = _orthonormal(slope / size + (HOLD + damping) * state.basis)
+        left = basis - (basis @ self.held.T) @ self.held
+        # Nothing but rounding is left of rows that the axes held explain.
+        if np.linalg.norm(left) < 0.9 * np.linalg.norm(basis):
+            return state
+        return replace(state, basis=_orthonormal(left))
 
     def _not_worse(
         self, state: Subspace, here: Pull, after: Subspace
@@ -171,6 +173,12 @@ class PolarStep:
                 return after, ahead
             after, damping = self._moved(state, here.slope, damping), 2 * damping
         return state, here
+
+
+def _orthonormal(B: NDArray) -> NDArray[np.float64]:
+    """The nearest basis with orthonormal rows."""
+    U, _, Vt = np.linalg.svd(B, full_matrices=False)
+    return U @ Vt
 
 
 def _distance(a: Subspace, b: Subspace) -> float:
@@ -221,12 +229,13 @@ class SignSearch:
         }
         of = [np.full(one.n_iter, j, dtype=float) for j, one in enumerate(found)]
         history["component"] = np.concatenate(of)
-        last = found[-1].turn
-        turn = replace(last, next=replace(last.next, basis=held))
+        last, worst = found[-1].turn, max(one.turn.change for one in found)
+        turn = replace(last, next=replace(last.next, basis=held), change=worst)
         return Result(turn, history, all(one.converged for one in found))
 
     def _best(self, k: int, held: NDArray) -> Result[Pulled]:
-        smooth = 1e-6 * np.sqrt(self.moments.total())
+        least = np.finfo(float).tiny
+        smooth = 1e-6 * np.sqrt(max(self.moments.total(), least))
         ground = self.ground
         step = PolarStep(ground.rows, self.p, smooth, ground.counts, held)
         rng = ground.rng()
@@ -235,8 +244,8 @@ class SignSearch:
         return best_of((self._climb(step, start) for start in starts), sense=1)
 
     def _climb(self, step: PolarStep, start: Subspace) -> Result[Pulled]:
-        # Signs settle by themselves after a few steps.
-        leap = None if self.p == 1 else Squarem()
+        # Signs settle by themselves, and below 1 there is little to extrapolate.
+        leap = Squarem() if self.p > 1 else None
         return iterate(step, start, max_iter=self.max_iter, tol=self.tol, leap=leap)
 
     def _first(self, k: int, held: NDArray, rng: np.random.Generator) -> Subspace:
@@ -266,13 +275,12 @@ class SignSearch:
         """A basis near these directions, orthogonal to the axes held."""
         k = len(towards)
         for _ in range(2):  # twice is enough to be orthogonal to rounding
-            towards = towards - (towards @ held.T) @ held
-            size = float(np.linalg.norm(towards))
-            if not size > 0:  # nothing left: any axes will do
-                towards = np.linalg.svd(held, full_matrices=True)[2][len(held) :][:k]
+            left = towards - (towards @ held.T) @ held
+            size, before = float(np.linalg.norm(left)), np.linalg.norm(towards)
+            if not size > 1e-12 * before:  # nothing left: any axes will do
+                left = np.linalg.svd(held, full_matrices=True)[2][len(held) :][:k]
                 size = 1.0
-            U, _, Vt = np.linalg.svd(towards / size, full_matrices=False)
-            towards = U @ Vt
+            towards = _orthonormal(left / size)
         return Subspace(self.moments.mean(), towards, np.ones(k), 1.0)
 
 

@@ -198,12 +198,14 @@ class SubspaceEstimator(
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
 
-    def _warn_unless_converged(self, tol: float, stacklevel: int) -> None:
+    def _warn_unless_converged(
+        self, result: Result[Any], tol: float, stacklevel: int
+    ) -> None:
         if self.converged_:
             return
         warnings.warn(
             f"{type(self).__name__} stopped after {self.n_iter_} iterations with a "
-            f"change of {self.history_['change'][-1]:.1e} (tol={tol:g}). Raise "
+            f"change of {result.turn.change:.1e} (tol={tol:g}). Raise "
             "max_iter or tol, or see history_.",
             ConvergenceWarning,
             stacklevel=stacklevel + 1,

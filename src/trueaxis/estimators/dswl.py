@@ -223,7 +223,7 @@ class DSWL(SubspaceEstimator):
         turn = outcome.learned.turn
         if self.reweight and turn.change <= np.sqrt(self.tol):
             self.converged_ = True
-        self._warn_unless_converged(self.tol, stacklevel=3)
+        self._warn_unless_converged(outcome.learned, self.tol, stacklevel=3)
         distance = np.median(turn.view.d)
         if turn.effective < min(outcome.k + 1, ground.n_rows - 1) and distance > 0:
             warnings.warn(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import Result, iterate
 from trueaxis.engine.noise import noise_level
+from trueaxis.engine.polar import measured
 from trueaxis.engine.pursuit import PenalisedPursuit, PrincipalPursuit
-from trueaxis.engine.starts import equal_weights
+from trueaxis.engine.starts import equal_weights, plain_moments
+from trueaxis.engine.subspace import Subspace, solve
 from trueaxis.estimators.method import Found, IteratedMethod
 from trueaxis.rows import ArrayRows
 from trueaxis.validation import validate_number, validate_rows
@@ -21,6 +23,8 @@ from trueaxis.validation import validate_number, validate_rows
 @dataclass(eq=False, repr=False, kw_only=True)
 class Pursuit(IteratedMethod):
     """Base of methods that split X into a low rank and a sparse matrix.
+
+    Where they find nothing of low rank (small tables), components are plain PCA's.
 
     Parameters
     ----------
@@ -61,7 +65,19 @@ class Pursuit(IteratedMethod):
         result: Result = iterate(step, step.start(), max_iter=self.max_iter, tol=tol)
         self.low_rank_ = result.turn.next.low_rank
         self.sparse_ = result.turn.next.sparse
-        return Found(equal_weights(ArrayRows(self.low_rank_), k), result)
+        return Found(self._components(ground, k), result)
+
+    def _components(self, ground: Ground, k: int) -> Subspace:
+        found = equal_weights(ArrayRows(self.low_rank_), k)
+        rows = plain_moments(ground.rows, None)
+        if not found.total > 0:  # nothing of low rank
+            return solve(rows, k)
+        # Along axes that the low rank part does not use, rows may differ all the same.
+        others = measured(found.basis, rows.about(found.mean))
+        unused = found.variances <= 1e-12 * others.total
+        variances = np.where(unused, others.variances, found.variances)
+        total = max(found.total, float(variances.sum()))
+        return replace(found, variances=variances, total=total).sorted()
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -146,13 +162,15 @@ class Noisy(Pursuit):
 
     def _penalised(self, ground: Ground, gam: float) -> PenalisedPursuit:
         X = _matrix(ground)
+        root = np.sqrt(2 * max(X.shape))
         if self.sigma != "auto":
             self.sigma_ = float(self.sigma)
         else:
-            # Of no noise at all a little is assumed: without any it would never end.
-            self.sigma_ = max(noise_level(X), 1e-3 * float(X.std()))
-        mu = self.sigma_ * np.sqrt(2 * max(X.shape))
-        return PenalisedPursuit(X, mu, self._price(), gam)
+            # Of no noise at all a little is assumed, without any it would never end; of
+            # much at most what leaves half of the largest singular value.
+            low, high = 1e-3 * float(X.std()), 0.5 * float(np.linalg.norm(X, 2)) / root
+            self.sigma_ = min(max(noise_level(X), low), high)
+        return PenalisedPursuit(X, self.sigma_ * root, self._price(), gam)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -18,6 +18,7 @@ from trueaxis.estimators.base import SubspaceEstimator
 from trueaxis.rows import Rows
 from trueaxis.validation import (
     generator,
+    refuse_overflow,
     validate_counts,
     validate_n_components,
     validate_number,
@@ -101,11 +102,14 @@ class Method(SubspaceEstimator):
         n = rows.shape[0] if counts is None else int((counts > 0).sum())
         validate_n_components(self.n_components, n, rows.shape[1])
         self._check()
+        refuse_overflow(rows, counts)
         rng = generator(self.random_state)
         ground = Ground(rows, counts, rng, rotatable=self._rotatable)
         found = self._search(ground, self._n_components(ground))
         judged = ground.judged(unbiased(found.subspace, ground.n_copies))
         self._store(ground, judged, found.result)
+        tol = getattr(self, "tol", 0.0)
+        self._warn_unless_converged(found.result, tol, stacklevel=4)
         if found.weights is not None:
             w = found.weights if counts is None else counts * found.weights
             self.weights_ = w / w.sum()
@@ -140,9 +144,7 @@ class IteratedMethod(Method):
     def _fit(self, rows: Rows, counts: NDArray | None = None) -> Self:
         validate_number("max_iter", self.max_iter, 1, np.inf, whole=True)
         validate_number("tol", self.tol, 0, np.inf)
-        super()._fit(rows, counts)
-        self._warn_unless_converged(self.tol, stacklevel=3)
-        return self
+        return super()._fit(rows, counts)
 
     def _tol(self, ground: Ground) -> float:
         """What can be reached in the precision of the data."""

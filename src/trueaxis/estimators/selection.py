@@ -210,7 +210,7 @@ class RPCARP(Selecting):
     1/d, the gradient of e/d ("sin2"), or d / (sqrt(e) v^1.5), that of sqrt(e/v) ("tan",
     which may go round in circles where no subspace fits the rows).
 
-    With ratio="sin2" and a given centre the sum of the q smallest e/d falls at every
+    With ratio="sin2" and a fixed centre the sum of the q smallest e/d falls at every
     iteration; otherwise nothing is promised: a ratio must not be optimised over the
     centre.
 

@@ -147,7 +147,8 @@ class PCALp(SignMethod):
 
     The objective rises at every iteration: for p >= 1 by itself; for p < 1, where the
     published step may lower it, because steps are shortened until they do not (scores
-    are smoothed there by 1e-6 of their size).
+    are smoothed there by 1e-6 of their size). Below 1 there is an optimum between any
+    two rows, nearly: rounding may decide which of them is found.
 
     Confidence: as published for p >= 1; for p < 1 the shortened steps are ours.
 
@@ -180,6 +181,7 @@ class PCALp(SignMethod):
     """
 
     p: float = 0.5
+    max_iter: int = 2000
     greedy: bool = True
     init: Literal["pca", "largest", "random"] = "pca"
 
