@@ -45,8 +45,8 @@ class RSPCA(RowWeighted):
 
     References
     ----------
-    Robust sparse PCA with adaptive loss minimisation and L2,0-norm constraint (RSPCA),
-    as cited in the DSWL paper.
+    J. Bian, D. Zhao, F. Nie, R. Wang, X. Li (2022): Robust and sparse principal
+    component analysis with adaptive loss minimization for feature selection.
 
     Examples
     --------
@@ -99,7 +99,8 @@ class TwoWayPCA(IteratedMethod):
     weight.
 
     Confidence: ours, not a published algorithm. It stands where the model of
-    "double-attentive PCA", which the DSWL paper cites, could not be established.
+    "Double-attentive principle component analysis" (D. Wu and others, 2020), which the
+    DSWL paper cites, could not be established.
 
     Parameters
     ----------

@@ -124,8 +124,8 @@ class DRPCA(Selecting):
 
     References
     ----------
-    Robust principal component analysis via discrete binary weights (DRPCA), as cited in
-    the DSWL paper.
+    F. Nie, S. Wang, Z. Wang, R. Wang, X. Li (2022): Discrete robust principal component
+    analysis via binary weights self-learning.
 
     Examples
     --------
@@ -174,8 +174,8 @@ class RWLAN(Selecting):
 
     References
     ----------
-    R. Zhang, H. Zhang (2021): Robust weight learning with adaptive neighbors for
-    principal component analysis.
+    R. Zhang, H. Tong (2019): Robust principal component analysis with adaptive
+    neighbors.
 
     Examples
     --------
@@ -231,8 +231,8 @@ class RPCARP(Selecting):
 
     References
     ----------
-    Robust PCA via joint reconstruction and projection (RPCA-RP), as cited in the DSWL
-    paper.
+    S. Wang, F. Nie, Z. Wang, R. Wang, X. Li (2024): Robust principal component analysis
+    via joint reconstruction and projection.
 
     Examples
     --------
