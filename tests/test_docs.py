@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+import methods
+from trueaxis import METHODS
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
 
@@ -18,6 +21,33 @@ def test_the_ten_lines_of_the_readme_print_what_they_say(capsys):
     assert "[-1 -1 -1]" in printed
 
 
+CODE = re.findall(
+    r"```python\n(.*?)```", (ROOT / "docs" / "methods.md").read_text(), re.S
+)
+
+
+@pytest.mark.parametrize("code", CODE, ids=range(len(CODE)))
+def test_code_in_which_method_when_runs_and_prints_what_it_says(code, capsys):
+    exec(compile(code, "methods.md", "exec"), {"__name__": "methods.md"})
+    printed = capsys.readouterr().out.splitlines()
+    promised = re.findall(r"print\(.*\)  # (.*)", code)
+    assert printed == promised and printed
+
+
+def test_every_method_is_in_the_table_of_methods():
+    text = (ROOT / "docs" / "methods.md").read_text()
+    rows = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \|", text, re.M)
+    assert rows == [(name, method.__name__) for name, method in METHODS.items()]
+
+
+def test_the_benchmark_of_all_methods_runs(capsys, monkeypatch):
+    monkeypatch.setenv("MARKDOWN", "1")
+    methods.main(["--quick"])
+    printed = capsys.readouterr().out
+    assert len(re.findall(r"^\| dswl \| ocs \|", printed, re.M)) == 1
+    assert printed.count("| --- |") and "nan" not in printed
+
+
 @pytest.mark.parametrize("example", sorted(ROOT.glob("examples/*.py")), ids=str)
 @pytest.mark.slow
 def test_examples_run(example, capsys):
@@ -27,7 +57,8 @@ def test_examples_run(example, capsys):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
+    for target in re.findall(r"\]\(([^)#]+)\)", text):
         if not target.startswith("http"):
             assert (page.parent / target).exists(), target
 

@@ -208,8 +208,8 @@ def test_stable_pursuits():
 def test_two_way_without_column_weights_is_the_power_loss():
     X = cloud()
     # An infinite floor leaves the columns alone.
-    model = TwoWayPCA(2, p=1.0, floor=1e9, **TIGHT).fit(X)
-    np.testing.assert_allclose(model.feature_weights_, 1.0, rtol=1e-6)
+    model = TwoWayPCA(2, p=1.0, floor=1e6, **TIGHT).fit(X)
+    np.testing.assert_allclose(model.feature_weights_, 1.0, rtol=1e-3)
     same(model, RPCAOM(2, **TIGHT).fit(X), 1e-3)
 
 

@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from trueaxis.rows import ArrayRows, Rows
 
 DTYPES = (np.float64, np.float32)
+MOST_COPIES = 1e12  # larger whole numbers are no counts of rows
 
 
 def validate_rows(estimator: Any, X: Any, *, reset: bool = True) -> Rows:
@@ -163,13 +164,19 @@ def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
         )
     if (w == 1).all():
         return None
-    return w if (w == np.round(w)).all() else w / w[w > 0].mean()
+    counts = (w == np.round(w)).all() and w.max() < MOST_COPIES
+    if counts:
+        return w
+    w = w / w.max()  # their sum may overflow
+    return w / w[w > 0].mean()
 
 
 def validate_n_components(n_components: Any, n: int, D: int) -> None:
     """Refuse a number of components that cannot be had."""
     most = min(n, D)
-    if n_components is None or n_components == "auto":
+    if n_components is None:
+        return
+    if isinstance(n_components, str) and n_components == "auto":
         return
     if isinstance(n_components, bool) or not isinstance(n_components, numbers.Real):
         raise TypeError(
@@ -190,20 +197,39 @@ def validate_n_components(n_components: Any, n: int, D: int) -> None:
 
 
 def validate_number(
-    name: str, value: Any, low: float, high: float, *, whole: bool = False
+    name: str,
+    value: Any,
+    low: float,
+    high: float,
+    *,
+    whole: bool = False,
+    low_too: bool = False,
+    auto: bool = False,
 ) -> None:
-    """Refuse what is not a number in (low, high], or [low, high] if whole."""
+    """Refuse what is not a number in (low, high], or [low, high] if whole or low_too.
+
+    With `auto` the word "auto" passes.
+    """
+    if auto and isinstance(value, str) and value == "auto":
+        return
     kind = numbers.Integral if whole else numbers.Real
-    wanted = (
-        f"a whole number of at least {low:g}"
-        if whole
-        else f"a number in ({low:g}, {high:g}]"
-    )
-    if isinstance(value, bool) or not isinstance(value, kind):
+    wanted = f"a number in {'[' if low_too else '('}{low:g}, {high:g}]"
+    if whole:
+        wanted = f"a whole number of at least {low:g}"
+    if auto:
+        wanted += ' or "auto"'
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
         raise TypeError(f"{name}={value!r} is a {type(value).__name__}: pass {wanted}.")
     number = float(value)
-    if not (low <= number <= high if whole else low < number <= high):
+    at_least = low <= number if whole or low_too else low < number
+    if not (at_least and number <= high):
         raise ValueError(f"{name}={value} is out of range: it must be {wanted}.")
+
+
+def validate_flag(name: str, value: Any) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}={value!r} is neither True nor False.")
 
 
 def validate_tau(tau: Any) -> tuple[float, float, float] | None:

@@ -60,8 +60,10 @@ class Cloud:
     def rounding(self) -> NDArray[np.float64]:
         """Squared distances that are no more than rounding."""
         eps = np.finfo(self.table.dtype).eps
-        # Centring is done in float64, whatever the table is.
-        shift = 4 * np.finfo(float).eps * np.linalg.norm(self.subspace.mean)
+        # Centring is done in float64, whatever the table is; a constant column is 0.
+        everything = np.ones(len(self.table), dtype=bool)
+        mean = self.subspace.mean[_vary(self.table, everything)]
+        shift = 4 * np.finfo(float).eps * np.linalg.norm(mean)
         return eps**1.5 * (self.view.v + self.view.e) + shift**2
 
     def distance_in(self, which: Which, columns: NDArray) -> NDArray[np.float64]:

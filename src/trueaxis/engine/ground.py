@@ -75,7 +75,7 @@ class Ground:
             return self.most
         if isinstance(wanted, numbers.Integral):
             return int(wanted)
-        assert isinstance(wanted, (float, str))
+        wanted = wanted if isinstance(wanted, str) else float(wanted)
         S, D = self.sample.S, self.table.shape[1]
         moments = deep_moments(S, directions(S, self.rng()))
         n = (n_different_rows(self.table) + 1) // 2

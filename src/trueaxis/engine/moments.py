@@ -77,8 +77,8 @@ class Moments:
         if self.is_empty():
             raise ValueError(
                 "No row carries weight: every weight is zero or below the smallest "
-                "number. Temperatures may be far too small for these distances: raise "
-                'tau, or use tau="auto". A rule must give weight to some rows.'
+                "number. Give some rows weight: raise tau where temperatures are "
+                'given, or use tau="auto"; a rule of your own must not give zeros only.'
             )
         return self.first / self.weight
 
@@ -109,6 +109,11 @@ class Moments:
         """Variance in all directions together."""
         shift = self.shift()
         return float(np.trace(self.second) / self.weight - shift @ shift)
+
+    def varies(self, noise: NDArray[np.float64]) -> bool:
+        """Whether the variance of some column is above its noise."""
+        column = np.diag(self.second) / self.weight - self.shift() ** 2
+        return bool((column > noise).any())
 
     def scattered(self, basis: NDArray[np.float64]) -> NDArray[np.float64]:
         """Rows of `basis` times the covariance, which is not formed."""

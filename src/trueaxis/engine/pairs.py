@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 PAIRS_AT_A_TIME = 1 << 21
-SAME = 1e-8  # of the size of the cloud: a weight beyond its inverse loses the digits
+SAME = 1e-8  # of the length of the rows: a weight beyond its inverse loses the digits
 
 
 def pairwise_scatter(
@@ -18,14 +18,14 @@ def pairwise_scatter(
     Pairs at distance 0 (or next to it) add nothing, whatever their weight.
     """
     n, D = X.shape
-    reach = np.sqrt(np.einsum("ij,ij->i", X, X).max())
+    length = np.linalg.norm(X, axis=1)
     c = np.ones(n) if counts is None else counts
     scatter = np.zeros((D, D))
     block = max(1, PAIRS_AT_A_TIME // n)
     for first in range(0, n, block):
         some = slice(first, first + block)
         distance = cdist(X[some], X)
-        apart = distance > SAME * reach
+        apart = distance > SAME * np.maximum(length[some, None], length)
         weight = np.zeros_like(distance)
         np.power(distance, -power, out=weight, where=apart)
         weight *= c[some, None] * c

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, xlogy
 
 from trueaxis.engine.moments import Moments
+from trueaxis.engine.quantiles import column_means
 from trueaxis.engine.subspace import solve
 
 SCREENED_ROWS = 1000
@@ -113,13 +114,13 @@ def sharpen(S: NDArray, split: Split, k: int, seen: set[bytes]) -> Split:
 
 
 def _fisher(S: NDArray, larger: NDArray[np.bool_], k: int) -> NDArray[np.float64]:
-    moments = Moments(S[larger].mean(axis=0, dtype=float))
+    moments = Moments(column_means(S[larger]))
     moments.add(S[larger] - moments.pivot, np.zeros(int(larger.sum())), None)
     sub = solve(moments, k)
     D = S.shape[1]
     noise = (sub.total - sub.variances.sum()) / max(D - k, 1)
     noise = max(noise, 1e-12 * sub.total, np.finfo(float).tiny)
-    between = S[~larger].mean(axis=0, dtype=float) - sub.mean
+    between = column_means(S[~larger]) - sub.mean
     inside = sub.basis @ between
     turned = (inside / np.maximum(sub.variances, noise)) @ sub.basis
     turned += (between - inside @ sub.basis) / noise

@@ -16,11 +16,10 @@ TINY = np.finfo(float).tiny
 
 
 class LowRank(NamedTuple):
-    """A matrix, its nuclear norm and its right singular vectors (as rows)."""
+    """A matrix and its nuclear norm."""
 
     matrix: Matrix
     nuclear: float
-    axes: Matrix
 
 
 def soft_threshold(M: Matrix, t: float | Matrix) -> Matrix:
@@ -37,6 +36,9 @@ def row_threshold(M: Matrix, t: float) -> Matrix:
 def singular_threshold(M: Matrix, t: float) -> LowRank:
     """Every singular value smaller by `t`: the proximal map of t |.|_*."""
     n, D = M.shape
+    if D > n:
+        turned = singular_threshold(M.T, t)
+        return LowRank(turned.matrix.T, turned.nuclear)
     if n > 4 * D:
         values, V = np.linalg.eigh(M.T @ M)
         s = np.sqrt(np.maximum(values, 0.0))
@@ -46,11 +48,11 @@ def singular_threshold(M: Matrix, t: float) -> LowRank:
             kept = s > t
             s, V = s[kept], V[:, kept]
             shrunk = M @ ((V * (1 - t / s)) @ V.T)
-            return LowRank(shrunk, float((s - t).sum()), V.T)
+            return LowRank(shrunk, float((s - t).sum()))
     U, s, Vt = np.linalg.svd(M, full_matrices=False)
     kept = s > t
     s, Vt = s[kept] - t, Vt[kept]
-    return LowRank((U[:, kept] * s) @ Vt, float(s.sum()), Vt)
+    return LowRank((U[:, kept] * s) @ Vt, float(s.sum()))
 
 
 def sparse_and_rows(M: Matrix, lam: float, gam: float) -> tuple[Matrix, Matrix]:

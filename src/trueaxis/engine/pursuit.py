@@ -92,6 +92,8 @@ class PrincipalPursuit:
 
     def objective(self, state: AugmentedSplit) -> float:
         """|L|_* + lam |S|_1; it may rise on the way."""
+        if not np.isfinite(self.lam):  # nothing is sparse then
+            return state.nuclear
         return state.nuclear + self.lam * float(np.abs(state.sparse).sum())
 
     def _first_mu(self) -> float:

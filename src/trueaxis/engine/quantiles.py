@@ -11,6 +11,12 @@ def total_count(n: int, counts: NDArray | None) -> float:
     return float(n) if counts is None else float(counts.sum())
 
 
+def column_means(S: NDArray) -> NDArray[np.float64]:
+    """Mean of every column; that of a constant column is exact, however large."""
+    first = S[0].astype(float)
+    return first + (S - first).mean(axis=0)
+
+
 def quantile(x: NDArray, q: float) -> float:
     """Quantile with linear interpolation; faster than numpy's, and at home in infinity.
 

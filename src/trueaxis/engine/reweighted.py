@@ -43,12 +43,15 @@ class Weighed(Turn):
         Log-weights (of one copy of each row) and core of all rows.
     log_total : float
         Logarithm of the sum of the weights.
+    rule : Rule
+        That weighed.
     """
 
     state: Subspace
     view: View
     weighing: Weighing
     log_total: float
+    rule: Rule
 
     def copy_weights(self) -> NDArray[np.float64]:
         """Weights of one copy of every row; over all copies they sum to 1."""
@@ -117,6 +120,7 @@ class ReweightedStep:
             view=view,
             weighing=weighing,
             log_total=log_total,
+            rule=self.rule,
             objective=self.rule.objective(view, log_total),
             change=_change(state, after),
             effective=span.effective_size(),

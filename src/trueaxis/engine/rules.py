@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from trueaxis.engine.quantiles import counted_median
 # Of the mean squared distance. An absolute guard lets objectives rise: rows in the
 # subspace get weights beyond what the sums can hold.
 GUARD = 1e-10
+CALM = 0.1  # of the median squared distance
 
 
 class View(NamedTuple):
@@ -68,7 +69,8 @@ class Rule(BaseEstimator):
     A rule of your own needs `weights`, and no more. `row_local` says that it uses
     nothing but a row's own distances, so that looking, weighing and summing share one
     pass over the data; others see all rows at once and pay a second pass. `sense` is 1
-    or -1 if every step raises or lowers the `objective`, 0 if it may do either.
+    or -1 if every step raises or lowers the `objective`, 0 if it may do either; the
+    steps of `smooth` rules are extrapolated.
 
     Examples
     --------
@@ -88,6 +90,7 @@ class Rule(BaseEstimator):
 
     row_local = False
     sense = 0
+    smooth = True
 
     def weights(self, v: NDArray, e: NDArray, d: NDArray) -> NDArray[np.float64]:
         """Weights of rows, not negative, up to a common factor."""
@@ -95,8 +98,16 @@ class Rule(BaseEstimator):
 
     def weigh(self, view: View) -> Weighing:
         """Log-weights of the rows in view, up to a common constant."""
-        w = np.asarray(self.weights(view.v, view.e, view.d), dtype=float)
-        return Weighing(_logarithm(w, view.v.shape, type(self).__name__))
+        v, e, d = view.v, view.e, view.d
+        name = type(self).__name__ if type(self) is not FunctionRule else "The rule"
+        if view.counts is None:
+            return Weighing(_logarithm(self.weights(v, e, d), v.shape, name))
+        # Rows that do not count must not be seen: a formula may take medians.
+        some = view.counts > 0
+        v, e, d = v[some], e[some], d[some]
+        log_weights = np.full(len(some), -np.inf)
+        log_weights[some] = _logarithm(self.weights(v, e, d), v.shape, name)
+        return Weighing(log_weights)
 
     def objective(self, view: View, log_total: float) -> float:
         """What `sense` speaks of; by default the logarithm of the sum of weights."""
@@ -106,8 +117,15 @@ class Rule(BaseEstimator):
         """The rule with constants set by the first look at all rows."""
         return self
 
+    def calm(self, view: View) -> Rule:
+        """The rule with bounded weights, for variances that tell of many rows."""
+        return self
 
-def _logarithm(w: NDArray, shape: tuple[int, ...], name: str) -> NDArray[np.float64]:
+
+def _logarithm(w: Any, shape: tuple[int, ...], name: str) -> NDArray[np.float64]:
+    w = np.asarray(w)
+    if w.dtype.kind not in "biuf":
+        raise TypeError(f"{name} gave {w.dtype} instead of numbers: return weights.")
     if w.shape != shape:
         raise ValueError(
             f"{name} gave weights of shape {w.shape} for {shape[0]} rows: return one "
@@ -198,16 +216,31 @@ class TrustRule(Rule):
 class GuardedRule(Rule):
     """A formula that divides by distances, which get a little more to be safe."""
 
-    guard: float = 0.0
+    guard: float | None = None
     row_local = True
 
     def freeze(self, view: View) -> GuardedRule:
-        """Guard in proportion to the data."""
-        return replace(self, guard=_guard(view))
+        """Guard in proportion to the data, if no guard is given."""
+        return replace(self, guard=self._guard(view))
 
+    def _guard(self, view: View) -> float:
+        if self.guard is not None:
+            return self.guard
+        return max(GUARD * view.mean(view.d), float(np.finfo(float).tiny))
 
-def _guard(view: View) -> float:
-    return max(GUARD * view.mean(view.d), float(np.finfo(float).tiny))
+    def calm(self, view: View) -> GuardedRule:
+        """No row may weigh much more than usual because it is near."""
+        usual = CALM * view.median(self.nearness(view))
+        return replace(self, guard=max(usual, self.guard or 0.0))
+
+    def nearness(self, view: View) -> NDArray[np.float64]:
+        """The squared distances that the formula divides by."""
+        return view.e
+
+    def guarded(self, d2: NDArray) -> NDArray[np.float64]:
+        """Squared distances that are safe to divide by."""
+        assert self.guard is not None  # `freeze` comes first
+        return d2 + self.guard
 
 
 @dataclass(eq=False)
@@ -219,11 +252,11 @@ class PowerRule(GuardedRule):
 
     def weigh(self, view: View) -> Weighing:
         """(p/2 - 1) ln e."""
-        return Weighing((self.p / 2 - 1) * np.log(view.e + self.guard))
+        return Weighing((self.p / 2 - 1) * np.log(self.guarded(view.e)))
 
     def objective(self, view: View, log_total: float) -> float:
         """Sum of r^p."""
-        return view.total((view.e + self.guard) ** (self.p / 2))
+        return view.total(self.guarded(view.e) ** (self.p / 2))
 
 
 @dataclass(eq=False)
@@ -235,16 +268,16 @@ class ResidualScaleRule(GuardedRule):
 
     def freeze(self, view: View) -> ResidualScaleRule:
         """Set c, and the guard."""
-        guard, c = _guard(view), self.c
+        guard, c = self._guard(view), self.c
         if c is None:
             # Half of the rows in the subspace exactly: any positive residual will do.
             c = view.median(np.sqrt(view.e)) or np.sqrt(guard)
         return replace(self, guard=guard, c=float(c))
 
     def ratio(self, view: View) -> NDArray[np.float64]:
-        """Squared residuals in units of c."""
+        """Residuals in units of c."""
         assert self.c is not None  # `freeze` comes first
-        return view.e / self.c**2
+        return np.sqrt(view.e) / self.c
 
 
 @dataclass(eq=False)
@@ -253,12 +286,12 @@ class HuberRule(ResidualScaleRule):
 
     def weigh(self, view: View) -> Weighing:
         """0 up to c, ln(c/r) beyond."""
-        return Weighing(-0.5 * np.log(np.maximum(1.0, self.ratio(view))))
+        return Weighing(-np.log(np.maximum(1.0, self.ratio(view))))
 
     def objective(self, view: View, log_total: float) -> float:
         """Sum of losses, in units of c^2."""
         x = self.ratio(view)
-        return view.total(np.where(x <= 1, x, 2 * np.sqrt(x) - 1))
+        return view.total(np.where(x <= 1, np.minimum(x, 1) ** 2, 2 * x - 1))
 
 
 @dataclass(eq=False)
@@ -267,11 +300,11 @@ class CauchyRule(ResidualScaleRule):
 
     def weigh(self, view: View) -> Weighing:
         """-ln(1 + (r/c)^2)."""
-        return Weighing(-np.log1p(self.ratio(view)))
+        return Weighing(-2 * np.log(np.hypot(1.0, self.ratio(view))))
 
     def objective(self, view: View, log_total: float) -> float:
         """Sum of losses, in units of c^2."""
-        return view.total(np.log1p(self.ratio(view)))
+        return view.total(2 * np.log(np.hypot(1.0, self.ratio(view))))
 
 
 @dataclass(eq=False)
@@ -280,13 +313,13 @@ class AdaptiveRule(ResidualScaleRule):
 
     def weigh(self, view: View) -> Weighing:
         """ln((x + 2) / (x + 1)^2), x = r/c."""
-        x = np.sqrt(self.ratio(view))
+        x = self.ratio(view)
         return Weighing(np.log(x + 2) - 2 * np.log(x + 1))
 
     def objective(self, view: View, log_total: float) -> float:
         """Sum of losses, in units of c."""
-        x = np.sqrt(self.ratio(view))
-        return view.total(x**2 / (x + 1))
+        x = self.ratio(view)
+        return view.total(x * (x / (x + 1)))
 
 
 # --------------------------------------------- measures of what the subspace keeps
@@ -298,13 +331,17 @@ class LengthRule(GuardedRule):
 
     sense = 1
 
+    def nearness(self, view: View) -> NDArray[np.float64]:
+        """Distance inside the subspace."""
+        return view.v
+
     def weigh(self, view: View) -> Weighing:
         """-ln(v) / 2."""
-        return Weighing(-0.5 * np.log(view.v + self.guard))
+        return Weighing(-0.5 * np.log(self.guarded(view.v)))
 
     def objective(self, view: View, log_total: float) -> float:
         """Sum of projected lengths."""
-        return view.total(np.sqrt(view.v + self.guard))
+        return view.total(np.sqrt(self.guarded(view.v)))
 
 
 @dataclass(eq=False)
@@ -328,25 +365,29 @@ class AngleRule(GuardedRule):
 
     def freeze(self, view: View) -> AngleRule:
         """Set gamma, and the guard."""
-        guard, gamma = _guard(view), self.gamma
+        guard, gamma = self._guard(view), self.gamma
         if gamma is None:
             gamma = 0.1 * np.sqrt(view.median(view.d)) or np.sqrt(guard)
         return replace(self, guard=guard, gamma=float(gamma))
 
-    def guarded(self, view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def nearness(self, view: View) -> NDArray[np.float64]:
+        """Distance inside the subspace; off it gamma is the guard."""
+        return view.v
+
+    def both(self, view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Distances inside and off the subspace that are safe to divide by."""
         assert self.gamma is not None  # `freeze` comes first
-        return view.v + self.guard, view.e + self.gamma**2
+        return self.guarded(view.v), view.e + self.gamma**2
 
     def weigh(self, view: View) -> Weighing:
         """Logarithm of the formula."""
-        v, e = self.guarded(view)
+        v, e = self.both(view)
         power = 1.5 if self.exact else 1.0
         return Weighing(np.log(v + e) - 0.5 * np.log(v) - power * np.log(e))
 
     def objective(self, view: View, log_total: float) -> float:
         """Sum of sqrt(v / e), or of sqrt(d) artanh(sqrt(v / d))."""
-        v, e = self.guarded(view)
+        v, e = self.both(view)
         if self.exact:
             return view.total(np.sqrt(v / e))
         d = v + e
@@ -383,18 +424,22 @@ class MembershipRule(GuardedRule):
             v, e = np.sqrt(v), np.sqrt(e)
         return (v - e) / self.tau
 
+    def nearness(self, view: View) -> NDArray[np.float64]:
+        """Distance from the centre."""
+        return view.d
+
     def weigh(self, view: View) -> Weighing:
         """Ln lambda - ln d; a row on the centre says nothing and is left out."""
         d, least = view.d, np.finfo(float).tiny
+        assert self.guard is not None  # `freeze` comes first
         on_centre = d <= GUARD * self.guard
-        log_weights = self.log_lambda(view) - np.log(np.maximum(d, least))
+        log_weights = self.log_lambda(view) - np.log(np.maximum(d, self.guard))
         if self.guard <= least:  # unless all rows are there
             on_centre[:] = False
         return Weighing(np.where(on_centre, -np.inf, log_weights))
 
     def objective(self, view: View, log_total: float) -> float:
-        """Sum of lambda (its logarithm where it is not bounded)."""
+        """Logarithm of the sum of lambda."""
         x = self.log_lambda(view)
-        if self.membership in ("ratio", "root"):
-            return view.total(np.exp(x))
-        return log_total
+        top = x.max()
+        return float(top + np.log(view.total(np.exp(x - top))))

@@ -79,6 +79,12 @@ def _refuse_units(S: NDArray) -> None:
             f"Rows of X differ by up to {size:.1g}, but squares of {S.dtype} hold "
             f"differences from {low:.0g} to {high:.0g} only: rescale X."
         )
+    largest = float(np.abs(S).max(initial=0.0))
+    if largest > high:
+        raise ValueError(
+            f"X has values up to {largest:.1g}, but squares of {S.dtype} end at "
+            f"{high:.0g}: rescale X, or subtract what is common to all rows."
+        )
 
 
 def within_reach(S: NDArray) -> NDArray[np.intp]:
@@ -96,7 +102,8 @@ def within_reach(S: NDArray) -> NDArray[np.intp]:
 
 def canonical_order(S: NDArray, copies: NDArray) -> NDArray[np.intp]:
     """Sort the rows by where they lie in the cloud, whatever the axes and the unit."""
-    y = (S - np.average(S, axis=0, weights=copies)).astype(float)
+    y = (S - S[0]).astype(float)  # first, so that a constant column is 0
+    y -= np.average(y, axis=0, weights=copies)
     y /= max(np.abs(y).max(initial=0.0), np.finfo(float).tiny)
     d = np.einsum("ij,ij->i", y, y)
     # Rows at equal distances are told apart by their side of the longest rows.

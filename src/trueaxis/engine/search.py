@@ -24,9 +24,10 @@ from trueaxis.engine.reweighted import (
     look,
 )
 from trueaxis.engine.rules import Rule
+from trueaxis.engine.sparse import SparseSolver
 from trueaxis.engine.squarem import Squarem
 from trueaxis.engine.starts import GivenCentre, plain_moments
-from trueaxis.engine.subspace import Subspace, solve
+from trueaxis.engine.subspace import Subspace, principal_axes, solve
 from trueaxis.rows import ArrayRows
 
 ANNEALING_ROUNDS = 20
@@ -65,7 +66,10 @@ class Search:
         so that objectives can be compared.
         """
         rows, counts = self.ground.rows, self.ground.counts
-        first = solve(plain_moments(rows, counts, self.origin), self.k)
+        moments = plain_moments(rows, counts, self.origin)
+        first = solve(moments, self.k)
+        if isinstance(self.solver, SparseSolver):
+            first = self.solver(moments, None, first)
         view = look(rows, first, counts)
         frozen = [rule.freeze(view) for rule in rules]
         start, last = first, frozen[-1]
@@ -78,12 +82,13 @@ class Search:
     def iterate(self, rule: Rule, start: Subspace, rounds: int) -> Result[Weighed]:
         """Iterate one rule, whose constants are set, from a start."""
         ground = self.ground
+        smooth = rule.smooth and not isinstance(self.solver, SparseSolver)
         return iterate(
             ReweightedStep(ground.rows, rule, ground.counts, self.centre, self.solver),
             start,
             max_iter=min(rounds, self.max_iter),
             tol=self.tol,
-            leap=Squarem() if rule.sense else None,
+            leap=Squarem() if rule.sense and smooth else None,
             sense=rule.sense,
         )
 
@@ -103,3 +108,20 @@ def few_rows_start(
     weighing = Weighing(np.zeros(len(rows)))
     moments = gather(ArrayRows(rows), rows[0].astype(float), weighing).span()
     return solve(moments if centre is None else moments.about(centre), k)
+
+
+def with_variances(ground: Ground, turn: Weighed) -> Subspace:
+    """The subspace that a turn leads to, with variances that tell of many rows.
+
+    Weights of robust losses may lie nearly all on the rows that the subspace passes
+    through, and their variance says nothing.
+    """
+    after: Subspace = turn.next
+    if turn.weighing.core is not None:  # then variances are those of the core
+        return after
+    weighing = turn.rule.calm(turn.view).weigh(turn.view)
+    sums = gather(ground.rows, after.mean, weighing, ground.counts)
+    moments = sums.span().about(after.mean)
+    basis, variances = principal_axes(after.basis, moments)
+    total = max(moments.total(), float(variances.sum()))
+    return Subspace(after.mean, basis, variances, total)

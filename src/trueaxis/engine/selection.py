@@ -45,6 +45,8 @@ def smallest(x: NDArray, q: float, counts: NDArray | None) -> Smallest:
     share = np.empty(len(x))
     kept = np.clip(q - before, 0.0, c)
     np.divide(kept, c, out=kept, where=c > 0)
+    # What rounding of the counts leaves over is no part of a row.
+    kept = np.where(np.abs(kept - np.round(kept)) < TIE, np.round(kept), kept)
     share[order] = np.where(c > 0, kept, 0.0)
     # The first value of which a copy is left out.
     out = (c > 0) & (before + c > q * (1 + 1e-12))
@@ -66,18 +68,19 @@ class NearestRule(GuardedRule):
     q: float
     p: float = 2.0
     row_local = False
+    smooth = False
     sense = -1
 
     def weigh(self, view: View) -> Weighing:
         """(p/2 - 1) ln e, or minus infinity."""
         share = smallest(view.e, self.q, view.counts).share
         power = self.p / 2 - 1
-        return Weighing(_logarithm(share) + power * np.log(view.e + self.guard))
+        return Weighing(_logarithm(share) + power * np.log(self.guarded(view.e)))
 
     def objective(self, view: View, log_total: float) -> float:
         """Sum of the q smallest r^p."""
         share = smallest(view.e, self.q, view.counts).share
-        return view.total(share * (view.e + self.guard) ** (self.p / 2))
+        return view.total(share * self.guarded(view.e) ** (self.p / 2))
 
 
 Gamma = Literal["adaptive", "frozen"]
@@ -94,6 +97,7 @@ class NeighbourRule(Rule):
 
     q: float
     gamma: Gamma | float = "adaptive"
+    smooth = False
 
     @property
     def sense(self) -> int:  # type: ignore[override]
@@ -119,7 +123,9 @@ class NeighbourRule(Rule):
             return share / view.total(share)
         if self.gamma == "adaptive":
             return np.maximum(edge - view.e, 0.0) / (2 * gamma)
-        return project_on_simplex(-view.e / (2 * gamma), view.counts)
+        nearest = view.e.min() if view.counts is None else view.e[view.counts > 0].min()
+        with np.errstate(over="ignore"):
+            return project_on_simplex((nearest - view.e) / gamma / 2, view.counts)
 
     def weigh(self, view: View) -> Weighing:
         """Logarithm of the weights."""
@@ -138,7 +144,8 @@ def project_on_simplex(x: NDArray, counts: NDArray | None) -> NDArray[np.float64
     """Nearest weights that are not negative and, over all copies, sum to 1."""
     order = np.argsort(-x, kind="stable")
     c = np.ones(len(x)) if counts is None else counts[order]
-    z = x[order] - x[order[0]]  # the largest is 0: no digits are lost
+    # The largest is 0, so that no digits are lost; what is infinitely far is just far.
+    z = np.maximum(x[order] - x[order[0]], -1e200)
     total, n = np.cumsum(c * z), np.cumsum(c)
     # Lower all by one amount, and cut at zero; find how many stay above.
     above = (c > 0) & (1.0 + n * z > total)
@@ -164,6 +171,7 @@ class RatioRule(GuardedRule):
     ratio: Ratio = "tan"
     centre_fixed: bool = False
     row_local = False
+    smooth = False
 
     @property
     def sense(self) -> int:  # type: ignore[override]
@@ -181,7 +189,7 @@ class RatioRule(GuardedRule):
         share = smallest(score, self.q, view.counts).share
         # Copies of the last row are all in the core, or none.
         core = score <= score[share > 0].max() * (1 + TIE)
-        v, e = view.v + self.guard, view.e + self.guard
+        v, e = self.guarded(view.v), self.guarded(view.e)
         if self.ratio == "tan":
             log_weights = np.log(v + e) - 0.5 * np.log(e) - 1.5 * np.log(v)
         else:
@@ -190,7 +198,7 @@ class RatioRule(GuardedRule):
 
     def objective(self, view: View, log_total: float) -> float:
         """Sum of the q smallest e/d, or of their sqrt(e/v)."""
-        v, e = view.v + self.guard, view.e + self.guard
+        v, e = self.guarded(view.v), self.guarded(view.e)
         x = np.sqrt(e / v) if self.ratio == "tan" else e / (v + e)
         share = smallest(self.score(view), self.q, view.counts).share
         return view.total(share * x)

@@ -57,8 +57,10 @@ def extrapolate(
     Also how many times as far as one step that is, which `longest` limits.
     """
     unit = np.sqrt(max(c.total, np.finfo(float).tiny))
+    # Differences first: beside a column of huge constant they would lose their digits.
     x, y, z = (
-        np.vstack([sub.mean / unit, _turned(sub.basis, c.basis)]) for sub in (a, b, c)
+        np.vstack([(sub.mean - a.mean) / unit, _turned(sub.basis, c.basis)])
+        for sub in (a, b, c)
     )
     step = y - x
     bend = (z - y) - step
@@ -67,7 +69,7 @@ def extrapolate(
     ratio = min(ratio, longest)
     there = x + 2.0 * ratio * step + ratio**2 * bend
     basis = _orthonormal(there[1:])
-    return Subspace(there[0] * unit, basis, c.variances, c.total), ratio
+    return Subspace(a.mean + there[0] * unit, basis, c.variances, c.total), ratio
 
 
 def _turned(basis: NDArray, onto: NDArray) -> NDArray[np.float64]:

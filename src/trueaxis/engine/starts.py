@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from trueaxis.engine.iterate import iterate
 from trueaxis.engine.kernels import Weighing
 from trueaxis.engine.moments import Moments
+from trueaxis.engine.quantiles import column_means
 from trueaxis.engine.reweighted import ReweightedStep, gather, look
 from trueaxis.engine.rules import PowerRule
 from trueaxis.engine.squarem import Squarem
@@ -94,7 +95,7 @@ def directions(S: NDArray, rng: np.random.Generator) -> NDArray[np.float64]:
     between = between[length > 1e-9 * length.max(initial=0.0)]
     parts = [between[:DIRECTIONS]]
     if len(S) >= ROWS_PER_COLUMN * S.shape[1] > ROWS_PER_COLUMN * len(DEFLATED):
-        y = S - S.mean(axis=0, dtype=float)
+        y = S - column_means(S)
         axes = np.linalg.eigh(y.T @ y)[1].T[::-1]
         rest = iter(np.split(between[DIRECTIONS:], np.cumsum(DEFLATED)))
         for j in range(1, len(DEFLATED) + 1):

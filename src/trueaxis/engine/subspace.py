@@ -67,12 +67,12 @@ def solve(moments: Moments, k: int, core: Moments | None = None) -> Subspace:
     else:
         basis, variances = principal_axes(basis, core)
     mean = core.mean()
-    # Rows that are all alike have the variance of rounding: none.
-    noise = (ROUNDINGS * np.finfo(float).eps) ** 2 * float(mean @ mean)
-    variances = np.where(variances > noise, variances, 0.0)
-    total = core.total()
-    total = max(total, float(variances.sum())) if total > noise else variances.sum()
-    return Subspace(mean, basis, variances, float(total))
+    # Rows that are all alike have the variance of rounding: none. Each column has its
+    # own, and a constant one, however large, must not hide the others.
+    noise = (ROUNDINGS * np.finfo(float).eps * mean) ** 2
+    variances = np.where(variances > basis**2 @ noise, variances, 0.0)
+    total = core.total() if core.varies(noise) else 0.0
+    return Subspace(mean, basis, variances, max(total, float(variances.sum())))
 
 
 def solve_from(moments: Moments, start: Subspace, powers: int = 2) -> Subspace:

@@ -23,17 +23,21 @@ from trueaxis.rows import Rows
 
 
 class ScaledRows(Rows):
-    """Rows with every column times a factor."""
+    """Rows with every column, seen from an origin, times a factor."""
 
-    def __init__(self, rows: Rows, factors: NDArray[np.float64]) -> None:
+    def __init__(
+        self, rows: Rows, origin: NDArray[np.float64], factors: NDArray[np.float64]
+    ) -> None:
         self.rows = rows
+        self.origin = origin
         self.factors = factors
         self.shape, self.dtype = rows.shape, rows.dtype
 
     def blocks(self) -> Iterator[tuple[int, NDArray]]:
         """Yield (number of the first row, block), in order."""
         for first, block in self.rows.blocks():
-            yield first, (block * self.factors).astype(self.dtype, copy=False)
+            scaled = (block - self.origin) * self.factors
+            yield first, scaled.astype(self.dtype, copy=False)
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,9 @@ class TwoWayStep:
     Attributes
     ----------
     rows : Rows
-    rule : Rule
+    origin : ndarray of shape (D,)
+        Columns are scaled as seen from here.
+    rule : PowerRule
         Weighs the rows by their distances in the scaled columns.
     counts : ndarray or None
         How often each row counts.
@@ -87,6 +93,7 @@ class TwoWayStep:
     """
 
     rows: Rows
+    origin: NDArray[np.float64]
     rule: PowerRule
     counts: NDArray[np.float64] | None
     penalty: float
@@ -99,7 +106,7 @@ class TwoWayStep:
             kept.append(moments)
             return solve(moments, len(now.basis))
 
-        rows = ScaledRows(self.rows, np.sqrt(state.weights))
+        rows = ScaledRows(self.rows, self.origin, np.sqrt(state.weights))
         turn = ReweightedStep(rows, self.rule, self.counts, solver=solver)(state.inner)
         total = 0.5 * self.rule.p * np.exp(turn.log_total)
         residual = total * self._residuals(kept[0], turn.next.basis) / state.weights
@@ -138,11 +145,11 @@ def two_way(
     rule = PowerRule(p).freeze(view)
     # Residuals of all columns, weighted, sum to this.
     together = 0.5 * p * rule.objective(view, 0.0)
-    step = TwoWayStep(rows, rule, counts, floor * together / D)
-    state = Scaled(start, np.ones(D))
+    step = TwoWayStep(rows, start.mean, rule, counts, floor * together / D)
+    state = Scaled(replace(start, mean=np.zeros(D)), np.ones(D))
     result = iterate(step, state, max_iter=max_iter, tol=tol)
     end, last = result.turn.next, result.turn
-    mean = end.inner.mean / np.sqrt(end.weights)
+    mean = start.mean + end.inner.mean / np.sqrt(end.weights)
     sums = gather(rows, mean, last.scaled.weighing, counts)
     moments = sums.span().about(mean)
     basis, variances = principal_axes(end.unscaled(), moments)

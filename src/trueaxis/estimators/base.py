@@ -203,10 +203,12 @@ class SubspaceEstimator(
     ) -> None:
         if self.converged_:
             return
+        moving = f"with a change of {result.turn.change:.1e} (tol={tol:g})"
+        if result.turn.change <= tol:
+            moving = f"with an objective that still changes (tol={tol:g})"
         warnings.warn(
-            f"{type(self).__name__} stopped after {self.n_iter_} iterations with a "
-            f"change of {result.turn.change:.1e} (tol={tol:g}). Raise "
-            "max_iter or tol, or see history_.",
+            f"{type(self).__name__} stopped after {self.n_iter_} iterations {moving}. "
+            "Raise max_iter or tol, or see history_.",
             ConvergenceWarning,
             stacklevel=stacklevel + 1,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -9,7 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from trueaxis.engine.ground import Ground
-from trueaxis.engine.reweighted import Solver
+from trueaxis.engine.reweighted import Solver, exact
 from trueaxis.engine.rules import AdaptiveRule, Rule, UniformRule
 from trueaxis.engine.sparse import SparseSolver
 from trueaxis.engine.twoway import two_way
@@ -26,10 +27,9 @@ class RSPCA(RowWeighted):
     that are zero outside q columns, the same for all axes. The loss is between r
     (sigma -> 0) and r^2 (sigma -> infinity): w = (r + 2 sigma) / (r + sigma)^2.
 
-    The objective falls at every iteration, once the axes are sparse. Which columns are
-    best is a combinatorial question; the answer is a good one, not always the best.
-    Turning the axes of the data changes the answer, and D x D sums are kept: not for
-    tens of thousands of columns.
+    The objective falls at every iteration. Which columns are best is a combinatorial
+    question; the answer is a good one, not always the best. With q turning the axes of
+    the data changes the answer, and D x D sums are kept: not for thousands of columns.
 
     Confidence: formulas as published (from the first author's code, which goes through
     the outer loop once; here to convergence).
@@ -60,30 +60,31 @@ class RSPCA(RowWeighted):
     q: int | float | None = None
     sigma: float | Literal["auto"] = "auto"
 
-    _rotatable: ClassVar[bool] = False
+    @property
+    def _rotatable(self) -> bool:  # type: ignore[override]
+        return self.q is None
 
     def _check(self) -> None:
         if self.q is not None:
             validate_part("q", self.q)
-        if self.sigma != "auto":
-            validate_number("sigma", self.sigma, 0, np.inf)
+        validate_number("sigma", self.sigma, 1e-150, np.inf, auto=True)
 
     def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
-        if self.sigma == np.inf:
-            return [UniformRule()]
-        return [AdaptiveRule(None if self.sigma == "auto" else float(self.sigma))]
+        sigma = None if isinstance(self.sigma, str) else float(self.sigma)
+        return [UniformRule() if sigma == np.inf else AdaptiveRule(sigma)]
 
     def _solver_for(self, ground: Ground, k: int) -> Solver:
         D, q = ground.rows.shape[1], self.q
         columns = D if q is None else q
-        if isinstance(columns, float):
-            columns = max(k, round(columns * D))
+        if not isinstance(columns, numbers.Integral):
+            columns = max(k, round(float(columns) * D))
         if not k <= columns <= D:
             raise ValueError(
                 f"q={q} columns for {k} components, but X has {D} columns: choose q "
                 f"from {k} to {D}, or a share."
             )
-        return super()._solver_for(ground, k) if columns == D else SparseSolver(columns)
+        columns = int(columns)
+        return exact if columns == D else SparseSolver(columns)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -96,7 +97,7 @@ class TwoWayPCA(IteratedMethod):
 
     The objective, with floor * sum g (in units of the mean residual) added, falls at
     every iteration. Without the floor a column that is fitted perfectly would get all
-    weight.
+    weight. D x D sums are kept: not for thousands of columns.
 
     Confidence: ours, not a published algorithm. It stands where the model of
     "Double-attentive principle component analysis" (D. Wu and others, 2020), which the
@@ -106,7 +107,7 @@ class TwoWayPCA(IteratedMethod):
     ----------
     p : float in (0, 2], default=1.0
         Power of the distances of rows.
-    floor : float, default=0.1
+    floor : float in [0.001, 1e6], default=0.1
         What is added to the residual of every column, as a share of their mean.
     n_components, max_iter, tol, random_state
         See `Method`.
@@ -132,7 +133,7 @@ class TwoWayPCA(IteratedMethod):
 
     def _check(self) -> None:
         validate_number("p", self.p, 0, 2)
-        validate_number("floor", self.floor, 0, np.inf)
+        validate_number("floor", self.floor, 1e-3, 1e6, low_too=True)
 
     def _search(self, ground: Ground, k: int) -> Found:
         p, floor = float(self.p), float(self.floor)

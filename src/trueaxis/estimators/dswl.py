@@ -22,6 +22,7 @@ from trueaxis.rows import Rows
 from trueaxis.validation import (
     generator,
     validate_counts,
+    validate_flag,
     validate_n_components,
     validate_number,
     validate_rows,
@@ -193,8 +194,7 @@ class DSWL(SubspaceEstimator):
         validate_number("trust", self.trust, 0, 1)
         validate_number("max_iter", self.max_iter, 1, np.inf, whole=True)
         validate_number("tol", self.tol, 0, np.inf)
-        if not isinstance(self.reweight, (bool, np.bool_)):
-            raise TypeError(f"reweight={self.reweight!r} is neither True nor False.")
+        validate_flag("reweight", self.reweight)
         if not isinstance(self.init, str) or self.init not in ("auto", "uniform"):
             raise ValueError(
                 f'init={self.init!r} is not known: choose "auto" (robust) or "uniform" '

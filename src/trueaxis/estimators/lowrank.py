@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import warnings
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -11,10 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import Result, iterate
 from trueaxis.engine.noise import noise_level
-from trueaxis.engine.polar import measured
 from trueaxis.engine.pursuit import PenalisedPursuit, PrincipalPursuit
 from trueaxis.engine.starts import equal_weights, plain_moments
-from trueaxis.engine.subspace import Subspace, solve
+from trueaxis.engine.subspace import Subspace, principal_axes
 from trueaxis.estimators.method import Found, IteratedMethod
 from trueaxis.rows import ArrayRows
 from trueaxis.validation import validate_number, validate_rows
@@ -52,32 +52,47 @@ class Pursuit(IteratedMethod):
         return self._fit(validate_rows(self, X))
 
     def _check(self) -> None:
-        if self.lam != "auto":
-            validate_number("lam", self.lam, 0, np.inf)
+        validate_number("lam", self.lam, 0, np.inf, auto=True)
 
     def _price(self) -> float | None:
-        return None if self.lam == "auto" else float(self.lam)
+        return None if isinstance(self.lam, str) else float(self.lam)
 
     def _split(
         self, ground: Ground, step: PrincipalPursuit | PenalisedPursuit, k: int
     ) -> Found:
         tol = self._tol(ground)
         result: Result = iterate(step, step.start(), max_iter=self.max_iter, tol=tol)
-        self.low_rank_ = result.turn.next.low_rank
-        self.sparse_ = result.turn.next.sparse
-        return Found(self._components(ground, k), result)
+        split = result.turn.next
+        self.low_rank_, self.sparse_ = split.low_rank, split.sparse
+        clean = step.X - split.sparse - getattr(split, "rows", 0.0)
+        return Found(self._components(step.X, clean, k), result)
 
-    def _components(self, ground: Ground, k: int) -> Subspace:
+    def _components(self, X: NDArray, clean: NDArray, k: int) -> Subspace:
+        """Mean and axes of the low rank part, variances of X without gross errors."""
         found = equal_weights(ArrayRows(self.low_rank_), k)
-        rows = plain_moments(ground.rows, None)
-        if not found.total > 0:  # nothing of low rank
-            return solve(rows, k)
-        # Along axes that the low rank part does not use, rows may differ all the same.
-        others = measured(found.basis, rows.about(found.mean))
-        unused = found.variances <= 1e-12 * others.total
-        variances = np.where(unused, others.variances, found.variances)
-        total = max(found.total, float(variances.sum()))
-        return replace(found, variances=variances, total=total).sorted()
+        rows = plain_moments(ArrayRows(clean), None).about(found.mean)
+        if not found.total > 1e-12 * rows.total():
+            self._warn_of_nothing()
+            return equal_weights(ArrayRows(X), k)
+        basis, variances = principal_axes(found.basis, rows)
+        total = max(rows.total(), float(variances.sum()))
+        return Subspace(found.mean, basis, variances, total)
+
+    def _warn_of_nothing(self) -> None:
+        # Of small tables the default prices may leave nothing, as published; a price
+        # that was chosen can be chosen otherwise.
+        chosen = {
+            name: getattr(self, name)
+            for name in ("lam", "sigma", "gam")
+            if not isinstance(getattr(self, name, "auto"), str)
+        }
+        if chosen:
+            warnings.warn(
+                f"{type(self).__name__} found nothing of low rank in X with {chosen}: "
+                "its components are those of plain PCA. Choose a larger lam or gam, or "
+                "a smaller sigma.",
+                stacklevel=7,
+            )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -87,7 +102,8 @@ class PCP(Pursuit):
     Minimises |L|_* + lam |S|_1 (sum of singular values, sum of absolute entries) where
     L + S = X, by the inexact augmented Lagrangian method. For gross errors in single
     cells rather than bad rows; X is not centred. Components and mean are those of L,
-    and transform new rows like any other; `n_components` does not enter the split.
+    variances those of X - S; new rows are transformed as by any other method.
+    `n_components` does not enter the split.
 
     The objective is not monotone on the way; the end is the optimum of a convex
     problem.
@@ -157,13 +173,12 @@ class Noisy(Pursuit):
 
     def _check(self) -> None:
         super()._check()
-        if self.sigma != "auto":
-            validate_number("sigma", self.sigma, 0, np.inf)
+        validate_number("sigma", self.sigma, 0, 1e150, auto=True)
 
     def _penalised(self, ground: Ground, gam: float) -> PenalisedPursuit:
         X = _matrix(ground)
         root = np.sqrt(2 * max(X.shape))
-        if self.sigma != "auto":
+        if not isinstance(self.sigma, str):
             self.sigma_ = float(self.sigma)
         else:
             # Of no noise at all a little is assumed, without any it would never end; of
@@ -179,7 +194,8 @@ class SPCP(Noisy):
 
     Minimises |L|_* + lam |S|_1 + |X - L - S|^2 / (2 mu), mu = sigma sqrt(2 max(n, D)),
     by exact steps in L and S in turns, accelerated. X is not centred. Components and
-    mean are those of L; `n_components` does not enter the split.
+    mean are those of L, variances those of X - S; `n_components` does not enter the
+    split.
 
     The objective falls at every iteration.
 
@@ -266,13 +282,12 @@ class RRPCP(Noisy):
 
     def _check(self) -> None:
         super()._check()
-        if self.gam != "auto":
-            validate_number("gam", self.gam, 0, np.inf)
+        validate_number("gam", self.gam, 0, np.inf, auto=True)
 
     def _search(self, ground: Ground, k: int) -> Found:
         n, D = ground.rows.shape
         limit = np.sqrt(D / max(n, D))
-        gam = 0.85 * limit if self.gam == "auto" else float(self.gam)
+        gam = 0.85 * limit if isinstance(self.gam, str) else float(self.gam)
         found = self._split(ground, self._penalised(ground, gam), k)
         self.outlying_ = found.result.turn.next.rows
         return found

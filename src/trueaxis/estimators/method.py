@@ -5,6 +5,7 @@ A method is a dataclass: its fields are its parameters, `_search` its mathematic
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -59,7 +60,8 @@ class Method(SubspaceEstimator):
     Attributes
     ----------
     components_, mean_, explained_variance_, explained_variance_ratio_, noise_variance_
-        The subspace; variances are weighted where the method has weights.
+        The subspace; variances are weighted where the method has weights (bounded, as
+        those of rows near the subspace may be huge).
     n_components_ : int
     weights_ : ndarray of shape (n,)
         Weights of rows, sample weights included; they sum to 1. Only of methods that
@@ -113,7 +115,23 @@ class Method(SubspaceEstimator):
         if found.weights is not None:
             w = found.weights if counts is None else counts * found.weights
             self.weights_ = w / w.sum()
+            self._warn_if_few(found, ground)
         return self
+
+    def _warn_if_few(self, found: Found, ground: Ground) -> None:
+        carry, k = self._carrying(found), self.n_components_
+        if carry < min(k + 1, ground.n_rows - 1):
+            warnings.warn(
+                f"Only {carry:.3g} of {ground.n_rows} rows carry weight, too few for "
+                f"n_components={k}: {type(self).__name__} follows single rows. Choose "
+                "what weighs rows more evenly, or fewer components.",
+                stacklevel=5,
+            )
+
+    def _carrying(self, found: Found) -> float:
+        # Not the effective number: rows that the subspace passes through may have
+        # nearly all weight, and it is right nevertheless.
+        return float((self.weights_ > 0).sum())
 
     def _n_components(self, ground: Ground) -> int:
         return ground.n_components(self.n_components)

@@ -54,8 +54,7 @@ class WeightedPCA(Method):
     max_rows: int = 20_000
 
     def _check(self) -> None:
-        if not (isinstance(self.power, (int, float)) and self.power == 0):
-            validate_number("power", self.power, 0, 2)
+        validate_number("power", self.power, 0, 2, low_too=True)
         validate_number("max_rows", self.max_rows, 2, np.inf, whole=True)
 
     def _search(self, ground: Ground, k: int) -> Found:
@@ -67,8 +66,13 @@ class WeightedPCA(Method):
                 "sample of the rows."
             )
         moments = plain_moments(ground.rows, ground.counts)
-        X = ground.rows.take(np.arange(n)) - moments.mean()
-        scatter = pairwise_scatter(X, float(self.power), ground.counts)
+        counts = ground.counts
+        used = np.arange(n) if counts is None else np.flatnonzero(counts)
+        X = ground.rows.take(used)
+        # A centre in the midst of the rows keeps the digits of their differences.
+        X = X - np.median(X, axis=0)
+        counts = counts if counts is None else counts[used]
+        scatter = pairwise_scatter(X, float(self.power), counts)
         axes, values = top_eigen(scatter, k)
         result = at_once(float(values.sum()), ground.n_copies)
         return Found(measured(axes, moments), result)

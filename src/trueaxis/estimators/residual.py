@@ -18,7 +18,7 @@ from trueaxis.engine.rules import (
     UniformRule,
 )
 from trueaxis.estimators.reweighted import AboutGivenCentre, RowWeighted
-from trueaxis.validation import validate_choice, validate_number
+from trueaxis.validation import validate_choice, validate_flag, validate_number
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -99,11 +99,10 @@ class R1PCA(AboutGivenCentre):
     def _check(self) -> None:
         super()._check()
         validate_choice("loss", self.loss, ("huber", "cauchy", "l21"))
-        if self.c != "auto":
-            validate_number("c", self.c, 0, np.inf)
+        validate_number("c", self.c, 1e-150, np.inf, auto=True)
 
     def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
-        c = None if self.c == "auto" else float(self.c)
+        c = None if isinstance(self.c, str) else float(self.c)
         if self.loss == "l21":
             return [PowerRule(1.0)]
         if c == np.inf:
@@ -162,6 +161,7 @@ class L2pPCA(AboutGivenCentre):
     def _check(self) -> None:
         super()._check()
         validate_number("p", self.p, 0, 2)
+        validate_flag("anneal", self.anneal)
         validate_choice("solver", self.solver, ("eigen", "power"))
 
     def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:

@@ -29,8 +29,8 @@ class RPCADI(AboutGivenCentre):
     maximise u r + (1 - u) r' + tau entropy(u), so that lambda = u / (1 - u) =
     exp((r - r') / tau); then sum lambda v / d is maximised: w = lambda / d.
 
-    With membership="ratio" the sum of lambda rises at every iteration; with the others
-    nothing is promised.
+    With membership="ratio" the sum of lambda (history_ has its logarithm) rises at
+    every iteration; with the others nothing is promised.
 
     Confidence: reconstructed. Known is w = lambda / d with lambda a ratio of
     memberships from an entropy-regularised model. Assumed: what enters them
@@ -71,7 +71,7 @@ class RPCADI(AboutGivenCentre):
 
     def _check(self) -> None:
         super()._check()
-        validate_number("tau", self.tau, 0, np.inf)
+        validate_number("tau", self.tau, 1e-6, np.inf)
         validate_choice("membership", self.membership, ("ratio", "root", "norm", "raw"))
 
     def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
@@ -125,11 +125,10 @@ class AnglePCA(AboutGivenCentre):
     def _check(self) -> None:
         super()._check()
         validate_choice("variant", self.variant, ("exact", "circulated"))
-        if self.gamma != "auto":
-            validate_number("gamma", self.gamma, 0, np.inf)
+        validate_number("gamma", self.gamma, 1e-150, 1e150, auto=True)
 
     def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
-        gamma = None if self.gamma == "auto" else float(self.gamma)
+        gamma = None if isinstance(self.gamma, str) else float(self.gamma)
         return [AngleRule(gamma, exact=self.variant == "exact")]
 
     def _solver_for(self, ground: Ground, k: int) -> Solver:

@@ -6,7 +6,6 @@ the family, equal weights, and a rule of your own.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -22,7 +21,7 @@ from trueaxis.engine.rules import (
     Rule,
     UniformRule,
 )
-from trueaxis.engine.search import Search
+from trueaxis.engine.search import Search, with_variances
 from trueaxis.engine.starts import GivenCentre, equal_weights
 from trueaxis.estimators.method import Found, IteratedMethod, Method
 from trueaxis.validation import validate_choice, validate_number
@@ -91,7 +90,8 @@ class RowWeighted(IteratedMethod):
             tol=self._tol(ground),
         )
         found = self._run(search, self._rules(ground, k))
-        return Found(found.turn.next, found, found.turn.copy_weights())
+        subspace = with_variances(ground, found.turn)
+        return Found(subspace, found, found.turn.copy_weights())
 
     def _run(self, search: Search, rules: Sequence[Rule]) -> Result[Weighed]:
         return search.best(rules, self._n_init())
@@ -178,14 +178,5 @@ class ReweightedPCA(RowWeighted):
             return "weighted", "mean"
         return "fixed", self.centre
 
-    def _search(self, ground: Ground, k: int) -> Found:
-        found = super()._search(ground, k)
-        effective = found.result.turn.effective
-        if effective < min(k + 1, ground.n_rows - 1):
-            warnings.warn(
-                f"Only {effective:.1f} of {ground.n_rows} rows carry weight, too few "
-                f"for {k} components: the rule follows a few rows. Let it weigh more "
-                "evenly, or ask for fewer components.",
-                stacklevel=5,
-            )
-        return found
+    def _carrying(self, found: Found) -> float:
+        return float(found.result.turn.effective)

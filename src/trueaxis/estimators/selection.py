@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, cast
@@ -26,7 +27,7 @@ class Selecting(RowWeighted):
     Parameters
     ----------
     q : int or float
-        Number of rows to keep, or their share; more than k + 1 rows.
+        Number of rows to keep, at least k + 2; or their share (of few rows more).
     """
 
     q: int | float = 0.75
@@ -37,15 +38,21 @@ class Selecting(RowWeighted):
     def _kept(self, ground: Ground, k: int) -> float:
         """Number of rows to keep, copies counted."""
         n, q = ground.n_copies, self.q
-        kept = float(q) if isinstance(q, (int, np.integer)) else np.ceil(q * n - 1e-9)
         least, most = min(k + 2, ground.n_rows), self._most(n)
-        if isinstance(q, (int, np.integer)) and not least <= kept <= most:
+        if not isinstance(q, numbers.Integral):
+            return float(np.clip(np.ceil(float(q) * n - 1e-9), min(least, most), most))
+        if q > most:
             raise ValueError(
-                f"q={q} rows are to be kept of {n:g}, for {k} components: through "
-                f"{k + 1} rows or fewer there is a subspace that fits exactly. Choose "
-                f"q from {least} to {most:g}, or a share."
+                f"q={q} rows are to be kept, but X has {n:g}: choose at most {most:g}, "
+                "or a share."
             )
-        return float(np.clip(kept, least, most))
+        if q < least:
+            raise ValueError(
+                f"q={q} rows are to be kept for {k} components: through {k + 1} rows "
+                f"or fewer there is a subspace that fits exactly. Choose at least "
+                f"{least} of the {n:g} rows, or a share."
+            )
+        return float(q)
 
     def _most(self, n: float) -> float:
         return n

@@ -11,7 +11,7 @@ from trueaxis.engine.ground import Ground
 from trueaxis.engine.polar import SignSearch, measured
 from trueaxis.engine.starts import GivenCentre, plain_moments
 from trueaxis.estimators.method import Found, IteratedMethod
-from trueaxis.validation import validate_choice, validate_number
+from trueaxis.validation import validate_choice, validate_flag, validate_number
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -53,7 +53,7 @@ class PCAL1(SignMethod):
 
     The objective rises at every iteration of each component, and ends after finitely
     many. It depends on the axes and not only on their span, so they are not rotated;
-    their scores may be correlated.
+    their scores may be correlated, and their variances in any order.
 
     Confidence: as published (a row with score 0 is given a side instead of turning w a
     little at random).
@@ -68,7 +68,8 @@ class PCAL1(SignMethod):
     centre : {"mean", "median"}, default="mean"
         The sample mean, as published, or the spatial median.
     n_components, max_iter, tol, random_state
-        See `Method`. `history_["component"]` tells whose iteration it was.
+        See `Method`; `max_iter` is for each component. `history_["component"]` tells
+        whose iteration it was.
 
     References
     ----------
@@ -155,7 +156,7 @@ class PCALp(SignMethod):
     Parameters
     ----------
     p : float, default=0.5
-        Above 0. 1 is PCA-L1, 2 plain PCA.
+        Above 0, at most 100. 1 is PCA-L1, 2 plain PCA.
     greedy : bool, default=True
         One axis after the other, as published, or all together.
     init : {"pca", "largest", "random"}, default="pca"
@@ -188,6 +189,7 @@ class PCALp(SignMethod):
     def _check(self) -> None:
         super()._check()
         validate_number("p", self.p, 0, 100)
+        validate_flag("greedy", self.greedy)
         choices = ("pca", "largest", "random") if self.greedy else ("pca", "random")
         validate_choice("init", self.init, choices)
 
