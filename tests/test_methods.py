@@ -70,6 +70,7 @@ VARIANTS = [
     PCAL1NonGreedy(2, init="random", n_init=3),
     PCALp(2, p=1.5, greedy=False),
     PCP(2, balance=np.inf),
+    SPCP(2, centre="median"),
     ReweightedPCA(2, rule=PowerRule(1.5), centre="mean"),
     ReweightedPCA(1, rule=gentle),
 ]
@@ -271,6 +272,98 @@ def test_degenerate_data_give_finite_answers(name, case):
     assert absurd or model.support_.sum() >= len(X) / 2 - 1
 
 
+@EVERY
+@pytest.mark.parametrize("constant", [1.7e18, -3e100])
+def test_a_huge_constant_column_changes_nothing(name, constant):
+    if name in {*NOT_SHIFTED, "two-way"}:  # it is a part of what these explain
+        return
+    X = planted("scatter", n=60, n_features=5, n_components=2, share=0.1).X
+    one, two = (OTHERS[name](2).fit(Y) for Y in (X, np.c_[X, np.full(60, constant)]))
+    assert not two.components_[:, -1].any() or abs(two.components_[:, -1]).max() < 1e-9
+    two.components_ = two.components_[:, :-1]
+    assert angle(one, two) < 1e-4
+    np.testing.assert_array_equal(one.support_, two.support_)
+
+
+def test_values_whose_squares_overflow_are_refused():
+    X = GOOD.copy()
+    X[3, 1] = 1e200
+    with pytest.raises(ValueError, match="overflow: row 3 of X has a value of 1e.200"):
+        PlainPCA(2).fit(X)
+    assert np.isfinite(PlainPCA(2).fit(X, sample_weight=np.arange(30) != 3).mean_).all()
+    for model in (PlainPCA(2), trueaxis.DSWL(2)):
+        with pytest.raises(ValueError, match="up to 1e.200|value of 1e.200"):
+            model.fit(np.full((20, 4), 1e200))
+
+
+@EVERY
+def test_sample_weights_that_are_all_alike_change_nothing(name):
+    if "sample_weight" not in inspect.signature(OTHERS[name].fit).parameters:
+        return
+    X = planted("both", n=90, n_features=6, n_components=2, share=0.1).X
+    plain = OTHERS[name](2).fit(X)
+    for weight in (0.37, 1e300):
+        weighted = OTHERS[name](2).fit(X, sample_weight=np.full(90, weight))
+        assert angle(plain, weighted) < 1e-5
+        np.testing.assert_allclose(plain.mean_, weighted.mean_, rtol=1e-5)
+
+
+def test_rows_without_weight_are_not_shown_to_a_rule():
+    X = planted("scatter", n=90, n_features=6, n_components=2, share=0.1).X
+    more = np.vstack([X, np.full((50, 6), 1e6)])
+    weight = np.r_[np.ones(90), np.zeros(50)]
+    one = ReweightedPCA(2, rule=Fade()).fit(X)
+    two = ReweightedPCA(2, rule=Fade()).fit(more, sample_weight=weight)
+    np.testing.assert_allclose(one.components_, two.components_, atol=1e-9)
+    assert not two.weights_[90:].any()
+
+
+def test_a_far_row_without_weight_leaves_pairs_alone():
+    X = planted("none", n=90, n_features=6, n_components=2).X
+    more = np.vstack([X, 1e10 * np.eye(6)[:1]])
+    weight = np.r_[np.ones(90), 0.0]
+    one, two = WeightedPCA(2).fit(X), WeightedPCA(2).fit(more, sample_weight=weight)
+    assert angle(one, two) < 1e-6
+    # With power 2 a single row has bounded influence, however far.
+    assert angle(WeightedPCA(2, power=2.0).fit(more), one) < 10
+
+
+def test_variances_are_those_of_many_rows():
+    X = planted("none", n=300, n_features=12, n_components=2).X
+    plain = PlainPCA(2).fit(X).explained_variance_
+    for model in (L2pPCA(2, p=0.1), trueaxis.RPCAOM(2), SPCP(2), R1PCA(2, loss="l21")):
+        ratio = model.fit(X).explained_variance_ / plain
+        assert (ratio > 0.5).all() and (ratio < 1.5).all()
+
+
+def test_nothing_of_low_rank_is_told():
+    with pytest.warns(UserWarning, match="SPCP found nothing.*'sigma': 1000000"):
+        model = SPCP(2, sigma=1e6).fit(GOOD)
+    assert not model.low_rank_.any()
+    assert angle(model, PlainPCA(2).fit(GOOD)) < 1e-6
+
+
+def test_weights_on_too_few_rows_are_told():
+    with pytest.warns(UserWarning, match="Only 1 of 30 rows.*RWLAN follows"):
+        RWLAN(2, gamma=1e-12).fit(GOOD)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        R1PCA(2, c=1e200), R1PCA(2, c=1e-100), AnglePCA(2, gamma=1e100),
+        RSPCA(2, sigma=1e200), RSPCA(2, sigma=1e-100), RPCADI(2, tau=0.01),
+        TwoWayPCA(2, floor=1e6), PCP(2, lam=np.inf), PlainPCA(np.float32(0.9)),
+        RSPCA(2, q=np.float32(0.5)), TRPCA(2, q=np.float64(0.9)),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_extreme_parameters_that_are_allowed_work(model):
+    model.fit(GOOD)
+    assert np.isfinite(model.components_).all() and np.isfinite(model.mean_).all()
+    assert np.isfinite(model.history_["objective"]).all()
+
+
 # ---------------------------------------------------------------- errors
 
 GOOD = planted("none", n=30, n_features=4, n_components=2).X
@@ -318,6 +411,12 @@ GOOD = planted("none", n=30, n_features=4, n_components=2).X
         (PCP(2, lam=0), ValueError, "lam=0"),
         (PCP(2, lam=-1.0), ValueError, "lam=-1"),
         (PCP(2, rho=1), ValueError, "rho=1 is out"),
+        (PCP(2, centre="mean"), ValueError, "centre='mean'.*'none', 'median'"),
+        (PCP(2, lam="x"), TypeError, """lam='x' is a str.*or "auto".*"""),
+        (PCALp(2, greedy="no"), TypeError, "greedy='no' is neither"),
+        (L2pPCA(2, anneal=1), TypeError, "anneal=1 is neither"),
+        (R1PCA(2, c=np.ones(3)), TypeError, "c=array.*is a ndarray"),
+        (PlainPCA(np.ones(2)), TypeError, "n_components=array.*is a ndarray"),
         (SPCP(2, sigma=0), ValueError, "sigma=0"),
         (RRPCP(2, gam=0), ValueError, "gam=0"),
         (ReweightedPCA(2, rule="huber"), TypeError, "rule='huber' is a str.*function"),

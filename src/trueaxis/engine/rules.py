@@ -351,8 +351,8 @@ class AngleRule(GuardedRule):
     exact : w = d / (sqrt(v) e^1.5), its gradient; with power steps the sum rises
     not exact : w = d / (sqrt(v) e), gradient of sum sqrt(d) artanh(sqrt(v / d))
 
-    With everything but w in units of the guarded distances. `gamma` None is a tenth of
-    the median distance from the centre.
+    Of the guarded distances, all of them. `gamma` None is the median residual at the
+    first look.
     """
 
     gamma: float | None = None
@@ -367,7 +367,7 @@ class AngleRule(GuardedRule):
         """Set gamma, and the guard."""
         guard, gamma = self._guard(view), self.gamma
         if gamma is None:
-            gamma = 0.1 * np.sqrt(view.median(view.d)) or np.sqrt(guard)
+            gamma = np.sqrt(view.median(view.e)) or np.sqrt(guard)
         return replace(self, guard=guard, gamma=float(gamma))
 
     def nearness(self, view: View) -> NDArray[np.float64]:

@@ -107,7 +107,7 @@ class TwoWayPCA(IteratedMethod):
     ----------
     p : float in (0, 2], default=1.0
         Power of the distances of rows.
-    floor : float in [0.001, 1e6], default=0.1
+    floor : float in [0.01, 1e6], default=0.1
         What is added to the residual of every column, as a share of their mean.
     n_components, max_iter, tol, random_state
         See `Method`.
@@ -133,7 +133,7 @@ class TwoWayPCA(IteratedMethod):
 
     def _check(self) -> None:
         validate_number("p", self.p, 0, 2)
-        validate_number("floor", self.floor, 1e-3, 1e6, low_too=True)
+        validate_number("floor", self.floor, 0.01, 1e6, low_too=True)
 
     def _search(self, ground: Ground, k: int) -> Found:
         p, floor = float(self.p), float(self.floor)

@@ -17,7 +17,7 @@ from trueaxis.engine.starts import equal_weights, plain_moments
 from trueaxis.engine.subspace import Subspace, principal_axes
 from trueaxis.estimators.method import Found, IteratedMethod
 from trueaxis.rows import ArrayRows
-from trueaxis.validation import validate_number, validate_rows
+from trueaxis.validation import validate_choice, validate_number, validate_rows
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -30,9 +30,12 @@ class Pursuit(IteratedMethod):
     ----------
     lam : float or "auto", default="auto"
         Price of sparse entries; "auto" is 1 / sqrt(max(n, D)).
+    centre : {"none", "median"}, default="none"
+        What is taken off X before it is split.
     """
 
     lam: float | Literal["auto"] = "auto"
+    centre: Literal["none", "median"] = "none"
     max_iter: int = 5000
 
     _rotatable: ClassVar[bool] = False
@@ -53,19 +56,25 @@ class Pursuit(IteratedMethod):
 
     def _check(self) -> None:
         validate_number("lam", self.lam, 0, np.inf, auto=True)
+        validate_choice("centre", self.centre, ("none", "median"))
 
     def _price(self) -> float | None:
         return None if isinstance(self.lam, str) else float(self.lam)
 
-    def _split(
-        self, ground: Ground, step: PrincipalPursuit | PenalisedPursuit, k: int
-    ) -> Found:
-        tol = self._tol(ground)
+    def _step(self, X: NDArray) -> PrincipalPursuit | PenalisedPursuit:
+        raise TypeError(f"{type(self).__name__} does not say how to split.")
+
+    def _search(self, ground: Ground, k: int) -> Found:
+        X = ground.rows.take(np.arange(ground.rows.shape[0])).astype(float)
+        centre = np.zeros(X.shape[1])
+        if self.centre == "median":
+            centre = np.median(X, axis=0)
+        step, tol = self._step(X - centre), self._tol(ground)
         result: Result = iterate(step, step.start(), max_iter=self.max_iter, tol=tol)
         split = result.turn.next
-        self.low_rank_, self.sparse_ = split.low_rank, split.sparse
-        clean = step.X - split.sparse - getattr(split, "rows", 0.0)
-        return Found(self._components(step.X, clean, k), result)
+        self.low_rank_, self.sparse_ = centre + split.low_rank, split.sparse
+        clean = X - split.sparse - getattr(split, "rows", 0.0)
+        return Found(self._components(X, clean, k), result)
 
     def _components(self, X: NDArray, clean: NDArray, k: int) -> Subspace:
         """Mean and axes of the low rank part, variances of X without gross errors."""
@@ -101,9 +110,9 @@ class PCP(Pursuit):
 
     Minimises |L|_* + lam |S|_1 (sum of singular values, sum of absolute entries) where
     L + S = X, by the inexact augmented Lagrangian method. For gross errors in single
-    cells rather than bad rows; X is not centred. Components and mean are those of L,
-    variances those of X - S; new rows are transformed as by any other method.
-    `n_components` does not enter the split.
+    cells rather than bad rows. Components and mean are those of L, variances those of
+    X - S; new rows are transformed as by any other method. `n_components` does not
+    enter the split.
 
     The objective is not monotone on the way; the end is the optimum of a convex
     problem.
@@ -115,6 +124,9 @@ class PCP(Pursuit):
     ----------
     lam : float or "auto", default="auto"
         Price of sparse entries; "auto" is 1 / sqrt(max(n, D)).
+    centre : {"none", "median"}, default="none"
+        What is taken off X before it is split; the paper takes off nothing, and far
+        from the origin "median" is better.
     rho : float, default=1.5
         Factor by which the penalty grows; above 1.
     balance : float, default=10.0
@@ -126,6 +138,7 @@ class PCP(Pursuit):
     Attributes
     ----------
     low_rank_, sparse_ : ndarray of shape (n, D)
+        The low rank part has the centre added again.
 
     References
     ----------
@@ -153,10 +166,9 @@ class PCP(Pursuit):
         validate_number("rho", self.rho, 1, 100)
         validate_number("balance", self.balance, 0, np.inf)
 
-    def _search(self, ground: Ground, k: int) -> Found:
-        X = _matrix(ground)
-        step = PrincipalPursuit(X, self._price(), float(self.rho), float(self.balance))
-        return self._split(ground, step, k)
+    def _step(self, X: NDArray) -> PrincipalPursuit:
+        rho, balance = float(self.rho), float(self.balance)
+        return PrincipalPursuit(X, self._price(), rho, balance)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -175,8 +187,7 @@ class Noisy(Pursuit):
         super()._check()
         validate_number("sigma", self.sigma, 0, 1e150, auto=True)
 
-    def _penalised(self, ground: Ground, gam: float) -> PenalisedPursuit:
-        X = _matrix(ground)
+    def _penalised(self, X: NDArray, gam: float) -> PenalisedPursuit:
         root = np.sqrt(2 * max(X.shape))
         if not isinstance(self.sigma, str):
             self.sigma_ = float(self.sigma)
@@ -193,9 +204,8 @@ class SPCP(Noisy):
     """Stable principal component pursuit: X = low rank + sparse + noise.
 
     Minimises |L|_* + lam |S|_1 + |X - L - S|^2 / (2 mu), mu = sigma sqrt(2 max(n, D)),
-    by exact steps in L and S in turns, accelerated. X is not centred. Components and
-    mean are those of L, variances those of X - S; `n_components` does not enter the
-    split.
+    by exact steps in L and S in turns, accelerated. Components and mean are those of
+    L, variances those of X - S; `n_components` does not enter the split.
 
     The objective falls at every iteration.
 
@@ -208,12 +218,16 @@ class SPCP(Noisy):
         Standard deviation of the noise in a cell; "auto" estimates it from X.
     lam : float or "auto", default="auto"
         Price of sparse entries; "auto" is 1 / sqrt(max(n, D)).
+    centre : {"none", "median"}, default="none"
+        What is taken off X before it is split; the paper takes off nothing, and far
+        from the origin "median" is better.
     n_components, max_iter, tol, random_state
         See `Method`.
 
     Attributes
     ----------
     low_rank_, sparse_ : ndarray of shape (n, D)
+        The low rank part has the centre added again.
     sigma_ : float
 
     References
@@ -229,8 +243,8 @@ class SPCP(Noisy):
     0.3
     """
 
-    def _search(self, ground: Ground, k: int) -> Found:
-        return self._split(ground, self._penalised(ground, np.inf), k)
+    def _step(self, X: NDArray) -> PenalisedPursuit:
+        return self._penalised(X, np.inf)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -238,7 +252,7 @@ class RRPCP(Noisy):
     """Robust PCP with outlying rows: X = low rank + sparse + a few whole rows + noise.
 
     Minimises |L|_* + lam |S|_1 + gam sum |o_i| + |X - L - S - O|^2 / (2 mu), with o_i
-    the rows of O, most of them zero; mu as for SPCP. X is not centred.
+    the rows of O, most of them zero; mu as for SPCP.
 
     The objective falls at every iteration.
 
@@ -255,12 +269,16 @@ class RRPCP(Noisy):
         Standard deviation of the noise in a cell; "auto" estimates it from X.
     lam : float or "auto", default="auto"
         Price of sparse entries; "auto" is 1 / sqrt(max(n, D)).
+    centre : {"none", "median"}, default="none"
+        What is taken off X before it is split; the paper takes off nothing, and far
+        from the origin "median" is better.
     n_components, max_iter, tol, random_state
         See `Method`.
 
     Attributes
     ----------
     low_rank_, sparse_, outlying_ : ndarray of shape (n, D)
+        The low rank part has the centre added again.
     sigma_ : float
 
     References
@@ -284,14 +302,12 @@ class RRPCP(Noisy):
         super()._check()
         validate_number("gam", self.gam, 0, np.inf, auto=True)
 
-    def _search(self, ground: Ground, k: int) -> Found:
-        n, D = ground.rows.shape
-        limit = np.sqrt(D / max(n, D))
+    def _step(self, X: NDArray) -> PenalisedPursuit:
+        limit = np.sqrt(X.shape[1] / max(X.shape))
         gam = 0.85 * limit if isinstance(self.gam, str) else float(self.gam)
-        found = self._split(ground, self._penalised(ground, gam), k)
+        return self._penalised(X, gam)
+
+    def _search(self, ground: Ground, k: int) -> Found:
+        found = super()._search(ground, k)
         self.outlying_ = found.result.turn.next.rows
         return found
-
-
-def _matrix(ground: Ground) -> NDArray[np.float64]:
-    return ground.rows.take(np.arange(ground.rows.shape[0])).astype(float)

@@ -72,7 +72,7 @@ class R1PCA(AboutGivenCentre):
     c : float or "auto", default="auto"
         Where the loss turns, in the unit of X; "auto" is the median of r in plain PCA.
     centre : {"mean", "median"}, default="mean"
-        The sample mean, as published, or the spatial median.
+        The sample mean, as published, or the spatial median, which bad rows move less.
     n_init : int, default=1
         Number of starts; all but the first are subspaces through random rows, and the
         best objective wins.
@@ -135,7 +135,7 @@ class L2pPCA(AboutGivenCentre):
         Eigenvectors in every round, or one power step as in the authors' code; both
         come to rest at the same places.
     centre : {"mean", "median"}, default="mean"
-        The sample mean, as published, or the spatial median.
+        The sample mean, as published, or the spatial median, which bad rows move less.
     n_init : int, default=1
         Number of starts; all but the first are subspaces through random rows, and the
         best objective wins.

@@ -44,7 +44,7 @@ class RPCADI(AboutGivenCentre):
     membership : {"ratio", "root", "norm", "raw"}, default="ratio"
         r and r' are v/d and e/d, the roots of these, sqrt(v) and sqrt(e), or v and e.
     centre : {"mean", "median"}, default="mean"
-        The sample mean, as published, or the spatial median.
+        The sample mean, as published, or the spatial median, which bad rows move less.
     n_init : int, default=1
         Number of starts; all but the first are subspaces through random rows, and the
         best objective wins.
@@ -97,10 +97,10 @@ class AnglePCA(AboutGivenCentre):
     ----------
     variant : {"exact", "circulated"}, default="exact"
     gamma : float or "auto", default="auto"
-        Guard, in the unit of X; "auto" is a tenth of the median distance from the
-        centre. (The circulated code has 1.)
+        Guard, in the unit of X; "auto" is the median residual of plain PCA. (The
+        circulated code has 1.)
     centre : {"mean", "median"}, default="mean"
-        The sample mean, as published, or the spatial median.
+        The sample mean, as published, or the spatial median, which bad rows move less.
     n_init : int, default=1
         Number of starts; all but the first are subspaces through random rows, and the
         best objective wins.
@@ -149,7 +149,7 @@ class L21MaxPCA(AboutGivenCentre):
     Parameters
     ----------
     centre : {"mean", "median"}, default="mean"
-        The sample mean, as published, or the spatial median.
+        The sample mean, as published, or the spatial median, which bad rows move less.
     n_init : int, default=1
         Number of starts; all but the first are subspaces through random rows, and the
         best objective wins.

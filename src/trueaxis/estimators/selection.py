@@ -75,7 +75,8 @@ class TRPCA(Selecting):
         Number of rows to keep, or their share. The authors use 0.5 and 0.4.
     n_init : int, default=1
         Number of starts; all but the first are subspaces of a few random rows, and the
-        least objective wins.
+        least objective wins. One, as published, is often not enough for groups of bad
+        rows.
     n_components, max_iter, tol, random_state
         See `Method`.
 
