@@ -23,31 +23,13 @@ from threadpoolctl import threadpool_limits
 
 from accuracy import OUTLIERS, TALL, WIDE, angle
 from sheet import Sheet
-from trueaxis import METHODS, R1PCA, RPCADI, RRPCP, SPCP, TRPCA, AnglePCA
+from trueaxis import METHODS, PCP, R1PCA, RPCADI, RRPCP, SPCP, TRPCA, AnglePCA
 from trueaxis.datasets import Planted, planted
 
 SHARES = (0.1, 0.25, 0.4)
 KINDS = ("none", *OUTLIERS, "cells")
 AT_25 = {"none": ("none", 0.0)} | {kind: (kind, 0.25) for kind in KINDS[1:]}
 ANGLE, MEAN, AUC, FLAGGED, SECONDS = range(5)
-
-
-class Centred:
-    """A method that sees the table less the medians of its columns."""
-
-    def fit(self, X, y=None):  # noqa: D102
-        medians = np.median(X, axis=0)
-        super().fit(X - medians)
-        self.mean_ += medians
-        return self
-
-
-class CentredSPCP(Centred, SPCP):
-    """Stable pursuit of what is left after the medians."""
-
-
-class CentredRRPCP(Centred, RRPCP):
-    """Pursuit with outlying rows of what is left after the medians."""
 
 
 # Other settings than the defaults, and tables that DSWL is not the best for.
@@ -57,9 +39,10 @@ SETTINGS = {
     "angle-pca, centre=median": lambda k: AnglePCA(k, centre="median"),
     "r1-pca, cauchy, median": lambda k: R1PCA(k, loss="cauchy", centre="median"),
     "t-rpca, q=0.25": lambda k: TRPCA(k, q=0.25),
-    "spcp, medians off": CentredSPCP,
-    "spcp, medians off, 2 lam": lambda k: CentredSPCP(k, lam=2 / np.sqrt(500)),
-    "rrpcp, medians off": CentredRRPCP,
+    "pcp, centre=median": lambda k: PCP(k, centre="median"),
+    "spcp, centre=median": lambda k: SPCP(k, centre="median"),
+    "spcp, median, 2 lam": lambda k: SPCP(k, centre="median", lam=2 / np.sqrt(500)),
+    "rrpcp, centre=median": lambda k: RRPCP(k, centre="median"),
 }
 BEYOND = {
     "none": ("none", 0.0, TALL),
