@@ -38,18 +38,10 @@ from trueaxis import (
     TwoWayPCA,
     WeightedPCA,
 )
+from trueaxis.engine.losses import AdaptiveRule, CauchyRule, HuberRule, PowerRule
+from trueaxis.engine.retained import AngleRule, LengthRule, MembershipRule
 from trueaxis.engine.reweighted import look
-from trueaxis.engine.rules import (
-    AdaptiveRule,
-    AngleRule,
-    CauchyRule,
-    EntropyRule,
-    HuberRule,
-    LengthRule,
-    MembershipRule,
-    PowerRule,
-    View,
-)
+from trueaxis.engine.rules import EntropyRule, View
 from trueaxis.engine.selection import (
     NearestRule,
     NeighbourRule,
@@ -91,14 +83,12 @@ def same(one, two, tolerance=1e-4):
         PlainPCA(2),
         ReweightedPCA(2),
         L2pPCA(2, p=2.0),
-        R1PCA(2, c=np.inf),
         R1PCA(2, c=1e9, **TIGHT),
         R1PCA(2, loss="cauchy", c=1e7, **TIGHT),
         DRPCA(2, q=60),
         DRPCA(2, q=1.0),
         RWLAN(2, gamma=np.inf),
         RWLAN(2, gamma=1e12),
-        RSPCA(2, sigma=np.inf),
         RSPCA(2, sigma=1e8, **TIGHT),
         PCALp(2, p=2.0, **TIGHT),
         WeightedPCA(2, power=0.0),
@@ -123,12 +113,8 @@ def test_plain_pca_is_scikit_learns_in_every_attribute():
     np.testing.assert_allclose(np.abs(ours.transform(X)), np.abs(theirs.transform(X)))
 
 
-def test_l2p_with_p_1_is_rpca_om_about_a_fixed_centre():
+def test_l2p_with_p_1_is_r1_pca_without_a_bend():
     X = cloud()
-    same(
-        L2pPCA(2, p=1.0, **TIGHT).fit(X),
-        ReweightedPCA(2, rule=PowerRule(1.0), centre="mean", **TIGHT).fit(X),
-    )
     same(L2pPCA(2, p=1.0, **TIGHT).fit(X), R1PCA(2, loss="l21", **TIGHT).fit(X), 1e-3)
     # and with c -> 0 every residual is beyond it
     same(L2pPCA(2, p=1.0, **TIGHT).fit(X), R1PCA(2, c=1e-5, **TIGHT).fit(X), 1e-3)
@@ -190,13 +176,15 @@ def test_spherical_pca_is_robpys():
 def test_l1_maximisers_agree_where_they_must():
     X = cloud()
     same(PCAL1NonGreedy(1, **TIGHT).fit(X), L21MaxPCA(1, **TIGHT).fit(X), 1e-3)
-    same(PCAL1(2, init="pca").fit(X), PCALp(2, p=1.0).fit(X), 1e-9)
-    same(PCAL1NonGreedy(2).fit(X), PCALp(2, p=1.0, greedy=False).fit(X), 1e-9)
+    # Powers near 1 are another branch of the code.
+    near = {"p": 1 + 1e-7, **TIGHT}
+    same(PCAL1(2, init="pca").fit(X), PCALp(2, **near).fit(X), 1e-3)
+    same(PCAL1NonGreedy(2).fit(X), PCALp(2, greedy=False, **near).fit(X), 1e-3)
 
 
 def test_stable_pursuits():
     X = cloud()
-    same(RRPCP(2, gam=np.inf, sigma=0.5).fit(X), SPCP(2, sigma=0.5).fit(X), 1e-9)
+    same(RRPCP(2, gam=1e3, sigma=0.5).fit(X), SPCP(2, sigma=0.5).fit(X), 1e-4)
     exact = PCP(2, tol=1e-8).fit(X).low_rank_
     gaps = [
         np.linalg.norm(SPCP(2, sigma=s, tol=1e-9).fit(X).low_rank_ - exact)
@@ -256,6 +244,8 @@ def wild(seed):
 
 @pytest.mark.parametrize("model", RISING + FALLING, ids=str)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:SPCP found nothing")
+@pytest.mark.filterwarnings("ignore:Only")
 @given(seed=st.integers(0, 10**6))
 def test_the_objective_goes_one_way(model, seed):
     X, counts = wild(seed)
@@ -268,8 +258,6 @@ def test_the_objective_goes_one_way(model, seed):
     steps = sense * np.diff(values)
     if "component" in history:  # greedy: one axis after the other
         steps = steps[np.diff(history["component"]) == 0]
-    if isinstance(model, RSPCA) and model.q is not None:
-        steps = steps[1:]  # the start is not sparse
     assert (steps >= -1e-9 * np.abs(values).max()).all()
 
 
@@ -354,13 +342,13 @@ def _proportional(w, slope):
 def test_simplex_projection_and_adaptive_neighbours_agree():
     view = _some_view()
     rule = NeighbourRule(12.0)
-    w = rule.simplex_weights(view)
+    gamma, w = rule.solved(view)
     assert (w > 0).sum() == 12 and w.sum() == pytest.approx(1)
-    again = project_on_simplex(-view.e / (2 * rule.gamma_at(view)), None)
+    again = project_on_simplex(-view.e / (2 * gamma), None)
     np.testing.assert_allclose(w, again, atol=1e-14)
     # brute force: the quadratic programme itself
     found = minimize(
-        lambda u: u @ view.e + rule.gamma_at(view) * u @ u,
+        lambda u: u @ view.e + gamma * u @ u,
         np.full(len(w), 1 / len(w)),
         bounds=[(0, 1)] * len(w),
         constraints={"type": "eq", "fun": lambda u: u.sum() - 1},
@@ -436,6 +424,15 @@ def test_a_score_of_zero_is_no_place_to_rest():
     signs = np.array(list(product([-1, 1], repeat=6)))
     best = np.linalg.norm(signs @ X, axis=1).max()
     assert np.abs(X @ model.components_[0]).sum() == pytest.approx(best)
+
+
+@pytest.mark.parametrize("p", [0.3, 0.5, 0.8])
+def test_no_step_falls_off_the_edge_of_a_sign(p):
+    # Every other row has a score of exactly 0 on the first axis.
+    X = np.vstack([np.c_[np.full(30, 10.0), np.zeros(30)], [[0.0, 50.0]]])
+    X = np.vstack([X, -X])
+    values = PCALp(1, p=p, init="pca").fit(X).history_["objective"]
+    assert (np.diff(values) >= -1e-9 * values[0]).all()
 
 
 @pytest.mark.parametrize("seed", range(10))

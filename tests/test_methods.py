@@ -43,9 +43,10 @@ from trueaxis import (
     WeightedPCA,
 )
 from trueaxis.datasets import planted
-from trueaxis.engine import rules, selection
+from trueaxis.engine import losses, retained, rules, selection
 from trueaxis.engine.kernels import Weighing
-from trueaxis.engine.rules import PowerRule, View
+from trueaxis.engine.losses import PowerRule
+from trueaxis.engine.rules import View
 from trueaxis.rows import ArrayRows
 
 
@@ -155,6 +156,24 @@ def angle(one, two):
     return np.degrees(subspace_angles(one.components_.T, two.components_.T)[0])
 
 
+def alike(one, two, unit=1.0, turn=None, shift=0.0, order=None):
+    """Whether two is the model of the data of one, changed like that."""
+    components = two.components_ if turn is None else two.components_ @ turn.T
+    angles = subspace_angles(one.components_.T, components.T)
+    assert np.degrees(angles[0]) < 1e-3
+    mean = one.mean_ if turn is None else one.mean_ @ turn
+    np.testing.assert_allclose(two.mean_, unit * mean + shift, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(
+        two.explained_variance_, unit**2 * one.explained_variance_, rtol=1e-3
+    )
+    np.testing.assert_allclose(two.noise_variance_, unit**2 * one.noise_variance_, 1e-3)
+    order = np.arange(len(one.support_)) if order is None else order
+    np.testing.assert_array_equal(two.support_, one.support_[order])
+    np.testing.assert_allclose(two.cutoffs_.score, one.cutoffs_.score, rtol=1e-3)
+    if hasattr(one, "weights_"):
+        np.testing.assert_allclose(two.weights_, one.weights_[order], atol=1e-4)
+
+
 @EVERY
 @pytest.mark.parametrize("seed", range(3))
 def test_equivariance(name, seed):
@@ -162,20 +181,14 @@ def test_equivariance(name, seed):
     X = planted("scatter", n=60, n_features=5, n_components=2, random_state=seed).X
     model = tight(name).fit(X)
     order = rng.permutation(60)
-    assert angle(tight(name).fit(X[order]), model) < 1e-3
+    alike(model, tight(name).fit(X[order]), order=order)
     for unit in (1e-6, 1e6):
-        scaled = tight(name).fit(X * unit)
-        assert angle(scaled, model) < 1e-3
-        np.testing.assert_allclose(scaled.mean_, unit * model.mean_, rtol=1e-4)
+        alike(model, tight(name).fit(X * unit), unit=unit)
     if name not in NOT_SHIFTED:
-        moved = tight(name).fit(X + 1e5)
-        assert angle(moved, model) < 1e-3
-        np.testing.assert_allclose(moved.mean_, model.mean_ + 1e5, rtol=1e-8)
+        alike(model, tight(name).fit(X + 1e5), shift=1e5)
     if name not in NOT_TURNED:
         R = np.linalg.qr(rng.standard_normal((5, 5)))[0]
-        turned = tight(name).fit(X @ R)
-        turned.components_ = turned.components_ @ R.T
-        assert angle(turned, model) < 1e-3
+        alike(model, tight(name).fit(X @ R), turn=R)
 
 
 @EVERY
@@ -204,10 +217,10 @@ def test_gross_errors_are_flagged_for_new_rows_too(name):
     assert model.score_samples(new.X)[new.is_outlier].mean() < -1
 
 
-ROW_WEIGHTED = [name for name, cls in OTHERS.items() if not hasattr(cls, "lam")]
+COUNTED = [name for name, cls in OTHERS.items() if not hasattr(cls, "lam")]
 
 
-@pytest.mark.parametrize("name", ROW_WEIGHTED)
+@pytest.mark.parametrize("name", COUNTED)
 def test_a_streamed_source_gives_the_same_answer(name):
     X = planted("scatter", n=700, n_features=6, n_components=2, share=0.1).X
     counts = 1.0 + (np.arange(700) % 3 == 0)
@@ -215,7 +228,10 @@ def test_a_streamed_source_gives_the_same_answer(name):
     one = OTHERS[name](2, **options)._fit(ArrayRows(X), counts)
     two = OTHERS[name](2, **options)._fit(Streamed(X), counts)
     np.testing.assert_allclose(one.components_, two.components_, atol=1e-8)
+    np.testing.assert_allclose(one.mean_, two.mean_, atol=1e-8)
     np.testing.assert_array_equal(one.support_, two.support_)
+    if hasattr(one, "weights_"):
+        np.testing.assert_allclose(one.weights_, two.weights_, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", ["rpca-om", "r1-pca", "drpca", "pca-l1", "rpca-di"])
@@ -306,6 +322,82 @@ def test_sample_weights_that_are_all_alike_change_nothing(name):
         weighted = OTHERS[name](2).fit(X, sample_weight=np.full(90, weight))
         assert angle(plain, weighted) < 1e-5
         np.testing.assert_allclose(plain.mean_, weighted.mean_, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", COUNTED)
+@pytest.mark.parametrize("value", [1e6, 1e200, -1e300])
+def test_rows_without_weight_leave_no_trace(name, value):
+    X = planted("scatter", n=60, n_features=6, n_components=2, share=0.1).X
+    more = np.insert(X, 20, value, axis=0)
+    weight = np.insert(np.ones(60), 20, 0.0)
+    one = OTHERS[name](2).fit(X)
+    two = OTHERS[name](2).fit(more, sample_weight=weight)
+    assert angle(one, two) < 1e-5
+    np.testing.assert_allclose(one.mean_, two.mean_, rtol=1e-6)
+    np.testing.assert_array_equal(np.delete(two.support_, 20), one.support_)
+    assert not two.support_[20]
+    if hasattr(two, "weights_"):
+        np.testing.assert_allclose(np.delete(two.weights_, 20), one.weights_, rtol=1e-4)
+        assert two.weights_[20] == 0
+
+
+@pytest.mark.parametrize(
+    "model", [RPCADI(2), trueaxis.L21MaxPCA(2), AnglePCA(2), RPCARP(2, centre="mean")]
+)
+def test_a_row_on_the_centre_says_nothing(model):
+    X = planted("none", n=60, n_features=6, n_components=2).X
+    X[0] = X[1:].mean(axis=0)
+    fitted = clone(model).fit(X)
+    np.testing.assert_allclose(fitted.mean_, X[0], atol=1e-12)
+    assert fitted.weights_[0] == 0 and fitted.weights_.max() < 0.5
+
+
+@pytest.mark.parametrize(
+    ("model", "aim"),
+    [
+        (AnglePCA(2, variant="circulated"), 1),
+        (RPCADI(2, membership="root", tau=0.1), 1),
+        (RWLAN(2), -1),
+        (TRPCA(2), -1),
+        (trueaxis.RPCAOM(2), -1),
+        (PCAL1NonGreedy(2), 1),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_more_starts_are_never_worse(model, aim):
+    X = planted("both", n=80, n_features=6, n_components=2, share=0.3).X
+    ends = [
+        aim * clone(model).set_params(n_init=n).fit(X).history_["objective"][-1]
+        for n in (1, 5, 15)
+    ]
+    assert ends[0] <= ends[1] <= ends[2]
+
+
+def test_the_variances_of_kept_rows_are_unbiased():
+    X = planted("none", n=20, n_features=5, n_components=2).X
+    model = DRPCA(2, q=10).fit(X)
+    kept = model.transform(X[model.weights_ > 0])
+    np.testing.assert_allclose(model.explained_variance_, kept.var(axis=0, ddof=1))
+
+
+def test_variances_do_not_hang_on_rows_that_the_subspace_passes_through():
+    X = planted("none", n=200, n_features=8, n_components=2).X
+    like = trueaxis.RPCAOM(2).fit(X)
+    others = [RSPCA(2, sigma=1e-7), TwoWayPCA(2, floor=1e6), L2pPCA(2, p=0.2)]
+    for model in others:
+        model.fit(X)
+        ratio = model.explained_variance_ / like.explained_variance_
+        np.testing.assert_allclose(ratio, 1, atol=0.1)
+        assert abs(model.noise_variance_ / like.noise_variance_ - 1) < 0.25
+
+
+def test_warnings_point_at_the_user():
+    with pytest.warns(ConvergenceWarning) as caught:
+        trueaxis.RPCAOM(3, max_iter=2).fit(planted("scatter", share=0.2).X)
+    with pytest.warns(UserWarning) as also:
+        SPCP(2, sigma=1e6).fit(GOOD)
+    assert caught[0].filename == also[0].filename == __file__
 
 
 def test_rows_without_weight_are_not_shown_to_a_rule():
@@ -527,7 +619,7 @@ def test_a_rule_that_follows_one_row_is_warned_of():
 
 ALL_RULES = [
     rule
-    for module in (rules, selection)
+    for module in (rules, losses, retained, selection)
     for _, rule in inspect.getmembers(module, inspect.isclass)
     if issubclass(rule, Rule) and rule.__module__ == module.__name__
 ]
@@ -548,7 +640,7 @@ def test_row_local_rules_do_not_see_blocks(seed):
     v, e, s = rng.random((3, 40)) * 10 ** rng.uniform(-3, 3, (3, 1))
     view = View(v, e, s)
     for rule in ALL_RULES:
-        if not rule.row_local or rule in (rules.GuardedRule, rules.ResidualScaleRule):
+        if not rule.row_local or rule in (losses.GuardedRule, losses.ScaledRule):
             continue
         fields = inspect.signature(rule).parameters.values()
         values = [1.0 for field in fields if field.default is field.empty]

@@ -72,6 +72,10 @@ class Rows:
             out[first : first + len(block)] = function(block)
         return out
 
+    def read(self) -> NDArray:
+        """Return all rows in memory."""
+        return self.take(np.arange(self.shape[0]))
+
     def take(self, index: NDArray[np.intp]) -> NDArray:
         """Copy the rows with these numbers into memory, in the order of `index`."""
         order = np.argsort(index, kind="stable")
@@ -109,3 +113,22 @@ class ArrayRows(Rows):
     def take(self, index: NDArray[np.intp]) -> NDArray:
         """Copy the rows with these numbers, in the order of `index`."""
         return self.array[index]
+
+
+class CountedRows(Rows):
+    """Rows of which those that do not count are replaced by one that does.
+
+    They keep their places, but can do no harm, whatever their values.
+    """
+
+    def __init__(self, rows: Rows, counts: NDArray[np.float64]) -> None:
+        self.rows = rows
+        self.counts = counts
+        self.shape, self.dtype = rows.shape, rows.dtype
+        self.stand_in = rows.take(np.flatnonzero(counts)[:1])
+
+    def blocks(self) -> Iterator[tuple[int, NDArray]]:
+        """Yield (number of the first row, block), in order."""
+        for first, block in self.rows.blocks():
+            counted = self.counts[first : first + len(block), None] > 0
+            yield first, np.where(counted, block, self.stand_in)

@@ -6,6 +6,9 @@ Everything behind this module may rely on finite floats and sensible parameters.
 from __future__ import annotations
 
 import numbers
+import sys
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -114,12 +117,10 @@ def _refuse_nonfinite(rows: Rows, estimator: Any) -> None:
         )
 
 
-def refuse_overflow(rows: Rows, counts: NDArray | None) -> None:
-    """Refuse rows that count and whose squares are beyond floats."""
+def refuse_overflow(rows: Rows) -> None:
+    """Refuse rows whose squares are beyond floats."""
     limit = np.sqrt(np.finfo(rows.dtype).max) * 1e-4
     for first, block in rows.blocks():
-        if counts is not None:
-            block = np.where(counts[first : first + len(block), None] > 0, block, 0.0)
         if max(block.max(), -block.min()) > limit:
             row = first + int(np.abs(block).max(axis=1).argmax())
             raise ValueError(
@@ -226,6 +227,12 @@ def validate_number(
         raise ValueError(f"{name}={value} is out of range: it must be {wanted}.")
 
 
+def number_or_none(name: str, value: Any, low: float, high: float) -> float | None:
+    """The number, or None for "auto"; refuses anything else."""
+    validate_number(name, value, low, high, auto=True)
+    return None if isinstance(value, str) else float(value)
+
+
 def validate_flag(name: str, value: Any) -> None:
     """Refuse what is neither True nor False."""
     if not isinstance(value, (bool, np.bool_)):
@@ -270,3 +277,11 @@ def validate_part(name: str, value: Any) -> None:
         validate_number(name, value, 1, np.inf, whole=True)
     else:
         validate_number(name, value, 0, 1)
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn where the user called us, however deep we are."""
+    package, level, frame = str(Path(__file__).parent), 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -19,7 +19,7 @@ from trueaxis.engine.judge import Judged, Jury, seen_without_leverage
 from trueaxis.engine.kernels import Weighing
 from trueaxis.engine.peel import Split
 from trueaxis.engine.quantiles import n_different_rows
-from trueaxis.engine.reweighted import ReweightedStep, exact, gather, look
+from trueaxis.engine.reweighted import EXACT, ReweightedStep, gather, look
 from trueaxis.engine.rules import Rule
 from trueaxis.engine.stages import Core
 from trueaxis.engine.subspace import Subspace, spectrum
@@ -94,7 +94,7 @@ class Finish(Jury):
         weighing = rule.weigh(seen_without_leverage(self.hull.rows, state, everyone))
         sums = gather(self.hull.rows, state.mean, weighing, self.counts)
         carried = np.exp(weighing.log_weights - sums.span().log_weight())
-        return self.judged(exact(sums.span(), sums.core(), state), carried)
+        return self.judged(EXACT(sums.span(), sums.core(), state), carried)
 
     def robust_spectrum(self, judged: Judged) -> tuple[NDArray, int]:
         """Variances of regular rows of the sample; how many of them differ."""

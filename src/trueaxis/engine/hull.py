@@ -49,7 +49,7 @@ def affine_hull(rows: Rows) -> Hull:
     n, D = rows.shape
     if n >= D:
         return Hull(rows, np.zeros(D), None)
-    X = rows.take(np.arange(n))
+    X = rows.read()
     origin = np.median(X, axis=0).astype(float)
     # QR keeps the digits of every row whatever the size of the others; an SVD would
     # lose those of regular rows beside a huge one.

@@ -6,7 +6,6 @@ repeats it. Notation: X = V U' + residual with V scores (n x k), U loadings (D x
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +15,7 @@ from scipy.sparse import csr_array, eye_array, kron
 
 from trueaxis.engine.iterate import Turn
 from trueaxis.engine.subspace import subspace_change
+from trueaxis.validation import warn
 
 Matrix = NDArray[np.float64]
 
@@ -115,11 +115,10 @@ def deviations_by_program(A: Matrix, B: Matrix, batch: int = 0) -> Matrix:
             -b.ravel(), A_eq=blocks, b_eq=zeros, bounds=(-1, 1), method="highs-ds"
         )
         if found.status != 0:
-            warnings.warn(
+            warn(
                 f"The linear programs of columns {first} to {first + len(b) - 1} were "
                 f"not solved ({found.message}): these coefficients stay as they were.",
                 RuntimeWarning,
-                stacklevel=2,
             )
         else:
             c = -found.eqlin.marginals.reshape(len(b), -1)

@@ -72,6 +72,10 @@ class Moments:
         """Effective sample size, (sum w)^2 / sum w^2, over all copies of the rows."""
         return self.weight**2 / self.squares
 
+    def equal_size(self) -> float:
+        """Sum of the weights in units of the largest: n, if all are equal."""
+        return self.weight
+
     def shift(self) -> NDArray[np.float64]:
         """Weighted mean, from the pivot."""
         if self.is_empty():
@@ -110,10 +114,14 @@ class Moments:
         shift = self.shift()
         return float(np.trace(self.second) / self.weight - shift @ shift)
 
-    def varies(self, noise: NDArray[np.float64]) -> bool:
-        """Whether the variance of some column is above its noise."""
-        column = np.diag(self.second) / self.weight - self.shift() ** 2
-        return bool((column > noise).any())
+    def full_scatter(self) -> NDArray[np.float64]:
+        """Covariance about the mean, both triangles."""
+        upper = self.scatter()
+        return np.triu(upper) + np.triu(upper, 1).T
+
+    def column_variances(self) -> NDArray[np.float64]:
+        """Variance of every column."""
+        return np.diag(self.second) / self.weight - self.shift() ** 2
 
     def scattered(self, basis: NDArray[np.float64]) -> NDArray[np.float64]:
         """Rows of `basis` times the covariance, which is not formed."""

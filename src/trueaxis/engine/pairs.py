@@ -29,7 +29,7 @@ def pairwise_scatter(
         weight = np.zeros_like(distance)
         np.power(distance, -power, out=weight, where=apart)
         weight *= c[some, None] * c
-        # Both sums are over ordered pairs, hence twice over pairs: leave it so.
+        # Pairs are met in both orders, and each time one half of them is added.
         degree = weight.sum(axis=1)
         scatter += X[some].T @ (degree[:, None] * X[some] - weight @ X)
     return 0.5 * (scatter + scatter.T)

@@ -18,7 +18,7 @@ from trueaxis.engine.iterate import Result, Turn, best_of, iterate
 from trueaxis.engine.moments import Moments
 from trueaxis.engine.reweighted import look
 from trueaxis.engine.squarem import Squarem
-from trueaxis.engine.subspace import Subspace, top_eigen
+from trueaxis.engine.subspace import Subspace, orthonormal, top_eigen
 from trueaxis.rows import Rows
 
 MOST_DAMPINGS = 60
@@ -75,16 +75,16 @@ class PowerPull:
             slope = t * size ** (self.p - 2)
         else:
             slope = np.sign(t) * size ** (self.p - 1)
-        side = np.sign(y @ np.sin(1 + np.arange(y.shape[1])))
-        level = np.where(t == 0, side[:, None], 0.0)
+        flat = t == 0
         if self.counts is not None:
             c = self.counts[first : first + len(block), None]
-            value, slope, level = c * value, c * slope, c * level
-        state[0] = Pull(
-            state[0].value + float(value.sum()),
-            state[0].slope + slope.T @ y,
-            state[0].level + level.T @ y,
-        )
+            value, slope, flat = c * value, c * slope, flat & (c > 0)
+        level = state[0].level
+        if flat.any():
+            side = np.sign(y @ np.sin(1 + np.arange(y.shape[1])))
+            level = level + np.where(flat, side[:, None], 0.0).T @ y
+        total = state[0].value + float(value.sum())
+        state[0] = Pull(total, state[0].slope + slope.T @ y, level)
 
     def merge(self, state: list[Pull], other: list[Pull]) -> list[Pull]:
         """Add the state of later rows to that of earlier ones."""
@@ -130,12 +130,10 @@ class PolarStep:
         if previous is not None and previous.next is state:
             here = previous.ahead
         here = here or self.pull(state)
-        after, ahead = self._moved(state, here.slope), None
-        if self.p < 1:
-            after, ahead = self._not_worse(state, here, after)
+        after, ahead = self._step(state, here, here.slope)
         if self.p <= 1 and not _distance(state, after) and here.level.any():
             # On the edge of a sign: either side is better than this one.
-            after, ahead = self._moved(state, here.slope + here.level), None
+            after, ahead = self._step(state, here, here.slope + here.level)
         n = self.rows.shape[0] if self.counts is None else float(self.counts.sum())
         return Pulled(
             next=after,
@@ -156,29 +154,26 @@ class PolarStep:
         size = np.linalg.norm(slope)
         if size == 0:
             return state
-        basis = _orthonormal(slope / size + (HOLD + damping) * state.basis)
+        basis = orthonormal(slope / size + (HOLD + damping) * state.basis)
         left = basis - (basis @ self.held.T) @ self.held
         # Nothing but rounding is left of rows that the axes held explain.
         if np.linalg.norm(left) < 0.9 * np.linalg.norm(basis):
             return state
-        return replace(state, basis=_orthonormal(left))
+        return replace(state, basis=orthonormal(left))
 
-    def _not_worse(
-        self, state: Subspace, here: Pull, after: Subspace
+    def _step(
+        self, state: Subspace, here: Pull, slope: NDArray
     ) -> tuple[Subspace, Pull | None]:
+        after = self._moved(state, slope)
+        if self.p >= 1:
+            return after, None
         damping = 0.25
         for _ in range(MOST_DAMPINGS):
             ahead = self.pull(after)
             if ahead.value >= here.value:
                 return after, ahead
-            after, damping = self._moved(state, here.slope, damping), 2 * damping
+            after, damping = self._moved(state, slope, damping), 2 * damping
         return state, here
-
-
-def _orthonormal(B: NDArray) -> NDArray[np.float64]:
-    """The nearest basis with orthonormal rows."""
-    U, _, Vt = np.linalg.svd(B, full_matrices=False)
-    return U @ Vt
 
 
 def _distance(a: Subspace, b: Subspace) -> float:
@@ -254,8 +249,7 @@ class SignSearch:
         if self.init == "largest":
             return self._axes(self._longest(held), held)
         left = np.eye(len(self.moments.pivot)) - held.T @ held
-        scatter = self.moments.scatter()
-        scatter = np.triu(scatter) + np.triu(scatter, 1).T
+        scatter = self.moments.full_scatter()
         return self._axes(top_eigen(left @ scatter @ left, k)[0], held)
 
     def _longest(self, held: NDArray) -> NDArray[np.float64]:
@@ -280,12 +274,5 @@ class SignSearch:
             if not size > 1e-12 * before:  # nothing left: any axes will do
                 left = np.linalg.svd(held, full_matrices=True)[2][len(held) :][:k]
                 size = 1.0
-            towards = _orthonormal(left / size)
+            towards = orthonormal(left / size)
         return Subspace(self.moments.mean(), towards, np.ones(k), 1.0)
-
-
-def measured(axes: NDArray, moments: Moments) -> Subspace:
-    """The subspace of these axes, with the variances of the rows along them."""
-    variances = np.einsum("ij,ij->i", moments.scattered(axes), axes)
-    total = max(moments.total(), float(variances.sum()))
-    return Subspace(moments.mean(), axes, np.maximum(variances, 0.0), total)

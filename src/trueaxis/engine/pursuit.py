@@ -30,6 +30,10 @@ class AugmentedSplit:
     mu: float
     nuclear: float
 
+    def gross(self) -> Matrix:
+        """What is not of low rank, and no noise."""
+        return self.sparse
+
 
 @dataclass(frozen=True)
 class Split:
@@ -41,6 +45,10 @@ class Split:
     nuclear: float
     aim: Matrix
     pace: float = 1.0
+
+    def gross(self) -> Matrix:
+        """What is not of low rank, and no noise."""
+        return self.sparse + self.rows
 
 
 class PrincipalPursuit:

@@ -6,7 +6,6 @@ in one pass; a rule that needs all rows at once costs a second pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,8 +22,6 @@ from trueaxis.rows import Rows
 # Where the rows are scattered about: their weighted mean, the centre of the start, or
 # the mean of the core.
 Centre = Literal["weighted", "fixed", "core"]
-# (moments for the span, those of the core or None, present subspace) -> next one
-Solver = Callable[[Moments, Moments | None, Subspace], Subspace]
 
 
 @dataclass(frozen=True)
@@ -53,24 +50,56 @@ class Weighed(Turn):
     log_total: float
     rule: Rule
 
+    def calm_weighing(self) -> Weighing:
+        """Weights for variances that tell of many rows.
+
+        Those of robust losses may lie nearly all on the rows that the subspace passes
+        through, and their variance says nothing.
+        """
+        return self.rule.calm(self.view).weigh(self.view)
+
     def copy_weights(self) -> NDArray[np.float64]:
         """Weights of one copy of every row; over all copies they sum to 1."""
         return np.exp(self.weighing.log_weights - self.log_total)
 
 
-def exact(moments: Moments, core: Moments | None, state: Subspace) -> Subspace:
-    """Solver: the best subspace for these weights."""
-    return solve(moments, len(state.basis), core)
+class Solver:
+    """From weighted moments to the next subspace: the best one.
+
+    `smooth` solvers move with the moments, so that steps can be extrapolated.
+    """
+
+    smooth = True
+
+    def start(self, moments: Moments, k: int) -> Subspace:
+        """Where to begin."""
+        return solve(moments, k)
+
+    def __call__(
+        self, moments: Moments, core: Moments | None, state: Subspace
+    ) -> Subspace:
+        """Solve for the span, from `core` (if given) for centre and variances."""
+        return solve(moments, len(state.basis), core)
 
 
-def two_powers(moments: Moments, core: Moments | None, state: Subspace) -> Subspace:
-    """Solver: two power steps from where we are, for the way and not the end."""
-    return solve_from(moments, state)
+class Powers(Solver):
+    """Power steps from where we are.
+
+    Two of them will do on the way; one is what maximising a convex function needs to
+    rise.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __call__(
+        self, moments: Moments, core: Moments | None, state: Subspace
+    ) -> Subspace:
+        """Take the steps."""
+        return solve_from(moments, state, self.count)
 
 
-def one_power(moments: Moments, core: Moments | None, state: Subspace) -> Subspace:
-    """Solver: one power step. What maximises a convex function needs it to rise."""
-    return solve_from(moments, state, powers=1)
+EXACT = Solver()
 
 
 @dataclass(frozen=True)
@@ -91,7 +120,7 @@ class ReweightedStep:
     rule: Rule
     counts: NDArray[np.float64] | None = None
     centre: Centre = "weighted"
-    solver: Solver = exact
+    solver: Solver = EXACT
 
     def __call__(self, state: Subspace, previous: Weighed | None = None) -> Weighed:
         """Look at the rows from `state`, weigh them, solve for the next subspace."""

@@ -15,19 +15,18 @@ from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import Result, best_of, iterate
 from trueaxis.engine.kernels import Weighing
 from trueaxis.engine.reweighted import (
+    EXACT,
     Centre,
     ReweightedStep,
     Solver,
     Weighed,
-    exact,
     gather,
     look,
 )
 from trueaxis.engine.rules import Rule
-from trueaxis.engine.sparse import SparseSolver
 from trueaxis.engine.squarem import Squarem
 from trueaxis.engine.starts import GivenCentre, plain_moments
-from trueaxis.engine.subspace import Subspace, principal_axes, solve
+from trueaxis.engine.subspace import Subspace, solve, spanned
 from trueaxis.rows import ArrayRows
 
 ANNEALING_ROUNDS = 20
@@ -53,7 +52,7 @@ class Search:
     ground: Ground
     k: int
     centre: Centre = "weighted"
-    solver: Solver = exact
+    solver: Solver = EXACT
     max_iter: int = 200
     tol: float = 1e-6
     origin: GivenCentre = "mean"
@@ -67,9 +66,7 @@ class Search:
         """
         rows, counts = self.ground.rows, self.ground.counts
         moments = plain_moments(rows, counts, self.origin)
-        first = solve(moments, self.k)
-        if isinstance(self.solver, SparseSolver):
-            first = self.solver(moments, None, first)
+        first = self.solver.start(moments, self.k)
         view = look(rows, first, counts)
         frozen = [rule.freeze(view) for rule in rules]
         start, last = first, frozen[-1]
@@ -77,19 +74,19 @@ class Search:
             start = self.iterate(rule, start, ANNEALING_ROUNDS).turn.next
         starts = [start, *self._random_starts(first, n_init - 1)]
         ends = (self.iterate(last, start, self.max_iter) for start in starts)
-        return best_of(ends, last.sense or -1)
+        return best_of(ends, last.aim)
 
     def iterate(self, rule: Rule, start: Subspace, rounds: int) -> Result[Weighed]:
         """Iterate one rule, whose constants are set, from a start."""
         ground = self.ground
-        smooth = rule.smooth and not isinstance(self.solver, SparseSolver)
+        smooth = rule.proven and rule.smooth and self.solver.smooth
         return iterate(
             ReweightedStep(ground.rows, rule, ground.counts, self.centre, self.solver),
             start,
             max_iter=min(rounds, self.max_iter),
             tol=self.tol,
-            leap=Squarem() if rule.sense and smooth else None,
-            sense=rule.sense,
+            leap=Squarem() if smooth else None,
+            sense=rule.aim,
         )
 
     def _random_starts(self, first: Subspace, n: int) -> Iterator[Subspace]:
@@ -110,18 +107,14 @@ def few_rows_start(
     return solve(moments if centre is None else moments.about(centre), k)
 
 
-def with_variances(ground: Ground, turn: Weighed) -> Subspace:
-    """The subspace that a turn leads to, with variances that tell of many rows.
+def with_variances(ground: Ground, turn: Weighed) -> tuple[Subspace, float]:
+    """The subspace that a turn leads to, and the number of rows its variances rest on.
 
-    Weights of robust losses may lie nearly all on the rows that the subspace passes
-    through, and their variance says nothing.
+    They are those of the core where there is one, else of all rows, calmly weighed.
     """
-    after: Subspace = turn.next
-    if turn.weighing.core is not None:  # then variances are those of the core
-        return after
-    weighing = turn.rule.calm(turn.view).weigh(turn.view)
-    sums = gather(ground.rows, after.mean, weighing, ground.counts)
+    after, core = turn.next, turn.weighing.core
+    if core is not None:
+        return after, turn.view.total(core)
+    sums = gather(ground.rows, after.mean, turn.calm_weighing(), ground.counts)
     moments = sums.span().about(after.mean)
-    basis, variances = principal_axes(after.basis, moments)
-    total = max(moments.total(), float(variances.sum()))
-    return Subspace(after.mean, basis, variances, total)
+    return spanned(after.basis, moments), moments.equal_size()

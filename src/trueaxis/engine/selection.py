@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.engine.kernels import Weighing
-from trueaxis.engine.rules import GuardedRule, Rule, View
+from trueaxis.engine.losses import GuardedRule
+from trueaxis.engine.rules import Rule, View
 
 TIE = 1e-9
 
@@ -53,7 +54,7 @@ def smallest(x: NDArray, q: float, counts: NDArray | None) -> Smallest:
     return Smallest(share, float(x[order[out.argmax()]]) if out.any() else np.inf)
 
 
-def _logarithm(share: NDArray) -> NDArray[np.float64]:
+def _log(share: NDArray) -> NDArray[np.float64]:
     with np.errstate(divide="ignore"):
         return np.log(share)
 
@@ -69,13 +70,14 @@ class NearestRule(GuardedRule):
     p: float = 2.0
     row_local = False
     smooth = False
-    sense = -1
+    aim = -1
+    proven = True
 
     def weigh(self, view: View) -> Weighing:
         """(p/2 - 1) ln e, or minus infinity."""
         share = smallest(view.e, self.q, view.counts).share
         power = self.p / 2 - 1
-        return Weighing(_logarithm(share) + power * np.log(self.guarded(view.e)))
+        return Weighing(_log(share) + power * np.log(self.guarded(view.e)))
 
     def objective(self, view: View, log_total: float) -> float:
         """Sum of the q smallest r^p."""
@@ -98,43 +100,41 @@ class NeighbourRule(Rule):
     q: float
     gamma: Gamma | float = "adaptive"
     smooth = False
+    aim = -1
 
     @property
-    def sense(self) -> int:  # type: ignore[override]
+    def proven(self) -> bool:  # type: ignore[override]
         """Nothing is promised while gamma changes."""
-        return 0 if self.gamma == "adaptive" else -1
+        return self.gamma != "adaptive"
 
     def freeze(self, view: View) -> NeighbourRule:
         """Set gamma by the first look, if it is to be frozen."""
         if self.gamma != "frozen":
             return self
-        return replace(self, gamma=max(self.gamma_at(view), np.finfo(float).tiny))
+        return replace(self, gamma=max(self.solved(view)[0], np.finfo(float).tiny))
 
-    def gamma_at(self, view: View) -> float:
-        """The gamma that leaves q rows; half the sum of what e lacks to the edge."""
+    def solved(self, view: View) -> tuple[float, NDArray[np.float64]]:
+        """Return gamma, and the weights of one copy of every row (all sum to 1)."""
+        if not isinstance(self.gamma, str):
+            gamma, counts = float(self.gamma), view.counts
+            nearest = (view.e if counts is None else view.e[counts > 0]).min()
+            with np.errstate(over="ignore"):
+                return gamma, project_on_simplex((nearest - view.e) / gamma / 2, counts)
         share, edge = smallest(view.e, self.q, view.counts)
-        return 0.5 * view.total(share * np.maximum(edge - view.e, 0.0))
-
-    def simplex_weights(self, view: View) -> NDArray[np.float64]:
-        """Weights of one copy of every row; over all copies they sum to 1."""
-        gamma = self.gamma_at(view) if self.gamma == "adaptive" else float(self.gamma)
-        share, edge = smallest(view.e, self.q, view.counts)
+        missing = np.maximum(edge - view.e, 0.0)
+        # The gamma that leaves q rows: half the sum of what they lack to the edge.
+        gamma = 0.5 * view.total(share * missing)
         if gamma == 0:  # the q nearest are equally near: let them count alike
-            return share / view.total(share)
-        if self.gamma == "adaptive":
-            return np.maximum(edge - view.e, 0.0) / (2 * gamma)
-        nearest = view.e.min() if view.counts is None else view.e[view.counts > 0].min()
-        with np.errstate(over="ignore"):
-            return project_on_simplex((nearest - view.e) / gamma / 2, view.counts)
+            return gamma, share / view.total(share)
+        return gamma, missing / (2 * gamma)
 
     def weigh(self, view: View) -> Weighing:
         """Logarithm of the weights."""
-        return Weighing(_logarithm(self.simplex_weights(view)))
+        return Weighing(_log(self.solved(view)[1]))
 
     def objective(self, view: View, log_total: float) -> float:
         """Sum of w e + gamma w^2."""
-        gamma = self.gamma_at(view) if self.gamma == "adaptive" else float(self.gamma)
-        w = self.simplex_weights(view)
+        gamma, w = self.solved(view)
         if np.isinf(gamma):  # then the second sum is constant
             return view.total(w * view.e)
         return view.total(w * (view.e + gamma * w))
@@ -172,29 +172,30 @@ class RatioRule(GuardedRule):
     centre_fixed: bool = False
     row_local = False
     smooth = False
+    aim = -1
 
     @property
-    def sense(self) -> int:  # type: ignore[override]
-        """Proven for "sin2" about a fixed centre only."""
-        return -1 if self.ratio == "sin2" and self.centre_fixed else 0
+    def proven(self) -> bool:  # type: ignore[override]
+        """For "sin2" about a fixed centre only."""
+        return self.ratio == "sin2" and self.centre_fixed
 
     def score(self, view: View) -> NDArray[np.float64]:
         """Return e/d, infinite on the centre, where it means nothing."""
-        d = view.d
-        return np.where(d > 0, view.e / np.where(d > 0, d, 1.0), np.inf)
+        there = self.off_centre(view) & (view.d > 0)
+        return np.where(there, view.e / np.where(there, view.d, 1.0), np.inf)
 
     def weigh(self, view: View) -> Weighing:
         """Log-weights of the rows that are kept; they are the core."""
         score = self.score(view)
         share = smallest(score, self.q, view.counts).share
-        # Copies of the last row are all in the core, or none.
+        # All copies of the last row are in the core.
         core = score <= score[share > 0].max() * (1 + TIE)
         v, e = self.guarded(view.v), self.guarded(view.e)
         if self.ratio == "tan":
             log_weights = np.log(v + e) - 0.5 * np.log(e) - 1.5 * np.log(v)
         else:
             log_weights = -np.log(v + e)
-        return Weighing(_logarithm(share) + log_weights, core)
+        return Weighing(_log(share) + log_weights, core)
 
     def objective(self, view: View, log_total: float) -> float:
         """Sum of the q smallest e/d, or of their sqrt(e/v)."""

@@ -6,7 +6,6 @@ variance. Finding the best is combinatorial; from a good start the iteration cli
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -14,28 +13,31 @@ from numpy.typing import NDArray
 
 from trueaxis.engine.iterate import Turn, iterate
 from trueaxis.engine.moments import Moments
-from trueaxis.engine.subspace import Subspace, top_eigen
+from trueaxis.engine.reweighted import Solver
+from trueaxis.engine.subspace import Subspace, along, solve, top_eigen
 
 MOST_ROUNDS = 100
 MOST_EXCHANGES = 2000
 
 
-@dataclass(frozen=True)
-class SparseSolver:
+class SparseSolver(Solver):
     """Leading axes on the q best columns, the same for all axes."""
 
-    q: int
+    smooth = False
+
+    def __init__(self, q: int) -> None:
+        self.q = q
+
+    def start(self, moments: Moments, k: int) -> Subspace:
+        """Begin with sparse axes, too."""
+        return self(moments, None, solve(moments, k))
 
     def __call__(
         self, moments: Moments, core: Moments | None, state: Subspace
     ) -> Subspace:
-        """Solver: never less variance than `state` has, if that is sparse itself."""
-        upper = moments.scatter()
-        B = np.triu(upper) + np.triu(upper, 1).T
-        k = len(state.basis)
-        basis, variances = sparse_axes(B, k, self.q, state.basis)
-        total = max(moments.total(), float(variances.sum()))
-        return Subspace(moments.mean(), basis, variances, total)
+        """Never less variance than `state` has, if that is sparse itself."""
+        k, B = len(state.basis), moments.full_scatter()
+        return along(sparse_axes(B, k, self.q, state.basis)[0], moments)
 
 
 def sparse_axes(

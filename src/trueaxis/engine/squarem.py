@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.engine.subspace import Subspace
+from trueaxis.engine.subspace import Subspace, orthonormal
 
 # Many iterations end before a guess could save anything.
 PATIENCE = 4
@@ -68,16 +68,10 @@ def extrapolate(
     ratio = 1.0 if length == 0 else max(1.0, float(np.linalg.norm(step) / length))
     ratio = min(ratio, longest)
     there = x + 2.0 * ratio * step + ratio**2 * bend
-    basis = _orthonormal(there[1:])
+    basis = orthonormal(there[1:])
     return Subspace(a.mean + there[0] * unit, basis, c.variances, c.total), ratio
 
 
 def _turned(basis: NDArray, onto: NDArray) -> NDArray[np.float64]:
     U, _, Vt = np.linalg.svd(onto @ basis.T)
     return (U @ Vt) @ basis
-
-
-def _orthonormal(B: NDArray) -> NDArray[np.float64]:
-    """The nearest basis with orthonormal rows."""
-    values, U = np.linalg.eigh(B @ B.T)
-    return (U / np.sqrt(np.maximum(values, np.finfo(float).tiny))) @ (U.T @ B)

@@ -14,12 +14,7 @@ from numpy.typing import NDArray
 from trueaxis.engine.calibrate import Temperatures, calibrate
 from trueaxis.engine.iterate import Result, iterate
 from trueaxis.engine.peel import Split, cleave, heterogeneity
-from trueaxis.engine.reweighted import (
-    ReweightedStep,
-    Weighed,
-    exact,
-    two_powers,
-)
+from trueaxis.engine.reweighted import EXACT, Powers, ReweightedStep, Weighed
 from trueaxis.engine.rules import EntropyRule, TrustRule
 from trueaxis.engine.squarem import Squarem
 from trueaxis.engine.starts import deep_start, directions
@@ -175,7 +170,7 @@ def settle(rows: Rows, start: Subspace, plan: Plan) -> tuple[Subspace, Temperatu
     # Fewer rows than twice the dimension could not carry the subspace.
     least = 2.0 * (plan.k + 1) / rows.shape[0]
     trust = min(1.0, max(plan.trust, least))
-    solver = two_powers if rows.shape[1] >= MANY_DIMENSIONS else exact
+    solver = Powers(2) if rows.shape[1] >= MANY_DIMENSIONS else EXACT
     step = ReweightedStep(rows, TrustRule(trust), solver=solver)
     settled = iterate(step, start, max_iter=SETTLE_ROUNDS, tol=0.0)
     view = settled.turn.view

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from trueaxis.engine.iterate import iterate
 from trueaxis.engine.kernels import Weighing
+from trueaxis.engine.losses import PowerRule
 from trueaxis.engine.moments import Moments
 from trueaxis.engine.quantiles import column_means
 from trueaxis.engine.reweighted import ReweightedStep, gather, look
-from trueaxis.engine.rules import PowerRule
 from trueaxis.engine.squarem import Squarem
 from trueaxis.engine.subspace import Subspace, solve
 from trueaxis.rows import ArrayRows, Rows

@@ -71,7 +71,7 @@ def solve(moments: Moments, k: int, core: Moments | None = None) -> Subspace:
     # own, and a constant one, however large, must not hide the others.
     noise = (ROUNDINGS * np.finfo(float).eps * mean) ** 2
     variances = np.where(variances > basis**2 @ noise, variances, 0.0)
-    total = core.total() if core.varies(noise) else 0.0
+    total = core.total() if (core.column_variances() > noise).any() else 0.0
     return Subspace(mean, basis, variances, max(total, float(variances.sum())))
 
 
@@ -95,6 +95,28 @@ def principal_axes(basis: NDArray, moments: Moments) -> tuple[NDArray, NDArray]:
     """Turn a basis inside its span so that scores are uncorrelated; their variances."""
     inner, variances = top_eigen(moments.scattered(basis) @ basis.T, len(basis))
     return inner @ basis, variances
+
+
+def spanned(basis: NDArray, moments: Moments) -> Subspace:
+    """The subspace of a basis, turned to principal axes of the rows."""
+    return _measured(*principal_axes(basis, moments), moments)
+
+
+def along(axes: NDArray, moments: Moments) -> Subspace:
+    """The subspace of axes that are to stay as they are."""
+    variances = np.einsum("ij,ij->i", moments.scattered(axes), axes)
+    return _measured(axes, np.maximum(variances, 0.0), moments)
+
+
+def _measured(axes: NDArray, variances: NDArray, moments: Moments) -> Subspace:
+    total = max(moments.total(), float(variances.sum()))
+    return Subspace(moments.mean(), axes, variances, total)
+
+
+def orthonormal(B: NDArray) -> NDArray[np.float64]:
+    """The nearest basis with orthonormal rows."""
+    U, _, Vt = np.linalg.svd(B, full_matrices=False)
+    return U @ Vt
 
 
 def top_eigen(scatter: NDArray, k: int) -> tuple[NDArray, NDArray]:

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import Result, Turn, iterate
+from trueaxis.engine.losses import PowerRule
 from trueaxis.engine.moments import Moments
-from trueaxis.engine.reweighted import ReweightedStep, Weighed, gather, look
-from trueaxis.engine.rules import PowerRule
+from trueaxis.engine.reweighted import ReweightedStep, Solver, Weighed, gather, look
 from trueaxis.engine.starts import equal_weights
-from trueaxis.engine.subspace import Subspace, principal_axes, solve, subspace_change
+from trueaxis.engine.subspace import Subspace, spanned, subspace_change
 from trueaxis.rows import Rows
 
 
@@ -100,16 +100,11 @@ class TwoWayStep:
 
     def __call__(self, state: Scaled, previous: TwoWayTurn | None = None) -> TwoWayTurn:
         """Take one step."""
-        kept: list[Moments] = []
-
-        def solver(moments: Moments, core: Moments | None, now: Subspace) -> Subspace:
-            kept.append(moments)
-            return solve(moments, len(now.basis))
-
+        solver = _Keeping()
         rows = ScaledRows(self.rows, self.origin, np.sqrt(state.weights))
         turn = ReweightedStep(rows, self.rule, self.counts, solver=solver)(state.inner)
         total = 0.5 * self.rule.p * np.exp(turn.log_total)
-        residual = total * self._residuals(kept[0], turn.next.basis) / state.weights
+        residual = total * _residuals(solver.moments, turn.next.basis) / state.weights
         residual += self.penalty
         # Of all weights with product 1 these make the weighted sum of residuals least.
         weights = np.exp(np.log(residual).mean()) / residual
@@ -123,19 +118,30 @@ class TwoWayStep:
             scaled=turn,
         )
 
-    def _residuals(self, moments: Moments, basis: NDArray) -> NDArray[np.float64]:
-        """Variance of every scaled column off the subspace."""
-        shift = moments.shift()
-        column = np.diag(moments.second) / moments.weight - shift**2
-        product = moments.scattered(basis)
-        inside = np.einsum("ij,ij->j", basis, 2 * product - product @ basis.T @ basis)
-        return np.maximum(column - inside, 0.0)
+
+class _Keeping(Solver):
+    """The best subspace; keeps the moments, from which columns are judged."""
+
+    def __call__(
+        self, moments: Moments, core: Moments | None, state: Subspace
+    ) -> Subspace:
+        self.moments = moments
+        return super().__call__(moments, core, state)
+
+
+def _residuals(moments: Moments, basis: NDArray) -> NDArray[np.float64]:
+    """Variance of every scaled column off the subspace."""
+    product = moments.scattered(basis)
+    inside = np.einsum("ij,ij->j", basis, 2 * product - product @ basis.T @ basis)
+    return np.maximum(moments.column_variances() - inside, 0.0)
 
 
 def two_way(
     ground: Ground, k: int, p: float, floor: float, max_iter: int, tol: float
-) -> tuple[Subspace, Result[TwoWayTurn]]:
-    """Iterate from plain PCA and equal weights; return the subspace as well.
+) -> tuple[Subspace, float, Result[TwoWayTurn]]:
+    """Iterate from plain PCA and equal weights; also returns the subspace.
+
+    And the number of rows that its variances rest on.
 
     `floor` is what every column gets added to its residual, as a share of their mean.
     """
@@ -150,8 +156,6 @@ def two_way(
     result = iterate(step, state, max_iter=max_iter, tol=tol)
     end, last = result.turn.next, result.turn
     mean = start.mean + end.inner.mean / np.sqrt(end.weights)
-    sums = gather(rows, mean, last.scaled.weighing, counts)
-    moments = sums.span().about(mean)
-    basis, variances = principal_axes(end.unscaled(), moments)
-    total = max(moments.total(), float(variances.sum()))
-    return Subspace(mean, basis, variances, total), result
+    weighing = last.scaled.calm_weighing()
+    moments = gather(rows, mean, weighing, counts).span().about(mean)
+    return spanned(end.unscaled(), moments), moments.equal_size(), result

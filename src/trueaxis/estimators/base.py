@@ -5,7 +5,6 @@ A method's `fit` stores a subspace and cut-offs; this module is all that follows
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +23,11 @@ from trueaxis.engine.iterate import Result
 from trueaxis.engine.judge import Judged
 from trueaxis.engine.kernels import Sweep
 from trueaxis.engine.subspace import Subspace, fix_signs
-from trueaxis.validation import validate_rows
+from trueaxis.rows import Rows
+from trueaxis.validation import validate_rows, warn
+
+# The subspace can't be told apart more finely than this many units of rounding.
+ROUNDINGS = 30
 
 
 class Distances(NamedTuple):
@@ -198,19 +201,16 @@ class SubspaceEstimator(
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
 
-    def _warn_unless_converged(
-        self, result: Result[Any], tol: float, stacklevel: int
-    ) -> None:
+    def _warn_unless_converged(self, result: Result[Any], tol: float) -> None:
         if self.converged_:
             return
         moving = f"with a change of {result.turn.change:.1e} (tol={tol:g})"
         if result.turn.change <= tol:
             moving = f"with an objective that still changes (tol={tol:g})"
-        warnings.warn(
+        warn(
             f"{type(self).__name__} stopped after {self.n_iter_} iterations {moving}. "
             "Raise max_iter or tol, or see history_.",
             ConvergenceWarning,
-            stacklevel=stacklevel + 1,
         )
 
     @property
@@ -236,3 +236,8 @@ def _ratio(distance: NDArray, cutoff: float) -> NDArray[np.float64]:
     if cutoff > 0:
         return distance / cutoff
     return np.where(distance > 0, np.inf, 0.0)
+
+
+def reachable(tol: float, rows: Rows) -> float:
+    """The tolerance, or what can be reached in the precision of the data."""
+    return max(float(tol), ROUNDINGS * float(np.finfo(rows.dtype).eps))

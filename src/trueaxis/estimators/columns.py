@@ -5,18 +5,19 @@ from __future__ import annotations
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from trueaxis.engine.ground import Ground
-from trueaxis.engine.reweighted import Solver, exact
-from trueaxis.engine.rules import AdaptiveRule, Rule, UniformRule
+from trueaxis.engine.losses import AdaptiveRule
+from trueaxis.engine.reweighted import EXACT, Solver
+from trueaxis.engine.rules import Rule, UniformRule
 from trueaxis.engine.sparse import SparseSolver
 from trueaxis.engine.twoway import two_way
 from trueaxis.estimators.method import Found, IteratedMethod
 from trueaxis.estimators.reweighted import RowWeighted
-from trueaxis.validation import validate_number, validate_part
+from trueaxis.validation import number_or_none, validate_number, validate_part
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -40,8 +41,16 @@ class RSPCA(RowWeighted):
         Number of columns to use, at least n_components, or their share. None uses all.
     sigma : float or "auto", default="auto"
         In the unit of X; "auto" is the median of r in plain PCA.
+    n_init : int, default=1
+        Number of starts; all but the first are subspaces of a few random rows (the
+        columns of which are chosen in the first step), and the best objective wins.
     n_components, max_iter, tol, random_state
         See `Method`.
+
+    Attributes
+    ----------
+    sigma_ : float
+        The sigma used.
 
     References
     ----------
@@ -65,15 +74,20 @@ class RSPCA(RowWeighted):
         return self.q is None
 
     def _check(self) -> None:
+        super()._check()
         if self.q is not None:
             validate_part("q", self.q)
-        validate_number("sigma", self.sigma, 1e-150, np.inf, auto=True)
+        number_or_none("sigma", self.sigma, 1e-150, np.inf)
 
     def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
-        sigma = None if isinstance(self.sigma, str) else float(self.sigma)
-        return [UniformRule() if sigma == np.inf else AdaptiveRule(sigma)]
+        sigma = number_or_none("sigma", self.sigma, 1e-150, np.inf)
+        large = sigma is not None and sigma > 1e150
+        return [UniformRule() if large else AdaptiveRule(sigma)]
 
-    def _solver_for(self, ground: Ground, k: int) -> Solver:
+    def _learnt(self, rule: Any) -> dict[str, Any]:
+        return {"sigma_": getattr(rule, "c", np.inf)}
+
+    def _solver(self, ground: Ground, k: int) -> Solver:
         D, q = ground.rows.shape[1], self.q
         columns = D if q is None else q
         if not isinstance(columns, numbers.Integral):
@@ -84,7 +98,7 @@ class RSPCA(RowWeighted):
                 f"from {k} to {D}, or a share."
             )
         columns = int(columns)
-        return exact if columns == D else SparseSolver(columns)
+        return EXACT if columns == D else SparseSolver(columns)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -132,13 +146,14 @@ class TwoWayPCA(IteratedMethod):
     _rotatable: ClassVar[bool] = False
 
     def _check(self) -> None:
+        super()._check()
         validate_number("p", self.p, 0, 2)
         validate_number("floor", self.floor, 0.01, 1e6, low_too=True)
 
     def _search(self, ground: Ground, k: int) -> Found:
         p, floor = float(self.p), float(self.floor)
-        subspace, result = two_way(
-            ground, k, p, floor, self.max_iter, self._tol(ground)
-        )
-        self.feature_weights_ = result.turn.next.weights
-        return Found(subspace, result, result.turn.scaled.copy_weights())
+        tol = self._tol(ground)
+        subspace, n, result = two_way(ground, k, p, floor, self.max_iter, tol)
+        weights = result.turn.scaled.copy_weights()
+        learnt = {"feature_weights_": result.turn.next.weights}
+        return Found(subspace, result, weights, n, learnt)

@@ -6,7 +6,6 @@ stores the outcome.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -17,20 +16,19 @@ from trueaxis.engine.fitting import Fitting, Outcome
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.quantiles import total_count
 from trueaxis.engine.stages import Plan
-from trueaxis.estimators.base import SubspaceEstimator
+from trueaxis.estimators.base import SubspaceEstimator, reachable
 from trueaxis.rows import Rows
 from trueaxis.validation import (
     generator,
+    validate_choice,
     validate_counts,
     validate_flag,
     validate_n_components,
     validate_number,
     validate_rows,
     validate_tau,
+    warn,
 )
-
-# The subspace can't be told apart more finely than this many units of rounding.
-ROUNDINGS = 30
 
 
 class DSWL(SubspaceEstimator):
@@ -195,23 +193,18 @@ class DSWL(SubspaceEstimator):
         validate_number("max_iter", self.max_iter, 1, np.inf, whole=True)
         validate_number("tol", self.tol, 0, np.inf)
         validate_flag("reweight", self.reweight)
-        if not isinstance(self.init, str) or self.init not in ("auto", "uniform"):
-            raise ValueError(
-                f'init={self.init!r} is not known: choose "auto" (robust) or "uniform" '
-                "(the paper's)."
-            )
+        validate_choice("init", self.init, ("auto", "uniform"))
         tau = validate_tau(self.tau)
         temperatures = None
         if tau is not None:
             if tau[1] > tau[0]:
-                warnings.warn(
+                warn(
                     f"tau_b={tau[1]:g} is above tau_a={tau[0]:g}: the objective may "
-                    "fall and the iteration cycle. Choose tau_b <= tau_a.",
-                    stacklevel=3,
+                    "fall and the iteration cycle. Choose tau_b <= tau_a."
                 )
             total = total_count(rows.shape[0], counts)
             temperatures = Temperatures(*(total * t for t in tau))
-        tol = max(float(self.tol), ROUNDINGS * float(np.finfo(rows.dtype).eps))
+        tol = reachable(self.tol, rows)
         return Plan(0, self.trust, temperatures, self.max_iter, tol)
 
     def _learnt(self, ground: Ground, outcome: Outcome) -> DSWL:
@@ -223,14 +216,13 @@ class DSWL(SubspaceEstimator):
         turn = outcome.learned.turn
         if self.reweight and turn.change <= np.sqrt(self.tol):
             self.converged_ = True
-        self._warn_unless_converged(outcome.learned, self.tol, stacklevel=3)
+        self._warn_unless_converged(outcome.learned, self.tol)
         distance = np.median(turn.view.d)
         if turn.effective < min(outcome.k + 1, ground.n_rows - 1) and distance > 0:
-            warnings.warn(
+            warn(
                 f"Only {turn.effective:.1f} of {ground.n_rows} rows carry weight, too "
                 f"few for {outcome.k} components: the temperatures {self.tau_} are "
                 f"small for squared distances of {distance:.3g} (median). Raise tau, "
-                'or raise trust with tau="auto".',
-                stacklevel=3,
+                'or raise trust with tau="auto".'
             )
         return self

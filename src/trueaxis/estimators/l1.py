@@ -13,7 +13,7 @@ from trueaxis.engine.iterate import iterate
 from trueaxis.engine.lad import AlternatingLad
 from trueaxis.engine.quantiles import counted_median
 from trueaxis.engine.starts import plain_moments
-from trueaxis.engine.subspace import Subspace, principal_axes
+from trueaxis.engine.subspace import spanned
 from trueaxis.estimators.method import Found, IteratedMethod
 from trueaxis.validation import validate_choice
 
@@ -59,19 +59,18 @@ class L1PCA(IteratedMethod):
     _rotatable: ClassVar[bool] = False
 
     def _check(self) -> None:
+        super()._check()
         validate_choice("centre", self.centre, ("median", "mean", "none"))
 
     def _search(self, ground: Ground, k: int) -> Found:
-        X, counts = ground.rows.take(np.arange(ground.rows.shape[0])), ground.counts
+        X, counts = ground.rows.read(), ground.counts
         moments = plain_moments(ground.rows, counts)
         centre = self._centre(X, counts, moments.mean())
         step = AlternatingLad((X - centre).astype(float, copy=False), counts)
         tol = self._tol(ground)
         result = iterate(step, step.start(k), max_iter=self.max_iter, tol=tol)
-        about = moments.about(centre)
-        basis, variances = principal_axes(result.turn.next.loadings.T, about)
-        total = max(about.total(), float(variances.sum()))
-        return Found(Subspace(centre, basis, variances, total), result)
+        found = spanned(result.turn.next.loadings.T, moments.about(centre))
+        return Found(found, result)
 
     def _centre(
         self, X: NDArray, counts: NDArray | None, mean: NDArray

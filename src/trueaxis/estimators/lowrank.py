@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -12,12 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import Result, iterate
 from trueaxis.engine.noise import noise_level
-from trueaxis.engine.pursuit import PenalisedPursuit, PrincipalPursuit
+from trueaxis.engine.pursuit import PenalisedPursuit, PrincipalPursuit, Split
 from trueaxis.engine.starts import equal_weights, plain_moments
-from trueaxis.engine.subspace import Subspace, principal_axes
+from trueaxis.engine.subspace import spanned
 from trueaxis.estimators.method import Found, IteratedMethod
 from trueaxis.rows import ArrayRows
-from trueaxis.validation import validate_choice, validate_number, validate_rows
+from trueaxis.validation import (
+    number_or_none,
+    validate_choice,
+    validate_number,
+    validate_rows,
+    warn,
+)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -55,37 +60,39 @@ class Pursuit(IteratedMethod):
         return self._fit(validate_rows(self, X))
 
     def _check(self) -> None:
-        validate_number("lam", self.lam, 0, np.inf, auto=True)
+        super()._check()
+        self._price()
         validate_choice("centre", self.centre, ("none", "median"))
 
     def _price(self) -> float | None:
-        return None if isinstance(self.lam, str) else float(self.lam)
+        return number_or_none("lam", self.lam, 0, np.inf)
 
     def _step(self, X: NDArray) -> PrincipalPursuit | PenalisedPursuit:
         raise TypeError(f"{type(self).__name__} does not say how to split.")
 
     def _search(self, ground: Ground, k: int) -> Found:
-        X = ground.rows.take(np.arange(ground.rows.shape[0])).astype(float)
+        X = ground.rows.read().astype(float)
         centre = np.zeros(X.shape[1])
         if self.centre == "median":
             centre = np.median(X, axis=0)
         step, tol = self._step(X - centre), self._tol(ground)
         result: Result = iterate(step, step.start(), max_iter=self.max_iter, tol=tol)
         split = result.turn.next
-        self.low_rank_, self.sparse_ = centre + split.low_rank, split.sparse
-        clean = X - split.sparse - getattr(split, "rows", 0.0)
-        return Found(self._components(X, clean, k), result)
-
-    def _components(self, X: NDArray, clean: NDArray, k: int) -> Subspace:
-        """Mean and axes of the low rank part, variances of X without gross errors."""
-        found = equal_weights(ArrayRows(self.low_rank_), k)
-        rows = plain_moments(ArrayRows(clean), None).about(found.mean)
-        if not found.total > 1e-12 * rows.total():
+        low_rank = centre + split.low_rank
+        # Mean and axes are those of the low rank, variances those without gross errors.
+        found = equal_weights(ArrayRows(low_rank), k)
+        rows = plain_moments(ArrayRows(X - split.gross()), None).about(found.mean)
+        if found.total > 1e-12 * rows.total():
+            found = spanned(found.basis, rows)
+        else:
             self._warn_of_nothing()
-            return equal_weights(ArrayRows(X), k)
-        basis, variances = principal_axes(found.basis, rows)
-        total = max(rows.total(), float(variances.sum()))
-        return Subspace(found.mean, basis, variances, total)
+            found = equal_weights(ground.rows, k)
+        learnt = {"low_rank_": low_rank, "sparse_": split.sparse, "lam_": step.lam}
+        return Found(found, result, learnt=learnt | self._learnt(step, split))
+
+    def _learnt(self, step: Any, split: Any) -> dict[str, Any]:
+        """Further attributes of the fitted estimator."""
+        return {}
 
     def _warn_of_nothing(self) -> None:
         # Of small tables the default prices may leave nothing, as published; a price
@@ -96,11 +103,10 @@ class Pursuit(IteratedMethod):
             if not isinstance(getattr(self, name, "auto"), str)
         }
         if chosen:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} found nothing of low rank in X with {chosen}: "
                 "its components are those of plain PCA. Choose a larger lam or gam, or "
-                "a smaller sigma.",
-                stacklevel=7,
+                "a smaller sigma."
             )
 
 
@@ -139,6 +145,7 @@ class PCP(Pursuit):
     ----------
     low_rank_, sparse_ : ndarray of shape (n, D)
         The low rank part has the centre added again.
+    lam_ : float
 
     References
     ----------
@@ -185,18 +192,23 @@ class Noisy(Pursuit):
 
     def _check(self) -> None:
         super()._check()
-        validate_number("sigma", self.sigma, 0, 1e150, auto=True)
+        number_or_none("sigma", self.sigma, 0, 1e150)
 
     def _penalised(self, X: NDArray, gam: float) -> PenalisedPursuit:
-        root = np.sqrt(2 * max(X.shape))
-        if not isinstance(self.sigma, str):
-            self.sigma_ = float(self.sigma)
-        else:
+        sigma, root = number_or_none("sigma", self.sigma, 0, 1e150), _root(X)
+        if sigma is None:
             # Of no noise at all a little is assumed, without any it would never end; of
             # much at most what leaves half of the largest singular value.
             low, high = 1e-3 * float(X.std()), 0.5 * float(np.linalg.norm(X, 2)) / root
-            self.sigma_ = min(max(noise_level(X), low), high)
-        return PenalisedPursuit(X, self.sigma_ * root, self._price(), gam)
+            sigma = min(max(noise_level(X), low), high)
+        return PenalisedPursuit(X, sigma * root, self._price(), gam)
+
+    def _learnt(self, step: PenalisedPursuit, split: Split) -> dict[str, Any]:
+        return {"sigma_": step.mu / _root(step.X)}
+
+
+def _root(X: NDArray) -> float:
+    return float(np.sqrt(2 * max(X.shape)))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -228,6 +240,7 @@ class SPCP(Noisy):
     ----------
     low_rank_, sparse_ : ndarray of shape (n, D)
         The low rank part has the centre added again.
+    lam_ : float
     sigma_ : float
 
     References
@@ -279,7 +292,8 @@ class RRPCP(Noisy):
     ----------
     low_rank_, sparse_, outlying_ : ndarray of shape (n, D)
         The low rank part has the centre added again.
-    sigma_ : float
+    lam_ : float
+    sigma_, gam_ : float
 
     References
     ----------
@@ -300,14 +314,14 @@ class RRPCP(Noisy):
 
     def _check(self) -> None:
         super()._check()
-        validate_number("gam", self.gam, 0, np.inf, auto=True)
+        number_or_none("gam", self.gam, 0, np.inf)
 
     def _step(self, X: NDArray) -> PenalisedPursuit:
-        limit = np.sqrt(X.shape[1] / max(X.shape))
-        gam = 0.85 * limit if isinstance(self.gam, str) else float(self.gam)
+        gam = number_or_none("gam", self.gam, 0, np.inf)
+        if gam is None:
+            gam = 0.85 * float(np.sqrt(X.shape[1] / max(X.shape)))
         return self._penalised(X, gam)
 
-    def _search(self, ground: Ground, k: int) -> Found:
-        found = super()._search(ground, k)
-        self.outlying_ = found.result.turn.next.rows
-        return found
+    def _learnt(self, step: PenalisedPursuit, split: Split) -> dict[str, Any]:
+        rows = {"outlying_": split.rows, "gam_": step.gam}
+        return rows | super()._learnt(step, split)

@@ -5,7 +5,6 @@ A method is a dataclass: its fields are its parameters, `_search` its mathematic
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -14,20 +13,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import Result
+from trueaxis.engine.starts import GivenCentre
 from trueaxis.engine.subspace import Subspace
-from trueaxis.estimators.base import SubspaceEstimator
-from trueaxis.rows import Rows
+from trueaxis.estimators.base import SubspaceEstimator, reachable
+from trueaxis.rows import CountedRows, Rows
 from trueaxis.validation import (
     generator,
     refuse_overflow,
+    validate_choice,
     validate_counts,
     validate_n_components,
     validate_number,
     validate_rows,
+    warn,
 )
-
-# The subspace can't be told apart more finely than this many units of rounding.
-ROUNDINGS = 30
 
 
 class Found(NamedTuple):
@@ -37,11 +36,15 @@ class Found(NamedTuple):
     result : of the iteration
     weights : of one copy of every row, summing to 1 over all copies; None where the
         method has no weights
+    n : number of rows that variances rest on; None for all
+    learnt : further attributes of the fitted estimator
     """
 
     subspace: Subspace
     result: Result[Any]
     weights: NDArray[np.float64] | None = None
+    n: float | None = None
+    learnt: dict[str, Any] = {}
 
 
 @dataclass(eq=False, repr=False)
@@ -69,7 +72,8 @@ class Method(SubspaceEstimator):
     support_ : ndarray of shape (n,), bool
         Rows within both cut-offs, seen without their own part in the fit.
     history_ : dict of ndarray
-        "objective", "change" and "effective" sample size for every iteration.
+        "objective" (where the iteration began), "change" (of the subspace) and
+        "effective" sample size, for every iteration.
     n_iter_, converged_
         Number of iterations, and whether they came to rest.
     cutoffs_, offset_
@@ -91,7 +95,8 @@ class Method(SubspaceEstimator):
         X : array-like of shape (n, D)
         y : ignored
         sample_weight : array-like of shape (n,), optional
-            How often each row counts.
+            How often each row counts. Of weights that are not whole numbers only the
+            ratios matter.
 
         Returns
         -------
@@ -104,43 +109,45 @@ class Method(SubspaceEstimator):
         n = rows.shape[0] if counts is None else int((counts > 0).sum())
         validate_n_components(self.n_components, n, rows.shape[1])
         self._check()
-        refuse_overflow(rows, counts)
+        if n < rows.shape[0] and counts is not None:
+            rows = CountedRows(rows, counts)
+        refuse_overflow(rows)
         rng = generator(self.random_state)
         ground = Ground(rows, counts, rng, rotatable=self._rotatable)
-        found = self._search(ground, self._n_components(ground))
-        judged = ground.judged(unbiased(found.subspace, ground.n_copies))
-        self._store(ground, judged, found.result)
-        tol = getattr(self, "tol", 0.0)
-        self._warn_unless_converged(found.result, tol, stacklevel=4)
+        found = self._search(ground, ground.n_components(self.n_components))
+        subspace = unbiased(found.subspace, found.n or ground.n_copies)
+        self._store(ground, ground.judged(subspace), found.result)
+        self._warn_unless_converged(found.result, self._tol(ground))
+        for name, value in found.learnt.items():
+            setattr(self, name, value)
         if found.weights is not None:
             w = found.weights if counts is None else counts * found.weights
             self.weights_ = w / w.sum()
-            self._warn_if_few(found, ground)
+            self._warn_if_few(found, n)
         return self
 
-    def _warn_if_few(self, found: Found, ground: Ground) -> None:
-        carry, k = self._carrying(found), self.n_components_
-        if carry < min(k + 1, ground.n_rows - 1):
-            warnings.warn(
-                f"Only {carry:.3g} of {ground.n_rows} rows carry weight, too few for "
-                f"n_components={k}: {type(self).__name__} follows single rows. Choose "
-                "what weighs rows more evenly, or fewer components.",
-                stacklevel=5,
-            )
-
-    def _carrying(self, found: Found) -> float:
-        # Not the effective number: rows that the subspace passes through may have
-        # nearly all weight, and it is right nevertheless.
-        return float((self.weights_ > 0).sum())
-
-    def _n_components(self, ground: Ground) -> int:
-        return ground.n_components(self.n_components)
+    def _tol(self, ground: Ground) -> float:
+        return 0.0
 
     def _check(self) -> None:
         """Refuse parameters that are wrong whatever the data."""
 
     def _search(self, ground: Ground, k: int) -> Found:
         raise TypeError(f"{type(self).__name__} does not say how to fit.")
+
+    def _warn_if_few(self, found: Found, n: int) -> None:
+        carry, k = self._carrying(found), self.n_components_
+        if carry < min(k + 1, n - 1):
+            warn(
+                f"Only {carry:.3g} of {n} rows carry weight, too few for "
+                f"n_components={k}: {type(self).__name__} follows single rows. Choose "
+                "what weighs rows more evenly, or fewer components."
+            )
+
+    def _carrying(self, found: Found) -> float:
+        # Not the effective number: rows that the subspace passes through may have
+        # nearly all weight, and it is right nevertheless.
+        return float((self.weights_ > 0).sum())
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -159,14 +166,46 @@ class IteratedMethod(Method):
     max_iter: int = 200
     tol: float = 1e-6
 
-    def _fit(self, rows: Rows, counts: NDArray | None = None) -> Self:
+    def _check(self) -> None:
         validate_number("max_iter", self.max_iter, 1, np.inf, whole=True)
         validate_number("tol", self.tol, 0, np.inf)
-        return super()._fit(rows, counts)
 
     def _tol(self, ground: Ground) -> float:
-        """What can be reached in the precision of the data."""
-        return max(self.tol, ROUNDINGS * float(np.finfo(ground.given.dtype).eps))
+        return reachable(self.tol, ground.given)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class StartedMethod(IteratedMethod):
+    """Base of methods that can be started in several places.
+
+    Parameters
+    ----------
+    n_init : int, default=1
+        Number of starts; all but the first are random, and the best objective wins.
+    """
+
+    n_init: int = 1
+
+    def _check(self) -> None:
+        super()._check()
+        validate_number("n_init", self.n_init, 1, np.inf, whole=True)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class AboutGivenCentre(StartedMethod):
+    """Base of methods that do not learn a centre.
+
+    Parameters
+    ----------
+    centre : {"mean", "median"}, default="mean"
+        The sample mean, as the papers have it, or the spatial median.
+    """
+
+    centre: GivenCentre = "mean"
+
+    def _check(self) -> None:
+        super()._check()
+        validate_choice("centre", self.centre, ("mean", "median"))
 
 
 def unbiased(subspace: Subspace, n: float) -> Subspace:

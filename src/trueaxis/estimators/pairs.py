@@ -9,9 +9,8 @@ import numpy as np
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import at_once
 from trueaxis.engine.pairs import pairwise_scatter
-from trueaxis.engine.polar import measured
 from trueaxis.engine.starts import plain_moments
-from trueaxis.engine.subspace import top_eigen
+from trueaxis.engine.subspace import spanned, top_eigen
 from trueaxis.estimators.method import Found, Method
 from trueaxis.validation import validate_number
 
@@ -23,8 +22,8 @@ class WeightedPCA(Method):
     Maximises sum |P(x - x')|^2 / |x - x'|^power over all pairs of rows, in closed form:
     the leading eigenvectors of the weighted scatter of pairs, a global optimum.
 
-    No centre is needed to find the axes; for scores it is the sample mean. Takes time
-    in proportion to n^2.
+    No centre is needed to find the subspace; for scores it is the sample mean, and the
+    axes are turned so that scores are uncorrelated. Takes time in proportion to n^2.
 
     Confidence: as published, from memory of the paper (power=1; its supervised form,
     with smaller weights inside classes, is not offered).
@@ -75,4 +74,4 @@ class WeightedPCA(Method):
         scatter = pairwise_scatter(X, float(self.power), counts)
         axes, values = top_eigen(scatter, k)
         result = at_once(float(values.sum()), ground.n_copies)
-        return Found(measured(axes, moments), result)
+        return Found(spanned(axes, moments), result)

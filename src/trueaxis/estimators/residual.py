@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from trueaxis.engine.ground import Ground
-from trueaxis.engine.reweighted import Solver, exact, one_power
-from trueaxis.engine.rules import (
-    CauchyRule,
-    HuberRule,
-    PowerRule,
-    Rule,
-    UniformRule,
+from trueaxis.engine.losses import CauchyRule, HuberRule, PowerRule
+from trueaxis.engine.reweighted import EXACT, Powers, Solver
+from trueaxis.engine.rules import Rule, UniformRule
+from trueaxis.estimators.reweighted import FixedCentre, RowWeighted
+from trueaxis.validation import (
+    number_or_none,
+    validate_choice,
+    validate_flag,
+    validate_number,
 )
-from trueaxis.estimators.reweighted import AboutGivenCentre, RowWeighted
-from trueaxis.validation import validate_choice, validate_flag, validate_number
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -35,6 +35,9 @@ class RPCAOM(RowWeighted):
 
     Parameters
     ----------
+    n_init : int, default=1
+        Number of starts; all but the first are subspaces of a few random rows, and the
+        best objective wins.
     n_components, max_iter, tol, random_state
         See `Method`.
 
@@ -55,7 +58,7 @@ class RPCAOM(RowWeighted):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class R1PCA(AboutGivenCentre):
+class R1PCA(FixedCentre):
     """Rotational invariant L1-norm PCA: a robust loss of the distance r = sqrt(e).
 
     Minimises sum rho(r) about a fixed centre: rho is r^2 up to c and 2 c r - c^2 beyond
@@ -71,6 +74,7 @@ class R1PCA(AboutGivenCentre):
     loss : {"huber", "cauchy", "l21"}, default="huber"
     c : float or "auto", default="auto"
         Where the loss turns, in the unit of X; "auto" is the median of r in plain PCA.
+        Not used by "l21".
     centre : {"mean", "median"}, default="mean"
         The sample mean, as published, or the spatial median, which bad rows move less.
     n_init : int, default=1
@@ -78,6 +82,11 @@ class R1PCA(AboutGivenCentre):
         best objective wins.
     n_components, max_iter, tol, random_state
         See `Method`.
+
+    Attributes
+    ----------
+    c_ : float or None
+        The c used.
 
     References
     ----------
@@ -99,22 +108,25 @@ class R1PCA(AboutGivenCentre):
     def _check(self) -> None:
         super()._check()
         validate_choice("loss", self.loss, ("huber", "cauchy", "l21"))
-        validate_number("c", self.c, 1e-150, np.inf, auto=True)
+        number_or_none("c", self.c, 1e-150, np.inf)
 
     def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
-        c = None if isinstance(self.c, str) else float(self.c)
+        c = number_or_none("c", self.c, 1e-150, np.inf)
         if self.loss == "l21":
             return [PowerRule(1.0)]
-        if c == np.inf:
+        if c is not None and c > 1e150:
             return [UniformRule()]
         return [HuberRule(c) if self.loss == "huber" else CauchyRule(c)]
 
-    def _solver_for(self, ground: Ground, k: int) -> Solver:
-        return one_power
+    def _learnt(self, rule: Any) -> dict[str, Any]:
+        return {"c_": getattr(rule, "c", None)}
+
+    def _solver(self, ground: Ground, k: int) -> Solver:
+        return Powers(1)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class L2pPCA(AboutGivenCentre):
+class L2pPCA(FixedCentre):
     """L2,p-norm PCA: least sum of p-th powers of the distances from the subspace.
 
     Minimises sum r^p, r = sqrt(e), about a fixed centre, by w = r^(p-2).
@@ -169,5 +181,5 @@ class L2pPCA(AboutGivenCentre):
         above = [p for p in path if p > self.p and self.p < 1]
         return [PowerRule(p) for p in (*above, self.p)]
 
-    def _solver_for(self, ground: Ground, k: int) -> Solver:
-        return exact if self.solver == "eigen" else one_power
+    def _solver(self, ground: Ground, k: int) -> Solver:
+        return EXACT if self.solver == "eigen" else Powers(1)

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from trueaxis.engine.ground import Ground
-from trueaxis.engine.reweighted import Solver, exact, one_power
-from trueaxis.engine.rules import (
-    AngleRule,
-    LengthRule,
-    Membership,
-    MembershipRule,
-    Rule,
-)
-from trueaxis.estimators.reweighted import AboutGivenCentre
-from trueaxis.validation import validate_choice, validate_number
+from trueaxis.engine.retained import AngleRule, LengthRule, Membership, MembershipRule
+from trueaxis.engine.reweighted import EXACT, Powers, Solver
+from trueaxis.engine.rules import Rule
+from trueaxis.estimators.reweighted import FixedCentre
+from trueaxis.validation import number_or_none, validate_choice, validate_number
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RPCADI(AboutGivenCentre):
+class RPCADI(FixedCentre):
     """Robust PCA based on discriminant information.
 
     Every row gets memberships u and 1 - u in the subspace and its complement that
@@ -40,7 +35,8 @@ class RPCADI(AboutGivenCentre):
     Parameters
     ----------
     tau : float, default=1.0
-        Temperature of the memberships; infinity gives spherical PCA.
+        Temperature of the memberships, in the unit of X for "norm" and its square for
+        "raw"; infinity gives spherical PCA.
     membership : {"ratio", "root", "norm", "raw"}, default="ratio"
         r and r' are v/d and e/d, the roots of these, sqrt(v) and sqrt(e), or v and e.
     centre : {"mean", "median"}, default="mean"
@@ -79,7 +75,7 @@ class RPCADI(AboutGivenCentre):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class AnglePCA(AboutGivenCentre):
+class AnglePCA(FixedCentre):
     """Angle PCA: largest sum of ratios of projected length to residual.
 
     Maximises sum sqrt(v) / sqrt(e + gamma^2) about a fixed centre. Without gamma any
@@ -107,6 +103,11 @@ class AnglePCA(AboutGivenCentre):
     n_components, max_iter, tol, random_state
         See `Method`.
 
+    Attributes
+    ----------
+    gamma_ : float
+        The guard used.
+
     References
     ----------
     Q. Wang, Q. Gao, X. Gao, F. Nie (2017): Angle principal component analysis.
@@ -125,18 +126,21 @@ class AnglePCA(AboutGivenCentre):
     def _check(self) -> None:
         super()._check()
         validate_choice("variant", self.variant, ("exact", "circulated"))
-        validate_number("gamma", self.gamma, 1e-150, 1e150, auto=True)
+        number_or_none("gamma", self.gamma, 1e-150, 1e150)
 
     def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
-        gamma = None if isinstance(self.gamma, str) else float(self.gamma)
+        gamma = number_or_none("gamma", self.gamma, 1e-150, 1e150)
         return [AngleRule(gamma, exact=self.variant == "exact")]
 
-    def _solver_for(self, ground: Ground, k: int) -> Solver:
-        return one_power if self.variant == "exact" else exact
+    def _learnt(self, rule: Any) -> dict[str, Any]:
+        return {"gamma_": rule.gamma}
+
+    def _solver(self, ground: Ground, k: int) -> Solver:
+        return Powers(1) if self.variant == "exact" else EXACT
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class L21MaxPCA(AboutGivenCentre):
+class L21MaxPCA(FixedCentre):
     """Non-greedy L2,1-norm maximisation: largest sum of projected lengths.
 
     Maximises sum sqrt(v) about a fixed centre, by w = 1 / sqrt(v) and one power step.
@@ -172,5 +176,5 @@ class L21MaxPCA(AboutGivenCentre):
     def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
         return [LengthRule()]
 
-    def _solver_for(self, ground: Ground, k: int) -> Solver:
-        return one_power
+    def _solver(self, ground: Ground, k: int) -> Solver:
+        return Powers(1)

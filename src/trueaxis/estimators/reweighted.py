@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import Result, at_once
-from trueaxis.engine.reweighted import Centre, Solver, Weighed, exact, look
+from trueaxis.engine.reweighted import EXACT, Centre, Solver, Weighed, look
 from trueaxis.engine.rules import (
     FunctionRule,
     Rule,
@@ -23,8 +23,8 @@ from trueaxis.engine.rules import (
 )
 from trueaxis.engine.search import Search, with_variances
 from trueaxis.engine.starts import GivenCentre, equal_weights
-from trueaxis.estimators.method import Found, IteratedMethod, Method
-from trueaxis.validation import validate_choice, validate_number
+from trueaxis.estimators.method import AboutGivenCentre, Found, Method, StartedMethod
+from trueaxis.validation import validate_choice
 
 
 @dataclass(eq=False, repr=False)
@@ -61,22 +61,19 @@ class PlainPCA(Method):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RowWeighted(IteratedMethod):
+class RowWeighted(StartedMethod):
     """Base of methods that a rule defines."""
 
     def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
         """The rule; or several, of which each starts where the one before ended."""
         raise TypeError(f"{type(self).__name__} has no rule.")
 
-    def _solver_for(self, ground: Ground, k: int) -> Solver:
-        return exact
+    def _solver(self, ground: Ground, k: int) -> Solver:
+        return EXACT
 
     def _about(self) -> tuple[Centre, GivenCentre]:
         """Which centre the rows scatter about, and where it starts."""
         return "weighted", "mean"
-
-    def _n_init(self) -> int:
-        return 1
 
     def _search(self, ground: Ground, k: int) -> Found:
         centre, origin = self._about()
@@ -85,40 +82,26 @@ class RowWeighted(IteratedMethod):
             k,
             centre=centre,
             origin=origin,
-            solver=self._solver_for(ground, k),
+            solver=self._solver(ground, k),
             max_iter=self.max_iter,
             tol=self._tol(ground),
         )
         found = self._run(search, self._rules(ground, k))
-        subspace = with_variances(ground, found.turn)
-        return Found(subspace, found, found.turn.copy_weights())
+        subspace, n = with_variances(ground, found.turn)
+        learnt = self._learnt(found.turn.rule)
+        return Found(subspace, found, found.turn.copy_weights(), n, learnt)
 
     def _run(self, search: Search, rules: Sequence[Rule]) -> Result[Weighed]:
-        return search.best(rules, self._n_init())
+        return search.best(rules, self.n_init)
+
+    def _learnt(self, rule: Any) -> dict[str, Any]:
+        """Constants that the rule took from the data, by the attributes they become."""
+        return {}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class AboutGivenCentre(RowWeighted):
-    """Base of methods that do not learn a centre.
-
-    Parameters
-    ----------
-    centre : {"mean", "median"}, default="mean"
-        The sample mean, as the papers have it, or the spatial median.
-    n_init : int, default=1
-        Number of starts; all but the first are subspaces through random rows, and the
-        best objective wins.
-    """
-
-    centre: GivenCentre = "mean"
-    n_init: int = 1
-
-    def _check(self) -> None:
-        validate_choice("centre", self.centre, ("mean", "median"))
-        validate_number("n_init", self.n_init, 1, np.inf, whole=True)
-
-    def _n_init(self) -> int:
-        return self.n_init
+class FixedCentre(AboutGivenCentre, RowWeighted):
+    """Base of row-weighted methods that do not learn a centre."""
 
     def _about(self) -> tuple[Centre, GivenCentre]:
         return "fixed", self.centre
@@ -143,6 +126,9 @@ class ReweightedPCA(RowWeighted):
         ``rule__name``. None weighs all rows alike.
     centre : {"weighted", "mean", "median"}, default="weighted"
         Weighted mean, learnt with the subspace; or sample mean or spatial median.
+    n_init : int, default=1
+        Number of starts; all but the first are random, and the largest objective (the
+        smallest, if the rule has aim = -1) wins.
     n_components, max_iter, tol, random_state
         See `Method`.
 
@@ -159,6 +145,7 @@ class ReweightedPCA(RowWeighted):
     centre: Literal["weighted", "mean", "median"] = "weighted"
 
     def _check(self) -> None:
+        super()._check()
         validate_choice("centre", self.centre, ("weighted", "mean", "median"))
         if not (
             self.rule is None or isinstance(self.rule, Rule) or callable(self.rule)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -33,7 +33,11 @@ class Selecting(RowWeighted):
     q: int | float = 0.75
 
     def _check(self) -> None:
+        super()._check()
         validate_part("q", self.q)
+
+    def _learnt(self, rule: Any) -> dict[str, Any]:
+        return {"q_": rule.q}
 
     def _kept(self, ground: Ground, k: int) -> float:
         """Number of rows to keep, copies counted."""
@@ -80,6 +84,11 @@ class TRPCA(Selecting):
     n_components, max_iter, tol, random_state
         See `Method`.
 
+    Attributes
+    ----------
+    q_ : float
+        Number of rows kept.
+
     References
     ----------
     F. Nie, D. Wu, R. Wang, X. Li (2020): Truncated robust principle component analysis
@@ -95,14 +104,6 @@ class TRPCA(Selecting):
     """
 
     q: int | float = 0.5
-    n_init: int = 1
-
-    def _check(self) -> None:
-        super()._check()
-        validate_number("n_init", self.n_init, 1, np.inf, whole=True)
-
-    def _n_init(self) -> int:
-        return self.n_init
 
     def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
         return [NearestRule(self._kept(ground, k), 1.0)]
@@ -130,6 +131,11 @@ class DRPCA(Selecting):
     n_components, max_iter, tol, random_state
         See `Method`.
 
+    Attributes
+    ----------
+    q_ : float
+        Number of rows kept.
+
     References
     ----------
     F. Nie, S. Wang, Z. Wang, R. Wang, X. Li (2022): Discrete robust principal component
@@ -145,13 +151,6 @@ class DRPCA(Selecting):
     """
 
     n_init: int = 10
-
-    def _check(self) -> None:
-        super()._check()
-        validate_number("n_init", self.n_init, 1, np.inf, whole=True)
-
-    def _n_init(self) -> int:
-        return self.n_init
 
     def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
         return [NearestRule(self._kept(ground, k), 2.0)]
@@ -176,9 +175,17 @@ class RWLAN(Selecting):
         Number of rows to keep, or their share; fewer than all. The authors give none.
     gamma : {"adaptive", "frozen"} or float, default="adaptive"
         Chosen in every round so that q weights are positive; kept from the first round;
-        or given, in squared units of X (infinity is plain PCA).
+        or given, in squared units of X, whatever q is (infinity is plain PCA).
+    n_init : int, default=1
+        Number of starts; all but the first are subspaces of a few random rows, and the
+        least objective wins.
     n_components, max_iter, tol, random_state
         See `Method`.
+
+    Attributes
+    ----------
+    q_ : float
+        Number of rows kept.
 
     References
     ----------
@@ -207,7 +214,8 @@ class RWLAN(Selecting):
         return n - 1  # the row that is left out gives the weights
 
     def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
-        return [NeighbourRule(self._kept(ground, k), self.gamma)]
+        adaptive = isinstance(self.gamma, str)
+        return [NeighbourRule(self._kept(ground, k) if adaptive else 0.0, self.gamma)]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -234,8 +242,16 @@ class RPCARP(Selecting):
     centre : {"selected", "mean", "median"}, default="selected"
         Mean of the rows kept (fixed after `max_iter` rounds, should they go in a
         circle), or sample mean or spatial median, fixed from the start.
+    n_init : int, default=1
+        Number of starts; all but the first are subspaces of a few random rows, and the
+        least objective wins.
     n_components, max_iter, tol, random_state
         See `Method`.
+
+    Attributes
+    ----------
+    q_ : float
+        Number of rows kept.
 
     References
     ----------

@@ -5,33 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from trueaxis.engine.ground import Ground
-from trueaxis.engine.polar import SignSearch, measured
-from trueaxis.engine.starts import GivenCentre, plain_moments
-from trueaxis.estimators.method import Found, IteratedMethod
+from trueaxis.engine.polar import SignSearch
+from trueaxis.engine.starts import plain_moments
+from trueaxis.engine.subspace import along
+from trueaxis.estimators.method import AboutGivenCentre, Found
 from trueaxis.validation import validate_choice, validate_flag, validate_number
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SignMethod(IteratedMethod):
-    """Base of the sign and power family.
-
-    Parameters
-    ----------
-    centre : {"mean", "median"}, default="mean"
-        The sample mean, as the papers have it, or the spatial median.
-    n_init : int, default=1
-        Number of starts; all but the first are random, and the largest objective wins.
-    """
-
-    centre: GivenCentre = "mean"
-    n_init: int = 1
-
-    def _check(self) -> None:
-        validate_choice("centre", self.centre, ("mean", "median"))
-        validate_number("n_init", self.n_init, 1, np.inf, whole=True)
+class SignMethod(AboutGivenCentre):
+    """Base of the sign and power family."""
 
     def _axes(
         self, ground: Ground, k: int, p: float, init: str, *, greedy: bool
@@ -40,7 +24,7 @@ class SignMethod(IteratedMethod):
         tol = self._tol(ground)
         search = SignSearch(ground, moments, p, init, self.n_init, self.max_iter, tol)
         result = search.greedy(k) if greedy else search.together(k)
-        subspace = measured(result.turn.next.basis, moments)
+        subspace = along(result.turn.next.basis, moments)
         return Found(subspace if greedy else subspace.sorted(), result)
 
 
