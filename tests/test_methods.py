@@ -242,6 +242,23 @@ def test_large_data_are_judged_by_a_sample(name):
     assert model.support_[~cloud.is_outlier].mean() > 0.95
 
 
+@pytest.mark.parametrize(
+    "model",
+    [DRPCA(2), TRPCA(2, n_init=5), L2pPCA(2, n_init=5), PCAL1(2, n_init=10)],
+    ids=str,
+)
+def test_many_starts_of_large_data_are_tried_on_a_sample(model):
+    cloud = planted("scatter", n=9000, n_features=6, n_components=2, share=0.1)
+    rows = Streamed(cloud.X)
+    few = clone(model).set_params(n_init=1)._fit(rows)
+    once, rows.reads = rows.reads, 0
+    many = clone(model)._fit(rows)
+    assert rows.reads < 4 * once
+    sense = 1 if isinstance(model, PCAL1) else -1
+    best = [sense * one.history_["objective"][-1] for one in (few, many)]
+    assert best[1] >= best[0] * (1 - 1e-6 * np.sign(best[0]))
+
+
 # ---------------------------------------------------------------- number of components
 
 

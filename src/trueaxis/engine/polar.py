@@ -19,7 +19,7 @@ from trueaxis.engine.moments import Moments
 from trueaxis.engine.reweighted import look
 from trueaxis.engine.squarem import Squarem
 from trueaxis.engine.subspace import Subspace, orthonormal, top_eigen
-from trueaxis.rows import Rows
+from trueaxis.rows import ArrayRows, Rows
 
 MOST_DAMPINGS = 60
 # Keeps axes that nothing pulls where they are, and moves no other.
@@ -235,13 +235,20 @@ class SignSearch:
         step = PolarStep(ground.rows, self.p, smooth, ground.counts, held)
         rng = ground.rng()
         starts = [self._first(k, held, rng)]
-        starts += [self._random(k, held, rng) for _ in range(self.n_init - 1)]
-        return best_of((self._climb(step, start) for start in starts), sense=1)
+        others = [self._random(k, held, rng) for _ in range(self.n_init - 1)]
+        if others and ground.sample.large:
+            # A sample tells which is best; only that one goes on with all rows.
+            part = replace(step, rows=ArrayRows(ground.sample.S), counts=None)
+            others = [self._climb(part, others).turn.next]
+        return self._climb(step, [*starts, *others])
 
-    def _climb(self, step: PolarStep, start: Subspace) -> Result[Pulled]:
+    def _climb(self, step: PolarStep, starts: list[Subspace]) -> Result[Pulled]:
         # Signs settle by themselves, and below 1 there is little to extrapolate.
-        leap = Squarem() if self.p > 1 else None
-        return iterate(step, start, max_iter=self.max_iter, tol=self.tol, leap=leap)
+        def climb(start: Subspace) -> Result[Pulled]:
+            leap = Squarem() if self.p > 1 else None
+            return iterate(step, start, max_iter=self.max_iter, tol=self.tol, leap=leap)
+
+        return best_of(map(climb, starts), sense=1)
 
     def _first(self, k: int, held: NDArray, rng: np.random.Generator) -> Subspace:
         if self.init == "random":

@@ -114,6 +114,10 @@ class Rule(BaseEstimator):
         """The rule with constants set by the first look at all rows."""
         return self
 
+    def for_part(self, share: float) -> Rule:
+        """The rule for a sample that is a share of the rows."""
+        return self
+
     def calm(self, view: View) -> Rule:
         """The rule with bounded weights, for variances that tell of many rows."""
         return self

@@ -5,7 +5,7 @@ What every row-weighted method but DSWL does with its rule; DSWL has `stages`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,16 +72,20 @@ class Search:
         start, last = first, frozen[-1]
         for rule in frozen[:-1]:
             start = self.iterate(rule, start, ANNEALING_ROUNDS).turn.next
-        starts = [start, *self._random_starts(first, n_init - 1)]
+        starts = [start, *self._random_starts(last, first, n_init - 1)]
         ends = (self.iterate(last, start, self.max_iter) for start in starts)
         return best_of(ends, last.aim)
 
-    def iterate(self, rule: Rule, start: Subspace, rounds: int) -> Result[Weighed]:
+    def iterate(
+        self, rule: Rule, start: Subspace, rounds: int, *, on_sample: bool = False
+    ) -> Result[Weighed]:
         """Iterate one rule, whose constants are set, from a start."""
-        ground = self.ground
+        rows, counts = self.ground.rows, self.ground.counts
+        if on_sample:
+            rows, counts = ArrayRows(self.ground.sample.S), None
         smooth = rule.proven and rule.smooth and self.solver.smooth
         return iterate(
-            ReweightedStep(ground.rows, rule, ground.counts, self.centre, self.solver),
+            ReweightedStep(rows, rule, counts, self.centre, self.solver),
             start,
             max_iter=min(rounds, self.max_iter),
             tol=self.tol,
@@ -89,11 +93,18 @@ class Search:
             sense=rule.aim,
         )
 
-    def _random_starts(self, first: Subspace, n: int) -> Iterator[Subspace]:
-        rng, S = self.ground.rng(), self.ground.sample.S
-        for _ in range(n):
-            centre = first.mean if self.centre == "fixed" else None
-            yield few_rows_start(S, self.k, rng, centre)
+    def _random_starts(self, rule: Rule, first: Subspace, n: int) -> list[Subspace]:
+        rng, sample = self.ground.rng(), self.ground.sample
+        centre = first.mean if self.centre == "fixed" else None
+        starts = [few_rows_start(sample.S, self.k, rng, centre) for _ in range(n)]
+        if not starts or not sample.large:
+            return starts
+        # A sample tells which is best; only that one goes on with all rows.
+        part = rule.for_part(len(sample.S) / self.ground.n_copies)
+        ends = (
+            self.iterate(part, start, self.max_iter, on_sample=True) for start in starts
+        )
+        return [best_of(ends, rule.aim).turn.next]
 
 
 def few_rows_start(

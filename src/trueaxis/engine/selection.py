@@ -73,6 +73,10 @@ class NearestRule(GuardedRule):
     aim = -1
     proven = True
 
+    def for_part(self, share: float) -> NearestRule:
+        """As many of a sample as of all rows."""
+        return replace(self, q=share * self.q)
+
     def weigh(self, view: View) -> Weighing:
         """(p/2 - 1) ln e, or minus infinity."""
         share = smallest(view.e, self.q, view.counts).share
@@ -106,6 +110,11 @@ class NeighbourRule(Rule):
     def proven(self) -> bool:  # type: ignore[override]
         """Nothing is promised while gamma changes."""
         return self.gamma != "adaptive"
+
+    def for_part(self, share: float) -> NeighbourRule:
+        """As many of a sample as of all rows, whose weights are larger there."""
+        gamma = self.gamma if isinstance(self.gamma, str) else share * self.gamma
+        return replace(self, q=share * self.q, gamma=gamma)
 
     def freeze(self, view: View) -> NeighbourRule:
         """Set gamma by the first look, if it is to be frozen."""
@@ -178,6 +187,10 @@ class RatioRule(GuardedRule):
     def proven(self) -> bool:  # type: ignore[override]
         """For "sin2" about a fixed centre only."""
         return self.ratio == "sin2" and self.centre_fixed
+
+    def for_part(self, share: float) -> RatioRule:
+        """As many of a sample as of all rows."""
+        return replace(self, q=share * self.q)
 
     def score(self, view: View) -> NDArray[np.float64]:
         """Return e/d, infinite on the centre, where it means nothing."""
