@@ -77,7 +77,9 @@ VARIANTS = [
 ]
 
 
-@parametrize_with_checks([cls() for cls in OTHERS.values()])
+@parametrize_with_checks(
+    [*(cls() for cls in OTHERS.values()), ReweightedPCA(1, rule=PowerRule(1.5))]
+)
 def test_scikit_learns_own_suite(estimator, check):
     check(estimator)
 
