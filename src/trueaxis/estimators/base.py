@@ -18,6 +18,7 @@ from sklearn.base import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from trueaxis.diagnostics import outlier_table, over
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import Result
 from trueaxis.engine.judge import Judged
@@ -52,6 +53,7 @@ class SubspaceEstimator(
     explained_variance_ratio_: NDArray
     noise_variance_: float
     n_components_: int
+    n_samples_: float
     weights_: NDArray[np.float64]
     support_: NDArray[np.bool_]
     cutoffs_: Distances
@@ -132,13 +134,9 @@ class SubspaceEstimator(
         ndarray of shape (n,)
             0 at the centre, -1 on a cut-off, lower for outliers.
         """
-        return -np.maximum.reduce(
-            [
-                _ratio(distance, cutoff)
-                for distance, cutoff in zip(
-                    self.distances(X), self.cutoffs_, strict=True
-                )
-            ]
+        found, limits = self.distances(X), self.cutoffs_
+        return -np.maximum(
+            over(found.score, limits.score), over(found.orthogonal, limits.orthogonal)
         )
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -167,6 +165,23 @@ class SubspaceEstimator(
         """
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
+    def outliers(self, X: ArrayLike, *, everything: bool = False) -> Any:
+        """Table of the outliers among rows, worst first: kind, distances, reason.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows of the fit, or new ones.
+        everything : bool, default=False
+            Regular rows as well.
+
+        Returns
+        -------
+        pandas.DataFrame, or ndarray with named fields where pandas is not installed
+            See `trueaxis.diagnostics.outlier_table`.
+        """
+        return outlier_table(self, X, everything=everything)
+
     def get_covariance(self) -> NDArray:
         """Covariance of regular rows: the components, and equal noise off them.
 
@@ -184,6 +199,7 @@ class SubspaceEstimator(
         D, dtype = ground.given.shape[1], ground.given.dtype
         subspace = ground.hull.lift(judged.subspace)
         k = self.n_components_ = len(subspace.basis)
+        self.n_samples_ = ground.n_copies
         self.components_ = fix_signs(subspace.basis).astype(dtype)
         self.mean_ = subspace.mean.astype(dtype)
         self.explained_variance_ = subspace.variances.astype(dtype)
@@ -229,13 +245,6 @@ class SubspaceEstimator(
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _ratio(distance: NDArray, cutoff: float) -> NDArray[np.float64]:
-    """Distance in units of its cut-off; a cut-off of 0 leaves no room at all."""
-    if cutoff > 0:
-        return distance / cutoff
-    return np.where(distance > 0, np.inf, 0.0)
 
 
 def reachable(tol: float, rows: Rows) -> float:

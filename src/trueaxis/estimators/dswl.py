@@ -87,6 +87,8 @@ class DSWL(SubspaceEstimator):
     noise_variance_ : float
         Mean variance of regular rows in the directions left out.
     n_components_ : int
+    n_samples_ : float
+        Number of rows, repetitions counted.
     weights_ : ndarray of shape (n,)
         Learned weights, sample weights included; they sum to 1. 0 for rows that were
         set aside as a group.

@@ -66,6 +66,8 @@ class Method(SubspaceEstimator):
         The subspace; variances are weighted where the method has weights (bounded, as
         those of rows near the subspace may be huge).
     n_components_ : int
+    n_samples_ : float
+        Number of rows, repetitions counted.
     weights_ : ndarray of shape (n,)
         Weights of rows, sample weights included; they sum to 1. Only of methods that
         have weights.

@@ -1,0 +1,334 @@
+"""MEASURE: which rows are bad, in what way, because of which columns, and so what.
+
+Everything here follows from a fitted model, any of `METHODS`, and rows, those of the
+fit or new ones. Plots, report and command line show these numbers and compute none.
+Notation: y = x - m, t = P y, v = |t|^2, e = |y - P't|^2, s = sum t_j^2 / variance_j.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from trueaxis.effect import Effect, effect
+from trueaxis.rows import Rows
+from trueaxis.trust import TrustPath, trust_path
+from trueaxis.validation import validate_rows
+
+if TYPE_CHECKING:
+    from trueaxis.estimators.base import SubspaceEstimator
+
+__all__ = [
+    "KINDS",
+    "Contributions",
+    "Diagnosis",
+    "Effect",
+    "Reasons",
+    "TrustPath",
+    "column_names",
+    "contributions",
+    "diagnose",
+    "effect",
+    "outlier_table",
+    "reasons",
+    "trust_path",
+]
+
+# The paper's categories: within both cut-offs, beyond that inside the subspace, beyond
+# that off it, beyond both.
+KINDS = ("regular", "inside", "off", "both")
+LEAST = 1e-75  # a cut-off of 0 leaves no room, and its square must not overflow
+
+
+class Contributions(NamedTuple):
+    """What every column adds to the squared distances of rows, each (n, D).
+
+    score : sums to the squared score distance; may be negative, where a column pulls
+        the row back
+    orthogonal : sums to the squared orthogonal distance
+    """
+
+    score: NDArray[np.float64]
+    orthogonal: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Rows as a model sees them.
+
+    Attributes
+    ----------
+    score, orthogonal : ndarray of shape (n,)
+        Distances.
+    score_cutoff, orthogonal_cutoff : float
+        Beyond which a row is an outlier.
+    kind : ndarray of shape (n,), str
+        One of `KINDS`.
+    column : ndarray of shape (n,), int
+        The column that, put right, would bring the row nearest to the regular ones.
+    share : ndarray of shape (n,)
+        Of the squared distances (in units of their cut-offs, added) that would be gone
+        then, 0 to 1.
+    names : ndarray of str
+        Of the columns.
+    """
+
+    score: NDArray[np.float64]
+    orthogonal: NDArray[np.float64]
+    score_cutoff: float
+    orthogonal_cutoff: float
+    kind: NDArray[np.str_]
+    column: NDArray[np.intp]
+    share: NDArray[np.float64]
+    names: NDArray[np.str_]
+
+    @property
+    def excess(self) -> NDArray[np.float64]:
+        """The larger of both distances over its cut-off: above 1 for outliers."""
+        return np.maximum(
+            over(self.score, self.score_cutoff),
+            over(self.orthogonal, self.orthogonal_cutoff),
+        )
+
+    @property
+    def flagged(self) -> NDArray[np.bool_]:
+        """Rows that are outliers."""
+        return self.kind != "regular"
+
+
+def over(distance: NDArray, cutoff: float) -> NDArray[np.float64]:
+    """Distance in units of its cut-off; a cut-off of 0 leaves no room at all."""
+    if cutoff > 0:
+        return distance / cutoff
+    return np.where(distance > 0, np.inf, 0.0)
+
+
+def diagnose(model: SubspaceEstimator, X: ArrayLike) -> Diagnosis:
+    """Distances, kind and main reason of every row.
+
+    Parameters
+    ----------
+    model : estimator
+        Any fitted method.
+    X : array-like of shape (n, D)
+        Rows, those of the fit or new ones.
+
+    Returns
+    -------
+    Diagnosis
+
+    Examples
+    --------
+    >>> from trueaxis import DSWL
+    >>> from trueaxis.datasets import sensors
+    >>> from trueaxis.diagnostics import diagnose
+    >>> table = sensors()
+    >>> found = diagnose(DSWL(2).fit(table.X), table.X)
+    >>> str(found.kind[25]), str(found.kind[62])  # over-run, a loose sensor
+    ('inside', 'off')
+    >>> table.columns[found.column[62]]
+    'vibration'
+    """
+    rows, limits = _rows(model, X), model.cutoffs_
+    n = rows.shape[0]
+    score, orthogonal, share = (np.empty(n) for _ in range(3))
+    column = np.empty(n, dtype=np.intp)
+    blame = _Blame(model)
+    for first, block in rows.blocks():
+        part = slice(first, first + len(block))
+        parts = _contributions(model, block)
+        for distance, c in zip((score, orthogonal), parts, strict=True):
+            distance[part] = np.sqrt(np.maximum(c.sum(axis=1), 0.0))
+        column[part], share[part] = blame(block)
+    kind = kinds(score > limits.score, orthogonal > limits.orthogonal)
+    return Diagnosis(
+        score=score,
+        orthogonal=orthogonal,
+        score_cutoff=limits.score,
+        orthogonal_cutoff=limits.orthogonal,
+        kind=kind,
+        column=column,
+        share=share,
+        names=column_names(model),
+    )
+
+
+def kinds(inside: NDArray[np.bool_], off: NDArray[np.bool_]) -> NDArray[np.str_]:
+    """Names of the paper's categories, from what lies beyond its cut-off."""
+    return np.array(KINDS)[inside + 2 * off.astype(int)]
+
+
+def contributions(model: SubspaceEstimator, X: ArrayLike) -> Contributions:
+    """What every column adds to the squared distances of rows.
+
+    Parameters
+    ----------
+    model : estimator
+        Any fitted method.
+    X : array-like of shape (n, D)
+
+    Returns
+    -------
+    Contributions
+        Two arrays (n, D), whose rows sum to the squared distances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trueaxis import DSWL
+    >>> from trueaxis.datasets import sensors
+    >>> from trueaxis.diagnostics import contributions
+    >>> X = sensors().X
+    >>> model = DSWL(2).fit(X)
+    >>> parts = contributions(model, X)
+    >>> bool(np.allclose(parts.score.sum(axis=1), model.distances(X).score ** 2))
+    True
+    """
+    return _contributions(model, _rows(model, X).read())
+
+
+def _contributions(model: SubspaceEstimator, block: NDArray) -> Contributions:
+    sub = model._subspace()
+    y = block - sub.mean
+    t = y @ sub.basis.T
+    residual = y - t @ sub.basis
+    score = y * ((t / sub.floored_variances()) @ sub.basis)
+    return Contributions(score, residual**2)
+
+
+class _Blame:
+    """Which single column to put right, by how much that would help.
+
+    Contributions smear: a wrong value moves the scores, and these the residuals of all
+    other columns. So for each column in turn: how far would the distances fall, were it
+    free? With q(y) = y'My, M the sum of both distances in units of their cut-offs, that
+    is (My)_j^2 / M_jj, and no other column can take a single wrong value's blame.
+    """
+
+    def __init__(self, model: SubspaceEstimator) -> None:
+        self.sub, limits = model._subspace(), model.cutoffs_
+        self.inside, self.off = (1 / max(c, LEAST) ** 2 for c in limits)
+        P, variances = self.sub.basis, self.sub.floored_variances()
+        with np.errstate(over="ignore"):  # where there is no variance at all
+            self.scaled = P / variances[:, None]
+            own = self.inside * (P * self.scaled).sum(axis=0)
+        self.diagonal = own + self.off * (1 - (P**2).sum(axis=0))
+
+    def __call__(self, block: NDArray) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return the column of every row, and the share that would be gone."""
+        y = block - self.sub.mean
+        t = y @ self.sub.basis.T
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            My = self.inside * t @ self.scaled + self.off * (y - t @ self.sub.basis)
+            total = np.einsum("ij,ij->i", My, y)
+            gain = np.where(self.diagonal > 0, My**2 / self.diagonal, 0.0)
+            column = np.nan_to_num(gain, nan=0.0, posinf=np.inf).argmax(axis=1)
+            share = gain[np.arange(len(y)), column] / total
+        return column, np.clip(np.nan_to_num(share, nan=0.0, posinf=1.0), 0.0, 1.0)
+
+
+class Reasons(NamedTuple):
+    """Logarithms of DSWL's three weights, up to a constant each; below 0.
+
+    inside : -v / (n tau_a), distance inside the subspace
+    off : -e / (n tau_b), distance off it
+    centre : -d / (n tau_c), distance from the centre
+    """
+
+    inside: NDArray[np.float64]
+    off: NDArray[np.float64]
+    centre: NDArray[np.float64]
+
+
+def reasons(model: Any, X: ArrayLike) -> Reasons:
+    """Which of DSWL's three views condemns a row: the lowest of three log-weights.
+
+    Parameters
+    ----------
+    model : DSWL
+        Fitted.
+    X : array-like of shape (n, D)
+
+    Returns
+    -------
+    Reasons
+        Seen from `mean_` and `components_`.
+    """
+    if not hasattr(model, "tau_"):
+        raise TypeError(
+            f"{type(model).__name__} has no temperatures: only DSWL learns three "
+            "weights for every row. Use diagnose, which serves all methods."
+        )
+    block = _rows(model, X).read()
+    sub = model._subspace()
+    y = block - sub.mean
+    v = ((y @ sub.basis.T) ** 2).sum(axis=1)
+    e = _contributions(model, block).orthogonal.sum(axis=1)
+    a, b, c = (model.n_samples_ * tau for tau in model.tau_)
+    return Reasons(-v / a, -e / b, -(v + e) / c)
+
+
+def outlier_table(model: SubspaceEstimator, X: Any, *, everything: bool = False) -> Any:
+    """Rows that are outliers, worst first, with kind and reason.
+
+    Parameters
+    ----------
+    model : estimator
+        Any fitted method.
+    X : array-like of shape (n, D)
+    everything : bool, default=False
+        Regular rows as well.
+
+    Returns
+    -------
+    pandas.DataFrame, or ndarray with named fields where pandas is not installed
+        "row" (its number, or its label in the index of a frame), "kind", "excess" (the
+        larger distance over its cut-off), "score", "orthogonal" (distances), "column"
+        (the one to put right) and "share" (by how much that would help, 0 to 1); for
+        DSWL also the logarithms of its three weights, "inside", "off" and "centre".
+    """
+    found = diagnose(model, X)
+    excess = found.excess
+    order = np.argsort(-excess, kind="stable")
+    if not everything:
+        order = order[found.flagged[order]]
+    labels = getattr(X, "index", None)
+    numbers = np.arange(len(excess))
+    fields: dict[str, Any] = {
+        "row": (numbers if labels is None else np.asarray(labels))[order],
+        "kind": found.kind[order],
+        "excess": excess[order],
+        "score": found.score[order],
+        "orthogonal": found.orthogonal[order],
+        "column": found.names[found.column[order]],
+        "share": found.share[order],
+    }
+    if hasattr(model, "tau_"):
+        why = reasons(model, X)
+        fields |= {name: x[order] for name, x in zip(why._fields, why, strict=True)}
+    try:
+        import pandas as pd
+    except ImportError:
+        types = [(name, values.dtype) for name, values in fields.items()]
+        table = np.empty(len(order), dtype=types)
+        for name, values in fields.items():
+            table[name] = values
+        return table
+    return pd.DataFrame(fields)
+
+
+def column_names(model: SubspaceEstimator) -> NDArray[np.str_]:
+    """Names of the columns that a model was fitted on, or their numbers."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        names = [f"x{i}" for i in range(model.n_features_in_)]
+    return np.array([str(name) for name in names])
+
+
+def _rows(model: SubspaceEstimator, X: ArrayLike) -> Rows:
+    check_is_fitted(model)
+    return validate_rows(model, X, reset=False)

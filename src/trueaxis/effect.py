@@ -1,0 +1,92 @@
+"""MEASURE: what bad rows do to plain PCA, and which rows do; see `diagnostics`.
+
+Notation: y = x - m, t = P y, with m and P those of the robust model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import subspace_angles
+from sklearn.utils.validation import check_is_fitted
+
+from trueaxis.engine.starts import plain_moments
+from trueaxis.engine.subspace import solve
+from trueaxis.validation import validate_rows
+
+if TYPE_CHECKING:
+    from trueaxis.estimators.base import SubspaceEstimator
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What bad rows did to plain PCA.
+
+    Attributes
+    ----------
+    angles : ndarray of shape (k,)
+        Principal angles between the robust and the plain subspace in degrees, largest
+        first.
+    shift : ndarray of shape (D,)
+        Plain mean minus robust mean.
+    tilt_share, shift_share : ndarray of shape (n,)
+        Share of every row in the turn of the axes, and in the move of the mean; each
+        sums to 1 (or is 0, where nothing moved).
+    """
+
+    angles: NDArray[np.float64]
+    shift: NDArray[np.float64]
+    tilt_share: NDArray[np.float64]
+    shift_share: NDArray[np.float64]
+
+
+def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
+    """How different plain PCA is on these rows, and which rows are responsible.
+
+    A row turns the axes by what it adds to the covariance between the inside and the
+    outside of the robust subspace, where regular rows leave none.
+
+    Parameters
+    ----------
+    model : estimator
+        Any fitted method.
+    X : array-like of shape (n, D)
+        Rows, usually those of the fit.
+
+    Returns
+    -------
+    Effect
+
+    Examples
+    --------
+    >>> from trueaxis import DSWL
+    >>> from trueaxis.datasets import planted
+    >>> from trueaxis.diagnostics import effect
+    >>> cloud = planted("ocs", share=0.2)
+    >>> found = effect(DSWL(3).fit(cloud.X), cloud.X)
+    >>> bool(found.angles[0] > 80)
+    True
+    >>> bool(found.shift_share[cloud.is_outlier].sum() > 0.9)
+    True
+    """
+    check_is_fitted(model)
+    rows = validate_rows(model, X, reset=False)
+    robust = model._subspace()
+    plain = solve(plain_moments(rows, None), len(robust.basis))
+    angles = np.degrees(subspace_angles(robust.basis.T, plain.basis.T))
+    y = rows.read() - robust.mean
+    shift = plain.mean - robust.mean
+    t = y @ robust.basis.T
+    residual = y - t @ robust.basis
+    # Sum over rows of residual t', without forming D x k matrices of single rows.
+    tilt = residual.T @ t
+    tilt_share = np.einsum("ij,ij->i", residual @ tilt, t)
+    return Effect(angles, shift, _shares(tilt_share), _shares(y @ shift))
+
+
+def _shares(x: NDArray) -> NDArray[np.float64]:
+    total = x.sum()
+    return x / total if total > 0 else np.zeros_like(x)

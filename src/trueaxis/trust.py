@@ -1,0 +1,135 @@
+"""MEASURE: how DSWL's answer changes as ever fewer rows are trusted.
+
+A path of fits, each started where the one before ended; see also `diagnostics`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import subspace_angles
+from sklearn.utils.validation import check_is_fitted
+
+from trueaxis.engine.ground import Ground
+from trueaxis.engine.stages import Plan, learn, settle
+from trueaxis.engine.starts import equal_weights
+from trueaxis.rows import ArrayRows
+from trueaxis.validation import validate_rows
+
+DEFAULT_TRUSTS = tuple(float(t) for t in np.round(np.arange(0.95, 0.49, -0.05), 2))
+PATH_ROUNDS, PATH_TOL = 50, 1e-4
+
+
+@dataclass(frozen=True)
+class TrustPath:
+    """DSWL fitted along falling trust, each fit started where the one before ended.
+
+    Attributes
+    ----------
+    trust : ndarray of shape (m,)
+    step : ndarray of shape (m,)
+        Largest angle to the fit before in degrees (0 for the first): a jump tells that
+        a group of rows held the axes until then.
+    to_model : ndarray of shape (m,)
+        Largest angle to the model's own subspace in degrees.
+    rows : ndarray of shape (r,)
+        Numbers of the rows that the path was made of (all, or a sample of large data).
+    weights : ndarray of shape (m, r)
+        In units of their mean: 1 for a row that counts like others.
+    """
+
+    trust: NDArray[np.float64]
+    step: NDArray[np.float64]
+    to_model: NDArray[np.float64]
+    rows: NDArray[np.intp]
+    weights: NDArray[np.float64]
+
+    def left_at(self, least: float = 0.05) -> NDArray[np.float64]:
+        """Trust at which the weight of each row fell below `least`; 0 if it never did.
+
+        A row that came back has not left.
+        """
+        low = self.weights < least
+        stays = np.logical_and.accumulate(low[::-1], axis=0)[::-1]
+        first = np.where(stays.any(axis=0), stays.argmax(axis=0), -1)
+        return np.where(first >= 0, self.trust[first], 0.0)
+
+
+def trust_path(
+    model: Any, X: ArrayLike, trust: ArrayLike = DEFAULT_TRUSTS
+) -> TrustPath:
+    """How subspace and weights change as ever fewer rows are trusted.
+
+    Parameters
+    ----------
+    model : DSWL
+        Fitted; gives the number of components.
+    X : array-like of shape (n, D)
+        Rows, usually those of the fit.
+    trust : array-like, default from 0.95 down to 0.5
+        Falling shares in (0, 1].
+
+    Returns
+    -------
+    TrustPath
+
+    Examples
+    --------
+    >>> from trueaxis import DSWL
+    >>> from trueaxis.datasets import planted
+    >>> from trueaxis.trust import trust_path
+    >>> cloud = planted("ocs", share=0.2)
+    >>> path = trust_path(DSWL(3).fit(cloud.X), cloud.X)
+    >>> bool(path.step.max() > 50)  # the group lets go of the axes
+    True
+    """
+    check_is_fitted(model)
+    rows = validate_rows(model, X, reset=False)
+    shares = _falling(trust)
+    k = model.n_components_
+    ground = Ground(rows, None, np.random.default_rng(0))
+    S = ArrayRows(ground.sample.S)
+    robust = model._subspace().basis
+    state, before, found = equal_weights(S, k), None, []
+    for share in shares:
+        plan = Plan(k, float(share), None, PATH_ROUNDS, PATH_TOL)
+        start, temperatures = settle(S, state, plan)
+        turn = learn(S, start, temperatures, plan).turn
+        state = turn.next
+        basis = ground.hull.lift(state).basis
+        step = 0.0 if before is None else _angle(before, basis)
+        weights = len(ground.sample.S) * turn.copy_weights()
+        found.append((step, _angle(robust, basis), weights))
+        before = basis
+    steps, to_model, all_weights = zip(*found, strict=True)
+    order = np.argsort(ground.sample.index, kind="stable")
+    return TrustPath(
+        trust=shares,
+        step=np.array(steps),
+        to_model=np.array(to_model),
+        rows=ground.sample.index[order],
+        weights=np.array(all_weights)[:, order],
+    )
+
+
+def _falling(trust: ArrayLike) -> NDArray[np.float64]:
+    shares = np.atleast_1d(np.asarray(trust, dtype=float))
+    known = shares.ndim == 1 and len(shares) and ((shares > 0) & (shares <= 1)).all()
+    if not known:
+        raise ValueError(
+            f"trust={trust!r} is not understood: pass shares of the rows between 0 and "
+            "1, from large to small."
+        )
+    if (np.diff(shares) >= 0).any():
+        raise ValueError(
+            f"trust={trust!r} does not fall: each fit starts where the one before "
+            "ended, so pass shares from large to small."
+        )
+    return shares
+
+
+def _angle(P: NDArray, Q: NDArray) -> float:
+    return float(np.degrees(subspace_angles(P.T, Q.T)[0]))

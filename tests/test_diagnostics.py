@@ -1,0 +1,259 @@
+"""Which rows, in what way, because of which columns, and so what."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.linalg import subspace_angles
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
+from sklearn.decomposition import PCA
+
+from clouds import nasty
+from trueaxis import DSWL, METHODS, PlainPCA
+from trueaxis.datasets import planted, sensors
+from trueaxis.diagnostics import (
+    KINDS,
+    contributions,
+    diagnose,
+    effect,
+    outlier_table,
+    reasons,
+    trust_path,
+)
+
+EVERY = pytest.mark.parametrize("name", METHODS)
+
+
+def cloud(**options):
+    return planted("scatter", n=90, n_features=6, n_components=2, **options)
+
+
+@EVERY
+def test_contributions_add_up_to_the_squared_distances(name):
+    model = METHODS[name](2).fit(cloud(share=0.1).X)
+    new = cloud(share=0.5, random_state=7).X
+    parts, distances = contributions(model, new), model.distances(new)
+    np.testing.assert_allclose(parts.score.sum(axis=1), distances.score**2)
+    np.testing.assert_allclose(parts.orthogonal.sum(axis=1), distances.orthogonal**2)
+    assert (parts.orthogonal >= 0).all()
+
+
+@EVERY
+def test_a_diagnosis_says_what_predict_says(name):
+    model = METHODS[name](2).fit(cloud(share=0.1).X)
+    new = cloud(share=0.5, random_state=7).X
+    found = diagnose(model, new)
+    np.testing.assert_array_equal(found.flagged, model.predict(new) == -1)
+    np.testing.assert_allclose(found.excess, -model.score_samples(new))
+    inside = found.score > found.score_cutoff
+    off = found.orthogonal > found.orthogonal_cutoff
+    assert (found.kind[inside & off] == "both").all()
+    assert (found.kind[inside & ~off] == "inside").all()
+    assert (found.kind[~inside & off] == "off").all()
+    assert set(found.kind) <= set(KINDS)
+    assert ((found.share >= 0) & (found.share <= 1)).all()
+
+
+def three_kinds(seed, n=500, D=20, k=3):
+    """Rows far inside the subspace, far off it, and both, each in a group."""
+    rng = np.random.default_rng(seed)
+    base = planted("none", n=n, n_features=D, n_components=k, random_state=seed)
+    frame = np.linalg.qr(np.c_[base.components.T, rng.standard_normal((D, D - k))])[0]
+    inside, off = 30 * base.components[0], 6 * frame[:, k]
+    X, truth = base.X.copy(), np.full(n, "regular", dtype="U8")
+    for j, (kind, move) in enumerate(
+        [("inside", inside), ("off", off), ("both", inside + off)]
+    ):
+        rows = slice(30 * j, 30 * (j + 1))
+        X[rows] += move
+        truth[rows] = kind
+    return X, truth
+
+
+def test_the_three_kinds_are_told_apart():
+    right = []
+    for seed in range(6):
+        X, truth = three_kinds(seed)
+        kind = diagnose(DSWL(3).fit(X), X).kind
+        right.append([(kind == truth)[truth == one].mean() for one in KINDS])
+    assert np.mean(right) > 0.95 and np.min(np.mean(right, axis=0)) > 0.9
+
+
+@pytest.mark.parametrize(("D", "k"), [(20, 3), (6, 2), (8, 4), (40, 5)])
+def test_a_single_wrong_cell_is_blamed_on_its_column(D, k):
+    named = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = planted("none", n=300, n_features=D, n_components=k, random_state=seed).X
+        wrong = rng.integers(D, size=30)
+        size = rng.choice([-1, 1], 30) * rng.uniform(6, 10, 30)
+        X[np.arange(30), wrong] += size * X.std(axis=0)[wrong]
+        found = diagnose(DSWL(k).fit(X), X)
+        named.append((found.column[:30] == wrong)[found.flagged[:30]].mean())
+    assert np.mean(named) > 0.95
+
+
+def test_the_blame_is_what_putting_one_column_right_would_mend():
+    model = DSWL(2).fit(cloud(share=0.1).X)
+    new = cloud(share=0.5, random_state=7).X[-12:]
+    found = diagnose(model, new)
+    for row, x in enumerate(new):
+
+        def far(value, column, x=x):
+            y = x.copy()
+            y[column] = value
+            distances = model.distances(y[None])
+            return sum(
+                float(d[0]) ** 2 / c**2
+                for d, c in zip(distances, model.cutoffs_, strict=True)
+            )
+
+        now = far(x[0], 0)
+        left = [minimize_scalar(far, args=(j,)).fun for j in range(6)]
+        assert found.column[row] == np.argmin(left)
+        assert found.share[row] == pytest.approx(1 - min(left) / now, abs=1e-5)
+
+
+def test_sensors_have_the_faults_that_they_have():
+    table = sensors()
+    found = diagnose(DSWL(2).fit(table.X), table.X)
+    columns = np.array(table.columns)[found.column]
+    assert (columns[table.fault == "flow unit wrong"] == "flow").all()
+    assert (columns[table.fault == "loose sensor"] == "vibration").all()
+    assert (columns[table.fault == "over-run + outlet"] == "outlet").all()
+    assert (found.kind[table.fault == "over-run"] == "inside").all()
+
+
+# ---------------------------------------------------------------- reasons
+
+
+def test_the_three_log_weights_make_the_learned_weights():
+    X = cloud(share=0.2).X
+    model = DSWL(2, tau=(0.5, 0.3, 0.4), init="uniform", reweight=False).fit(X)
+    why = reasons(model, X)
+    log_weights = why.inside + why.off + why.centre
+    np.testing.assert_allclose(
+        np.exp(log_weights - logsumexp(log_weights)), model.weights_, atol=1e-6
+    )
+
+
+def test_only_dswl_has_reasons():
+    X = cloud().X
+    with pytest.raises(TypeError, match="PlainPCA has no temperatures.*diagnose"):
+        reasons(PlainPCA(2).fit(X), X)
+
+
+# ---------------------------------------------------------------- effect
+
+
+@EVERY
+def test_effect_compares_with_plain_pca(name):
+    X = cloud(share=0.2).X
+    model = METHODS[name](2).fit(X)
+    found, plain = effect(model, X), PCA(2).fit(X)
+    angles = np.degrees(subspace_angles(model.components_.T, plain.components_.T))
+    np.testing.assert_allclose(found.angles, angles, atol=1e-5)
+    np.testing.assert_allclose(found.shift, plain.mean_ - model.mean_, atol=1e-9)
+
+
+def test_the_rows_responsible_are_the_bad_ones():
+    data = planted("ocs", share=0.15)
+    found = effect(DSWL(3).fit(data.X), data.X)
+    assert found.angles[0] > 80
+    for share in (found.tilt_share, found.shift_share):
+        assert share.sum() == pytest.approx(1)
+    assert found.shift_share[data.is_outlier].sum() > 0.95
+    scattered = planted("amp", share=0.15)
+    tilt = effect(DSWL(3).fit(scattered.X), scattered.X).tilt_share
+    assert tilt[scattered.is_outlier].sum() > 0.95
+
+
+def test_plain_pca_has_no_effect_on_itself():
+    X = cloud().X
+    found = effect(PlainPCA(2).fit(X), X)
+    assert found.angles.max() < 1e-5 and np.linalg.norm(found.shift) < 1e-12
+
+
+# ---------------------------------------------------------------- table
+
+
+def test_the_table_of_outliers_is_sorted_and_labelled():
+    table = sensors()
+    frame = pd.DataFrame(table.X, columns=table.columns)
+    frame.index = [f"day {i}" for i in range(200)]
+    model = DSWL(2).fit(frame)
+    found = model.outliers(frame)
+    assert list(found.columns[:7]) == [
+        "row", "kind", "excess", "score", "orthogonal", "column", "share",
+    ]  # fmt: skip
+    assert found.excess.is_monotonic_decreasing and (found.excess > 1).all()
+    assert len(found) == (model.predict(frame) == -1).sum()
+    assert found.row.iloc[0] == "day 96" and found.column.iloc[0] == "flow"
+    assert len(model.outliers(frame, everything=True)) == 200
+
+
+def test_without_pandas_the_table_is_an_array(monkeypatch):
+    X = cloud(share=0.1).X
+    model = PlainPCA(2).fit(X)
+    frame = outlier_table(model, X, everything=True)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    array = outlier_table(model, X, everything=True)
+    assert array.dtype.names == tuple(frame.columns)
+    for name in array.dtype.names:
+        assert list(array[name]) == list(frame[name])
+
+
+CASES = list(nasty())
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
+@pytest.mark.filterwarnings("ignore:Only")
+def test_degenerate_data_have_a_diagnosis(case):
+    _, X, k = case
+    model = DSWL(k).fit(X)
+    if "1e300" in case[0]:
+        X = X[:-1]  # its squares overflow; predict knows it all the same
+    found = diagnose(model, X)
+    assert not np.isnan(found.share).any() and not np.isnan(found.excess).any()
+    np.testing.assert_array_equal(found.flagged, model.predict(X) == -1)
+
+
+# ---------------------------------------------------------------- trust path
+
+
+def test_the_path_jumps_where_a_group_lets_go():
+    data = planted("ocs", share=0.2)
+    model = DSWL(3).fit(data.X)
+    path = trust_path(model, data.X)
+    assert path.trust[0] == 0.95 and path.trust[-1] == 0.5
+    assert path.step.max() > 50 and path.to_model[-1] < 5
+    np.testing.assert_array_equal(path.rows, np.arange(500))
+    np.testing.assert_allclose(path.weights.mean(axis=1), 1)
+    left = path.left_at()
+    assert left[data.is_outlier].min() > left[~data.is_outlier].mean()
+
+
+def test_the_path_of_clean_data_is_smooth():
+    X = planted("none").X
+    path = trust_path(DSWL(3).fit(X), X)
+    assert path.step.max() < 5 and path.to_model.max() < 10
+
+
+def test_wide_and_large_data_have_paths():
+    X = planted("ocs", n=60, n_features=90, share=0.2).X
+    assert trust_path(DSWL(3).fit(X), X, [0.8, 0.5]).weights.shape == (2, 60)
+    X = planted("ocs", n=6000, n_features=5, share=0.2).X
+    path = trust_path(DSWL(3).fit(X), X, [0.7, 0.5])
+    assert path.weights.shape == (2, 4000) and (np.diff(path.rows) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("trust", "message"),
+    [([0.5, 0.9], "does not fall"), ([1.5, 0.5], "between 0 and 1"), ([], "between")],
+)
+def test_bad_paths_are_refused(trust, message):
+    X = cloud().X
+    with pytest.raises(ValueError, match=message):
+        trust_path(DSWL(2).fit(X), X, trust)
