@@ -1,0 +1,97 @@
+"""WRITE files: beside, then renamed, so that nothing half-written is ever left.
+
+Tables as CSV, TSV or Parquet, or CSV to standard output; `tables` is the way in.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from trueaxis.tables import STANDARD, TableError
+
+
+def write_table(path: str | Path, fields: dict[str, Any]) -> None:
+    """Write columns to a CSV, TSV or Parquet file, or to standard output as CSV.
+
+    Parameters
+    ----------
+    path : str or Path
+        The ending tells the format; "-" writes CSV to standard output.
+    fields : dict
+        Name and values of every column, all of one length.
+    """
+    name, ending = str(path), Path(str(path)).suffix.lower()
+    if name != STANDARD and ending == ".parquet":
+        return _write_parquet(Path(name), fields)
+    delimiter = "\t" if ending == ".tsv" else ","
+    rows = zip(*(_printable(values) for values in fields.values()), strict=True)
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(fields)
+    writer.writerows(rows)
+    if name == STANDARD:
+        sys.stdout.write(text.getvalue())
+        return None
+    with beside(name) as file:
+        file.write(text.getvalue().encode("utf-8"))
+    return None
+
+
+def _printable(values: Any) -> Iterator[Any]:
+    for value in np.asarray(values).tolist():
+        yield repr(value) if isinstance(value, float) else value
+
+
+def _write_parquet(path: Path, fields: dict[str, Any]) -> None:
+    try:
+        import pyarrow
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise TableError(
+            f"Writing {path} needs pyarrow: pip install 'trueaxis[parquet]', or choose "
+            "the ending .csv."
+        ) from None
+    table = pyarrow.table({name: np.asarray(values) for name, values in fields.items()})
+    with beside(path) as file:
+        parquet.write_table(table, file)
+
+
+@contextmanager
+def beside(path: str | Path) -> Iterator[IO[bytes]]:
+    """A file to write that takes the place of `path` when all is written.
+
+    If anything goes wrong, or is interrupted, `path` stays as it was.
+    """
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise TableError(f"The folder {target.parent} does not exist: make it first.")
+    handle, temporary = tempfile.mkstemp(
+        dir=target.parent, prefix=f".{target.name}.", suffix=".part"
+    )
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        # Files made by mkstemp are private; the result should be as any other file.
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
