@@ -21,17 +21,16 @@ def test_the_ten_lines_of_the_readme_print_what_they_say(capsys):
     assert "[-1 -1 -1]" in printed
 
 
-CODE = re.findall(
-    r"```python\n(.*?)```", (ROOT / "docs" / "methods.md").read_text(), re.S
-)
-
-
-@pytest.mark.parametrize("code", CODE, ids=range(len(CODE)))
-def test_code_in_which_method_when_runs_and_prints_what_it_says(code, capsys):
-    exec(compile(code, "methods.md", "exec"), {"__name__": "methods.md"})
-    printed = capsys.readouterr().out.splitlines()
-    promised = re.findall(r"print\(.*\)  # (.*)", code)
-    assert printed == promised and printed
+# Blocks of one page build on each other.
+@pytest.mark.parametrize("page", ["methods.md", "diagnostics.md"])
+def test_code_in_the_docs_runs_and_prints_what_it_says(page, capsys):
+    text = (ROOT / "docs" / page).read_text()
+    names = {"__name__": page}
+    for code in re.findall(r"```python\n(.*?)```", text, re.S):
+        exec(compile(code, page, "exec"), names)
+        printed = capsys.readouterr().out.splitlines()
+        promised = re.findall(r"print\(.*\)  # (.*)", code)
+        assert printed == promised and printed
 
 
 def test_every_method_is_in_the_table_of_methods():

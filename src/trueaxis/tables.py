@@ -289,7 +289,7 @@ def _numbers(
         except (TypeError, ValueError):
             raise TableError(
                 f"Column {name!r} has text: {str(cell)!r} in {_place(row, lines)}. "
-                f"Only numbers can be analysed: leave it out (--drop {name!r}), or take "
+                f"Only numbers can be analysed: leave it out (--drop {name!r}), or use "
                 f"it for names of rows (--id {name!r}) or a label (--label {name!r})."
             ) from None
     return out
