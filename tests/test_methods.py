@@ -452,6 +452,11 @@ def test_variances_are_those_of_many_rows():
         np.testing.assert_allclose(model.explained_variance_ / plain, 1, atol=off)
 
 
+def test_one_column_is_explained_by_itself():
+    model = PCP(1).fit(GOOD[:, :1])
+    np.testing.assert_allclose(model.explained_variance_, GOOD[:, 0].var(ddof=1))
+
+
 def test_nothing_of_low_rank_is_told():
     with pytest.warns(UserWarning, match="SPCP found nothing.*'sigma': 1000000"):
         model = SPCP(2, sigma=1e6).fit(GOOD)

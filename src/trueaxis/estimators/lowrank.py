@@ -81,11 +81,12 @@ class Pursuit(IteratedMethod):
         # Mean and axes are those of the low rank, variances those without gross errors.
         found = equal_weights(ArrayRows(low_rank), k)
         rows = plain_moments(ArrayRows(X - split.gross()), None).about(found.mean)
-        if found.total > 1e-12 * rows.total():
+        plain = equal_weights(ground.rows, k)
+        if found.total > 1e-12 * plain.total:
             found = spanned(found.basis, rows)
-        else:
+        elif plain.total > 0:
             self._warn_of_nothing()
-            found = equal_weights(ground.rows, k)
+            found = plain
         learnt = {"low_rank_": low_rank, "sparse_": split.sparse, "lam_": step.lam}
         return Found(found, result, learnt=learnt | self._learnt(step, split))
 
