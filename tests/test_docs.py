@@ -22,7 +22,7 @@ def test_the_ten_lines_of_the_readme_print_what_they_say(capsys):
 
 
 # Blocks of one page build on each other.
-@pytest.mark.parametrize("page", ["methods.md", "diagnostics.md"])
+@pytest.mark.parametrize("page", ["methods.md", "diagnostics.md", "model-files.md"])
 def test_code_in_the_docs_runs_and_prints_what_it_says(page, capsys):
     text = (ROOT / "docs" / page).read_text()
     names = {"__name__": page}

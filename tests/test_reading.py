@@ -181,7 +181,7 @@ def test_a_failed_write_leaves_the_old_file_alone(tmp_path):
             file.write(b"half")
             raise error
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
-    with pytest.raises(TableError, match="folder .* does not exist"):
+    with pytest.raises(FileNotFoundError, match="No such folder.*create it first"):
         write_table(tmp_path / "no" / "out.csv", {"a": [1]})
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         TwoWayPCA,
         WeightedPCA,
     )
+    from trueaxis.files import load, save
 
 __version__ = "0.1.0"
 
@@ -60,6 +61,8 @@ __all__ = [
     "TwoWayPCA",
     "WeightedPCA",
     "__version__",
+    "load",
+    "save",
 ]
 
 
@@ -69,6 +72,10 @@ def __getattr__(name: str) -> Any:
         from trueaxis.engine.rules import Rule
 
         return Rule
+    if name in ("load", "save"):
+        from trueaxis import files
+
+        return getattr(files, name)
     if name in __all__:
         from trueaxis import estimators
 

@@ -330,5 +330,5 @@ def column_names(model: SubspaceEstimator) -> NDArray[np.str_]:
 
 
 def _rows(model: SubspaceEstimator, X: ArrayLike) -> Rows:
-    check_is_fitted(model)
+    check_is_fitted(model, "components_")
     return validate_rows(model, X, reset=False)

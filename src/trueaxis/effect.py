@@ -72,7 +72,7 @@ def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
     >>> bool(found.shift_share[cloud.is_outlier].sum() > 0.9)
     True
     """
-    check_is_fitted(model)
+    check_is_fitted(model, "components_")
     rows = validate_rows(model, X, reset=False)
     robust = model._subspace()
     plain = solve(plain_moments(rows, None), len(robust.basis))

@@ -86,7 +86,7 @@ def trust_path(
     >>> bool(path.step.max() > 50)  # the group lets go of the axes
     True
     """
-    check_is_fitted(model)
+    check_is_fitted(model, "components_")
     rows = validate_rows(model, X, reset=False)
     shares = _falling(trust)
     k = model.n_components_

@@ -6,12 +6,14 @@ Tables as CSV, TSV or Parquet, or CSV to standard output; `tables` is the way in
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import os
+import secrets
+import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -68,30 +70,38 @@ def _write_parquet(path: Path, fields: dict[str, Any]) -> None:
 
 @contextmanager
 def beside(path: str | Path) -> Iterator[IO[bytes]]:
-    """A file to write that takes the place of `path` when all is written.
+    """A file to write beside `path`, whose place it takes when all is written.
 
     If anything goes wrong, or is interrupted, `path` stays as it was.
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path))  # a link stays a link
+    if target.exists() and not target.is_file():
+        raise ValueError(f"{path} is a folder or a device: give the name of a file.")
     if not target.parent.is_dir():
-        raise TableError(f"The folder {target.parent} does not exist: make it first.")
-    handle, temporary = tempfile.mkstemp(
-        dir=target.parent, prefix=f".{target.name}.", suffix=".part"
-    )
+        what = "No such folder to write in: create it first"
+        raise FileNotFoundError(errno.ENOENT, what, str(target.parent))
+    temporary = target.with_name(f".trueaxis-{secrets.token_hex(8)}.tmp")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        # Files made by mkstemp are private; the result should be as any other file.
-        os.chmod(temporary, 0o666 & ~_umask())
+        if target.exists():
+            shutil.copymode(target, temporary)
         os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+    except BaseException:  # an interrupt, too, leaves nothing behind
+        temporary.unlink(missing_ok=True)
         raise
+    _sync_folder(target.parent)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _sync_folder(folder: Path) -> None:
+    # The new name reaches the disk with its folder, where folders can be opened.
+    if os.name != "posix":
+        return
+    with suppress(OSError):  # some network disks cannot; the file itself is whole
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -74,7 +74,7 @@ class SubspaceEstimator(
         -------
         ndarray of shape (n, n_components_)
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         rows = validate_rows(self, X, reset=False)
         basis = self.components_.T
 
@@ -96,7 +96,7 @@ class SubspaceEstimator(
         -------
         ndarray of shape (n, D)
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         scores = check_array(X, dtype=[np.float64, np.float32])
         if scores.shape[1] != self.n_components_:
             raise ValueError(
@@ -117,7 +117,7 @@ class SubspaceEstimator(
         Distances
             Two arrays of length n, `score` and `orthogonal`.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         rows = validate_rows(self, X, reset=False)
         (_, e, s), _ = rows.scan(Sweep(self._subspace()))
         return Distances(np.sqrt(s), np.sqrt(e))
@@ -189,7 +189,7 @@ class SubspaceEstimator(
         -------
         ndarray of shape (D, D)
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         P, noise = self.components_, self.noise_variance_
         D = P.shape[1]
         return (P.T * (self.explained_variance_ - noise)) @ P + noise * np.eye(D)

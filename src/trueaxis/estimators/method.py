@@ -119,12 +119,14 @@ class Method(SubspaceEstimator):
         found = self._search(ground, ground.n_components(self.n_components))
         subspace = unbiased(found.subspace, found.n or ground.n_copies)
         self._store(ground, ground.judged(subspace), found.result)
-        self._warn_unless_converged(found.result, self._tol(ground))
         for name, value in found.learnt.items():
             setattr(self, name, value)
         if found.weights is not None:
             w = found.weights if counts is None else counts * found.weights
             self.weights_ = w / w.sum()
+        # Last, as a warning may be turned into an error.
+        self._warn_unless_converged(found.result, self._tol(ground))
+        if found.weights is not None:
             self._warn_if_few(found, n)
         return self
 
