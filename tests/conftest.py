@@ -7,6 +7,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Let scikit-learn's suite check array API input as well.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
+# Pictures are drawn into memory, also where there is a screen.
+os.environ.setdefault("MPLBACKEND", "Agg")
+
 from hypothesis import settings
 
 settings.register_profile("ci", max_examples=30, deadline=None, derandomize=True)

@@ -205,6 +205,13 @@ def test_without_pandas_the_table_is_an_array(monkeypatch):
         assert list(array[name]) == list(frame[name])
 
 
+def test_rows_of_a_list_are_numbered():
+    X = cloud(share=0.1).X
+    model = PlainPCA(2).fit(X)
+    found = outlier_table(model, X.tolist())
+    assert list(found.row) == list(outlier_table(model, X).row)
+
+
 CASES = list(nasty())
 
 

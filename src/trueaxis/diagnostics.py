@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from trueaxis.effect import Effect, effect
+from trueaxis.plane import ScorePlane, Spread, score_plane
 from trueaxis.rows import Rows
 from trueaxis.trust import TrustPath, trust_path
 from trueaxis.validation import validate_rows
@@ -28,6 +29,8 @@ __all__ = [
     "Diagnosis",
     "Effect",
     "Reasons",
+    "ScorePlane",
+    "Spread",
     "TrustPath",
     "column_names",
     "contributions",
@@ -35,6 +38,8 @@ __all__ = [
     "effect",
     "outlier_table",
     "reasons",
+    "row_labels",
+    "score_plane",
     "trust_path",
 ]
 
@@ -296,10 +301,8 @@ def outlier_table(model: SubspaceEstimator, X: Any, *, everything: bool = False)
     order = np.argsort(-excess, kind="stable")
     if not everything:
         order = order[found.flagged[order]]
-    labels = getattr(X, "index", None)
-    numbers = np.arange(len(excess))
     fields: dict[str, Any] = {
-        "row": (numbers if labels is None else np.asarray(labels))[order],
+        "row": row_labels(X, len(excess))[order],
         "kind": found.kind[order],
         "excess": excess[order],
         "score": found.score[order],
@@ -327,6 +330,13 @@ def column_names(model: SubspaceEstimator) -> NDArray[np.str_]:
     if names is None:
         names = [f"x{i}" for i in range(model.n_features_in_)]
     return np.array([str(name) for name in names])
+
+
+def row_labels(X: Any, n: int) -> NDArray:
+    """Labels of n rows: those in the index of a frame, or their numbers."""
+    index = getattr(X, "index", None)
+    # A list has an `index` too, which is a method.
+    return np.arange(n) if index is None or callable(index) else np.asarray(index)
 
 
 def _rows(model: SubspaceEstimator, X: ArrayLike) -> Rows:

@@ -57,6 +57,10 @@ class TrustPath:
         first = np.where(stays.any(axis=0), stays.argmax(axis=0), -1)
         return np.where(first >= 0, self.trust[first], 0.0)
 
+    def n_left(self, least: float = 0.05) -> NDArray[np.intp]:
+        """Number of rows that left at each trust, see `left_at`."""
+        return (self.left_at(least) == self.trust[:, None]).sum(axis=1)
+
 
 def trust_path(
     model: Any, X: ArrayLike, trust: ArrayLike = DEFAULT_TRUSTS

@@ -1,0 +1,22 @@
+"""SHOW: displays of what `diagnostics` and fitted models know.
+
+Every display holds its numbers as attributes; ``from_estimator(model, X)`` computes and
+draws them, ``plot(ax=None)`` draws them again, somewhere else. They need matplotlib,
+which ``pip install 'trueaxis[plot]'`` brings.
+"""
+
+from trueaxis.plots.columns import ContributionsDisplay, ImageGridDisplay
+from trueaxis.plots.outlier_map import OutlierMapDisplay, WeightsDisplay
+from trueaxis.plots.paths import ConvergenceDisplay, TrustPathDisplay
+from trueaxis.plots.subspace import ScoresDisplay, ScreeDisplay
+
+__all__ = [
+    "ContributionsDisplay",
+    "ConvergenceDisplay",
+    "ImageGridDisplay",
+    "OutlierMapDisplay",
+    "ScoresDisplay",
+    "ScreeDisplay",
+    "TrustPathDisplay",
+    "WeightsDisplay",
+]

@@ -1,0 +1,267 @@
+"""What all displays share: where to draw, colours and marks of the kinds, labels.
+
+Colours are those of Okabe and Ito, which the colour-blind can tell apart; marks differ
+in form as well, for print in grey.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.diagnostics import KINDS
+
+GREY, BLUE, ORANGE, RED = "#9a9a9a", "#0072b2", "#e69f00", "#d55e00"
+TEXT = "#222222"
+# Colour, mark and size of every kind.
+LOOKS = {
+    "regular": (GREY, "o", 16),
+    "inside": (BLUE, "s", 38),
+    "off": (ORANGE, "^", 46),
+    "both": (RED, "D", 38),
+}
+FAR = 15  # beyond as many cut-offs, a distance is shown in logarithms
+MANY = 5000  # points that are drawn as pixels in vector graphics
+NARROW = 4.6  # inches of an axes that has no room for four legends in a line
+SMALL = 9  # points, of legends and labels
+
+
+class Display:
+    """Base of the displays.
+
+    Attributes
+    ----------
+    ax_ : matplotlib axes
+        Drawn on; the first of several.
+    axes_ : ndarray of matplotlib axes
+        All that were drawn on.
+    figure_ : matplotlib figure
+    """
+
+    ax_: Any
+    axes_: NDArray
+    figure_: Any
+
+    def _canvas(self, ax: Any, size: tuple[float, float]) -> Any:
+        """Return the axes given, or those of a new figure."""
+        if ax is None:
+            ax = pyplot().subplots(figsize=size, layout="constrained")[1]
+        self.ax_, self.figure_, self.axes_ = ax, ax.figure, np.array([ax])
+        return ax
+
+    def _panels(
+        self,
+        ax: Any,
+        shape: tuple[int, int],
+        size: tuple[float, float],
+        heights: Sequence[float] | None = None,
+    ) -> NDArray:
+        """Return a grid of axes: in a new figure, or in the place of the axes given."""
+        heights = [1.0] * shape[0] if heights is None else heights
+        if ax is None:
+            figure = pyplot().figure(figsize=size, layout="constrained")
+            axes = figure.subplots(*shape, squeeze=False, height_ratios=heights)
+        else:
+            figure = ax.figure
+            ax.set_axis_off()
+            axes = np.empty(shape, dtype=object)
+            for row, col in np.ndindex(*shape):
+                place = _place(row, col, shape[1], np.asarray(heights, dtype=float))
+                axes[row, col] = ax.inset_axes(place)
+        self.axes_, self.ax_, self.figure_ = axes, axes[0, 0], figure
+        return axes
+
+
+def pyplot() -> Any:
+    """matplotlib.pyplot, or what to do about its absence."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError(
+            "Plots need matplotlib, which is not installed: "
+            "pip install 'trueaxis[plot]'"
+        ) from None
+    return plt
+
+
+def _place(row: int, col: int, n_cols: int, heights: NDArray) -> list[float]:
+    """Left, bottom, width and height of a panel, in parts of the whole."""
+    gap = 0.06 if len(heights) > 1 else 0.0
+    parts = heights / heights.sum() * (1 - gap * (len(heights) - 1))
+    bottom = 1 - parts[: row + 1].sum() - gap * row
+    width = (1 - 0.04 * (n_cols - 1)) / n_cols
+    return [col * (width + 0.04), max(bottom, 0.0), width, parts[row]]
+
+
+def draw_kinds(
+    ax: Any, x: NDArray, y: NDArray, kind: NDArray, **options: Any
+) -> list[Any]:
+    """Draw rows with the colours and marks of their kinds, counted in their labels."""
+    drawn = []
+    for name in KINDS:
+        some = kind == name
+        if some.any():
+            drawn.append(_draw_kind(ax, x[some], y[some], name, options))
+    return drawn
+
+
+def _draw_kind(ax: Any, x: NDArray, y: NDArray, kind: str, options: dict) -> Any:
+    colour, mark, size = LOOKS[kind]
+    plain = kind == "regular"
+    return ax.scatter(
+        x,
+        y,
+        s=size,
+        c=colour,
+        marker=mark,
+        edgecolors="none" if plain else "black",
+        linewidths=0.6,
+        zorder=2 if plain else 3,
+        rasterized=len(x) > MANY,
+        label=f"{kind} ({len(x)})",
+        **options,
+    )
+
+
+def name_axes(ax: Any, title: str, x: str = "", y: str = "") -> None:
+    """Set title and labels, in dark text."""
+    ax.set_title(title, fontsize=11, color=TEXT)
+    ax.set_xlabel(x, color=TEXT)
+    ax.set_ylabel(y, color=TEXT)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def legend_below(ax: Any) -> None:
+    """Put the legend under the label of the x axis, where no point can be."""
+    from matplotlib.transforms import ScaledTranslation
+
+    lines = ax.get_xlabel().count("\n")
+    down = ScaledTranslation(0, -(38 + 12 * lines) / 72, ax.figure.dpi_scale_trans)
+    inches = ax.get_position().width * ax.figure.get_size_inches()[0]
+    ax.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        bbox_transform=ax.transAxes + down,
+        ncols=4 if inches > NARROW else 2,
+        fontsize=SMALL,
+        frameon=False,
+        borderaxespad=0.0,
+        handletextpad=0.5,
+        columnspacing=1.4,
+    )
+
+
+def distance_axis(axis: Any, distance: NDArray, cutoff: float, scale: str) -> str:
+    """Scale an axis for distances: linear, or linear up to the cut-off and log beyond.
+
+    A row a million times away would press all others into a point. Logarithms alone
+    would spread the middle of the cloud, of which nobody wants to know. Returns what
+    the axis' label should say about it.
+    """
+    finite = distance[np.isfinite(distance)]
+    top = float(finite.max(initial=cutoff))
+    knee = cutoff if cutoff > 0 else float(finite[finite > 0].min(initial=top))
+    limit = getattr(axis.axes, f"set_{axis.axis_name}lim")
+    if scale == "auto":
+        scale = "symlog" if top > FAR * knee else "linear"
+    if scale == "linear" or top <= knee:
+        limit(0, 1.08 * top if top > 0 else 1.0)
+        return ""
+    decades = np.log10(top / knee)
+    rescale = getattr(axis.axes, f"set_{axis.axis_name}scale")
+    rescale("symlog", linthresh=knee, linscale=max(0.5, 0.5 * decades))
+    limit(0, top * 10 ** (0.1 * max(decades, 1)))
+    _mark_distances(axis, knee, top)
+    return "\nlog beyond the cut-off"
+
+
+def _mark_distances(axis: Any, knee: float, top: float) -> None:
+    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+
+    low = np.asarray(MaxNLocator(3).tick_values(0, knee))
+    first, last = np.ceil(np.log10(2 * knee)), np.floor(np.log10(top))
+    step = max(1, int(np.ceil((last - first + 1) / 5)))
+    high = 10.0 ** np.arange(first, last + 1, step)
+    if last - first < 1:
+        high = np.unique([*high, 3 * 10.0**last, 3 * 10.0 ** (last - 1)])
+        high = high[(high > 2 * knee) & (high < top * 1.2)]
+    axis.set_major_locator(FixedLocator([*low[(low >= 0) & (low <= knee)], *high]))
+    axis.set_major_formatter(FuncFormatter(lambda x, _: _number(x)))
+    axis.set_minor_locator(NullLocator())
+
+
+def _number(x: float) -> str:
+    power = np.log10(x) if x > 0 else 0.0
+    whole = abs(power) >= 4 and abs(power - round(power)) < 1e-9
+    return f"$10^{{{round(power)}}}$" if whole else f"{x:g}"
+
+
+def label_points(
+    ax: Any, x: NDArray, y: NDArray, labels: NDArray, others: NDArray
+) -> None:
+    """Write labels beside points, worst first, where no other label or mark is.
+
+    `others` are marks to keep clear of, (n, 2), the points among them.
+    """
+    ax.figure.draw_without_rendering()  # limits and layout must be known
+    scale = 72 / ax.figure.dpi
+    spots = ax.transData.transform(np.column_stack([x, y])) * scale
+    marks = ax.transData.transform(others) * scale
+    taken = [(a - 4, b - 4, 8.0, 8.0) for a, b in marks]
+    for spot, label, px, py in zip(spots, labels, x, y, strict=True):
+        text = shorten(str(label), 14)
+        width, height = 0.62 * SMALL * len(text), 1.15 * SMALL
+        dx, dy = _free(spot, width, height, taken)
+        taken.append((spot[0] + dx, spot[1] + dy, width, height))
+        far = dx > 10 or dx + width < -10 or dy > 10 or dy + height < -10
+        ax.annotate(
+            text,
+            (px, py),
+            xytext=(dx, dy),
+            textcoords="offset points",
+            fontsize=SMALL,
+            color=TEXT,
+            arrowprops={"arrowstyle": "-", "lw": 0.5, "color": GREY} if far else None,
+            annotation_clip=False,
+            zorder=4,
+        )
+
+
+def _free(
+    spot: NDArray, width: float, height: float, taken: list
+) -> tuple[float, float]:
+    """Offset of a label's lower left corner: the nearest where nothing is."""
+    places = []
+    for reach in (7, 15, 25, 37, 50):
+        for angle in np.arange(12) * np.pi / 6:
+            # The side of the label that faces the point is `reach` away from it.
+            right, up = np.cos(angle), np.sin(angle)
+            dx = reach * right - 0.5 * width * (1 - right)
+            dy = reach * up - 0.5 * height * (1 - up)
+            places.append((dx, dy))
+    for dx, dy in places:
+        left, low = spot[0] + dx, spot[1] + dy
+        if not any(
+            left < a + w and a < left + width and low < b + h and b < low + height
+            for a, b, w, h in taken
+        ):
+            return dx, dy
+    return places[0]
+
+
+def whole_numbers(axis: Any) -> None:
+    """Mark an axis at whole numbers only."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+
+
+def shorten(text: str, most: int = 26) -> str:
+    """Cut long names in the middle: their ends tell them apart."""
+    if len(text) <= most:
+        return text
+    head = (most - 1) // 2
+    return f"{text[:head]}…{text[-(most - 1 - head) :]}"
