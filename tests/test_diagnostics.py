@@ -139,8 +139,10 @@ def test_the_three_log_weights_make_the_learned_weights():
     )
 
 
-def test_only_dswl_has_reasons():
+def test_only_dswl_has_reasons_and_a_path():
     X = cloud().X
+    with pytest.raises(TypeError, match="PlainPCA has no trust.*Pass a fitted DSWL"):
+        trust_path(PlainPCA(2).fit(X), X)
     with pytest.raises(TypeError, match="PlainPCA has no temperatures.*diagnose"):
         reasons(PlainPCA(2).fit(X), X)
 

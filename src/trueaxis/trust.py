@@ -91,6 +91,11 @@ def trust_path(
     True
     """
     check_is_fitted(model, "components_")
+    if not hasattr(model, "tau_"):
+        raise TypeError(
+            f"{type(model).__name__} has no trust: the path is one of DSWL fits. Pass a "
+            "fitted DSWL."
+        )
     rows = validate_rows(model, X, reset=False)
     shares = _falling(trust)
     k = model.n_components_
