@@ -18,6 +18,7 @@ lint: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/trueaxis demo --output docs/images/demo.png
+	MPLBACKEND=Agg $(BIN)/python docs/pictures.py
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/accuracy.py

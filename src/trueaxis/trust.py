@@ -93,8 +93,8 @@ def trust_path(
     check_is_fitted(model, "components_")
     if not hasattr(model, "tau_"):
         raise TypeError(
-            f"{type(model).__name__} has no trust: the path is one of DSWL fits. Pass a "
-            "fitted DSWL."
+            f"{type(model).__name__} has no trust: the path is one of DSWL fits. Pass "
+            "a fitted DSWL."
         )
     rows = validate_rows(model, X, reset=False)
     shares = _falling(trust)
