@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,11 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueaxis.cells import (
+    find_delimiter,
+    has_decimal_commas,
+    is_missing,
+    is_number,
+    with_point,
+)
+
 STANDARD = "-"
-DELIMITERS = ",;\t|"
-MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "-", "."}
-# What marks a number in tables with a decimal comma: 1.234,5 or 0,5.
-COMMA_NUMBER = re.compile(r"^[+-]?(\d{1,3}(\.\d{3})+|\d*),\d+([eE][+-]?\d+)?$")
 
 
 class TableError(ValueError):
@@ -141,57 +144,16 @@ def _from_text(text: str, name: str, choice: Choice) -> Table:
                 f"Line {line} of {_shown(name)} has {len(row)} cells, line {lines[0]} "
                 f"has {width} (parted by {delimiter!r}). Mend the line."
             )
-    if delimiter != "," and _has_decimal_commas(cells):
-        cells = [[_with_point(cell) for cell in row] for row in cells]
+    if delimiter != "," and has_decimal_commas(cells):
+        cells = [[with_point(cell) for cell in row] for row in cells]
     columns = [f"x{i}" for i in range(width)]
-    if not all(_is_number(cell) or _is_missing(cell) for cell in cells[0]):
+    if not all(is_number(cell) or is_missing(cell) for cell in cells[0]):
         columns, cells, lines = cells[0], cells[1:], lines[1:]
     if not cells:
         raise TableError(f"{_shown(name)} has a header, but no rows.")
     _refuse_repeated(columns, name)
     by_column: list[list[Any]] = [list(column) for column in zip(*cells, strict=True)]
     return _from_cells(columns, by_column, choice, lines)
-
-
-def find_delimiter(lines: Sequence[str]) -> str:
-    """What parts the cells: the character that all of the first lines have alike.
-
-    Examples
-    --------
-    >>> from trueaxis.tables import find_delimiter
-    >>> find_delimiter(["a;b", "1,5;2,5"])
-    ';'
-    """
-    some = [line for line in lines[:60] if line.strip()][:50]
-    best, most = ",", 0
-    for delimiter in DELIMITERS:
-        counts = {len(row) for row in csv.reader(some, delimiter=delimiter)}
-        if len(counts) == 1 and counts.pop() > max(1, most):
-            best = delimiter
-            most = len(next(csv.reader(some[:1], delimiter=delimiter)))
-    return best
-
-
-def _has_decimal_commas(cells: list[list[str]]) -> bool:
-    return any(COMMA_NUMBER.match(cell) for row in cells[:200] for cell in row)
-
-
-def _with_point(cell: str) -> str:
-    if COMMA_NUMBER.match(cell):
-        return cell.replace(".", "").replace(",", ".")
-    return cell
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return not _is_missing(cell)
-
-
-def _is_missing(cell: str) -> bool:
-    return cell.lower() in MISSING
 
 
 def _refuse_repeated(columns: Sequence[str], name: str) -> None:
@@ -282,7 +244,7 @@ def _numbers(
         pass
     out = np.full(len(cells), np.nan)
     for row, cell in enumerate(cells):
-        if cell is None or (isinstance(cell, str) and _is_missing(cell)):
+        if cell is None or (isinstance(cell, str) and is_missing(cell)):
             continue
         try:
             out[row] = float(cell)

@@ -1,0 +1,44 @@
+"""MEASURE: the one column of every row that is to be put right; see `diagnostics`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from trueaxis.estimators.base import SubspaceEstimator
+
+LEAST = 1e-75  # a cut-off of 0 leaves no room, and its square must not overflow
+
+
+class Blame:
+    """Which single column to put right, by how much that would help.
+
+    Contributions smear: a wrong value moves the scores, and these the residuals of all
+    other columns. So for each column in turn: how far would the distances fall, were it
+    free? With q(y) = y'My, M the sum of both distances in units of their cut-offs, that
+    is (My)_j^2 / M_jj, and no other column can take a single wrong value's blame.
+    """
+
+    def __init__(self, model: SubspaceEstimator) -> None:
+        self.sub, limits = model._subspace(), model.cutoffs_
+        self.inside, self.off = (1 / max(c, LEAST) ** 2 for c in limits)
+        P, variances = self.sub.basis, self.sub.floored_variances()
+        with np.errstate(over="ignore"):  # where there is no variance at all
+            self.scaled = P / variances[:, None]
+            own = self.inside * (P * self.scaled).sum(axis=0)
+        self.diagonal = own + self.off * (1 - (P**2).sum(axis=0))
+
+    def __call__(self, block: NDArray) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return the column of every row, and the share that would be gone."""
+        y = block - self.sub.mean
+        t = y @ self.sub.basis.T
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            My = self.inside * t @ self.scaled + self.off * (y - t @ self.sub.basis)
+            total = np.einsum("ij,ij->i", My, y)
+            gain = np.where(self.diagonal > 0, My**2 / self.diagonal, 0.0)
+            column = np.nan_to_num(gain, nan=0.0, posinf=np.inf).argmax(axis=1)
+            share = gain[np.arange(len(y)), column] / total
+        return column, np.clip(np.nan_to_num(share, nan=0.0, posinf=1.0), 0.0, 1.0)
