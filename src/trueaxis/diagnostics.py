@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from trueaxis.blame import Blame
 from trueaxis.effect import Effect, effect
+from trueaxis.engine.reweighted import look
 from trueaxis.plane import ScorePlane, Spread, score_plane
-from trueaxis.rows import Rows
 from trueaxis.trust import TrustPath, trust_path
-from trueaxis.validation import validate_rows
+from trueaxis.validation import fitted_rows
 
 if TYPE_CHECKING:
     from trueaxis.estimators.base import SubspaceEstimator
@@ -138,24 +137,19 @@ def diagnose(model: SubspaceEstimator, X: ArrayLike) -> Diagnosis:
     >>> table.columns[found.column[62]]
     'vibration'
     """
-    rows, limits = _rows(model, X), model.cutoffs_
-    n = rows.shape[0]
-    score, orthogonal, share = (np.empty(n) for _ in range(3))
-    column = np.empty(n, dtype=np.intp)
-    blame = Blame(model)
+    rows, limits, blame = fitted_rows(model, X), model.cutoffs_, Blame(model)
+    view = look(rows, model._subspace())
+    score, orthogonal = np.sqrt(view.s), np.sqrt(view.e)
+    column, share = np.empty(len(score), dtype=np.intp), np.empty(len(score))
     for first, block in rows.blocks():
         part = slice(first, first + len(block))
-        parts = _contributions(model, block)
-        for distance, c in zip((score, orthogonal), parts, strict=True):
-            distance[part] = np.sqrt(np.maximum(c.sum(axis=1), 0.0))
         column[part], share[part] = blame(block)
-    kind = kinds(score > limits.score, orthogonal > limits.orthogonal)
     return Diagnosis(
         score=score,
         orthogonal=orthogonal,
         score_cutoff=limits.score,
         orthogonal_cutoff=limits.orthogonal,
-        kind=kind,
+        kind=kinds(score > limits.score, orthogonal > limits.orthogonal),
         column=column,
         share=share,
         names=column_names(model),
@@ -193,16 +187,11 @@ def contributions(model: SubspaceEstimator, X: ArrayLike) -> Contributions:
     >>> bool(np.allclose(parts.score.sum(axis=1), model.distances(X).score ** 2))
     True
     """
-    return _contributions(model, _rows(model, X).read())
-
-
-def _contributions(model: SubspaceEstimator, block: NDArray) -> Contributions:
     sub = model._subspace()
-    y = block - sub.mean
+    y = fitted_rows(model, X).read() - sub.mean
     t = y @ sub.basis.T
-    residual = y - t @ sub.basis
     score = y * ((t / sub.floored_variances()) @ sub.basis)
-    return Contributions(score, residual**2)
+    return Contributions(score, (y - t @ sub.basis) ** 2)
 
 
 class Reasons(NamedTuple):
@@ -237,13 +226,9 @@ def reasons(model: Any, X: ArrayLike) -> Reasons:
             f"{type(model).__name__} has no temperatures: only DSWL learns three "
             "weights for every row. Use diagnose, which serves all methods."
         )
-    block = _rows(model, X).read()
-    sub = model._subspace()
-    y = block - sub.mean
-    v = ((y @ sub.basis.T) ** 2).sum(axis=1)
-    e = _contributions(model, block).orthogonal.sum(axis=1)
+    view = look(fitted_rows(model, X), model._subspace())
     a, b, c = (model.n_samples_ * tau for tau in model.tau_)
-    return Reasons(-v / a, -e / b, -(v + e) / c)
+    return Reasons(-view.v / a, -view.e / b, -view.d / c)
 
 
 def outlier_table(model: SubspaceEstimator, X: Any, *, everything: bool = False) -> Any:
@@ -306,8 +291,3 @@ def row_labels(X: Any, n: int) -> NDArray:
     index = getattr(X, "index", None)
     # A list has an `index` too, which is a method.
     return np.arange(n) if index is None or callable(index) else np.asarray(index)
-
-
-def _rows(model: SubspaceEstimator, X: ArrayLike) -> Rows:
-    check_is_fitted(model, "components_")
-    return validate_rows(model, X, reset=False)

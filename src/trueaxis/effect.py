@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import subspace_angles
-from sklearn.utils.validation import check_is_fitted
 
 from trueaxis.engine.starts import plain_moments
 from trueaxis.engine.subspace import solve
-from trueaxis.validation import validate_rows
+from trueaxis.validation import fitted_rows
 
 if TYPE_CHECKING:
     from trueaxis.estimators.base import SubspaceEstimator
@@ -72,8 +71,7 @@ def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
     >>> bool(found.shift_share[cloud.is_outlier].sum() > 0.9)
     True
     """
-    check_is_fitted(model, "components_")
-    rows = validate_rows(model, X, reset=False)
+    rows = fitted_rows(model, X)
     robust = model._subspace()
     plain = solve(plain_moments(rows, None), len(robust.basis))
     angles = np.degrees(subspace_angles(robust.basis.T, plain.basis.T))

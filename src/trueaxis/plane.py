@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import chi2
-from sklearn.utils.validation import check_is_fitted
 
 from trueaxis.engine.starts import plain_moments
 from trueaxis.engine.subspace import solve
-from trueaxis.validation import validate_rows
+from trueaxis.validation import fitted_rows
 
 if TYPE_CHECKING:
     from trueaxis.estimators.base import SubspaceEstimator
@@ -97,8 +96,7 @@ def score_plane(
     >>> plane.scores.shape, round(plane.radius, 2)
     ((200, 2), 2.72)
     """
-    check_is_fitted(model)
-    rows = validate_rows(model, X, reset=False)
+    rows = fitted_rows(model, X)
     robust = model._subspace()
     chosen = _chosen(components, len(robust.basis))
     if not 0 < level < 1:

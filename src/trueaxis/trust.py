@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import subspace_angles
-from sklearn.utils.validation import check_is_fitted
 
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.stages import Plan, learn, settle
 from trueaxis.engine.starts import equal_weights
 from trueaxis.rows import ArrayRows
-from trueaxis.validation import validate_rows
+from trueaxis.validation import fitted_rows
 
 DEFAULT_TRUSTS = tuple(float(t) for t in np.round(np.arange(0.95, 0.49, -0.05), 2))
 PATH_ROUNDS, PATH_TOL = 50, 1e-4
@@ -90,13 +89,12 @@ def trust_path(
     >>> bool(path.step.max() > 50)  # the group lets go of the axes
     True
     """
-    check_is_fitted(model, "components_")
+    rows = fitted_rows(model, X)
     if not hasattr(model, "tau_"):
         raise TypeError(
             f"{type(model).__name__} has no trust: the path is one of DSWL fits. Pass "
             "a fitted DSWL."
         )
-    rows = validate_rows(model, X, reset=False)
     shares = _falling(trust)
     k = model.n_components_
     ground = Ground(rows, None, np.random.default_rng(0))

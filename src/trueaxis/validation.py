@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from trueaxis.rows import ArrayRows, Rows
 
@@ -60,6 +60,13 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool = True) -> Rows:
     rows = ArrayRows(X)
     _refuse_nonfinite(rows, estimator)
     return rows
+
+
+def fitted_rows(model: Any, X: Any) -> Rows:
+    """Check that a model is fitted, and X against what it was fitted on."""
+    # A fit that failed half-way has seen X, but has no components.
+    check_is_fitted(model, "components_")
+    return validate_rows(model, X, reset=False)
 
 
 def _refuse_dask(X: Any) -> None:

@@ -8,6 +8,7 @@ of its score. One pass per step, as in `reweighted`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -218,10 +219,7 @@ class SignSearch:
         for _ in range(k):
             found.append(self._best(1, held))
             held = np.vstack([held, found[-1].turn.next.basis])
-        history = {
-            name: np.concatenate([one.history[name] for one in found])
-            for name in found[0].history
-        }
+        history = reduce(lambda one, two: two.after(one), found).history.copy()
         of = [np.full(one.n_iter, j, dtype=float) for j, one in enumerate(found)]
         history["component"] = np.concatenate(of)
         last, worst = found[-1].turn, max(one.turn.change for one in found)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import Result, best_of, iterate
-from trueaxis.engine.kernels import Weighing
 from trueaxis.engine.reweighted import (
     EXACT,
     Centre,
@@ -113,8 +112,7 @@ def few_rows_start(
     """Subspace of k + 2 random rows; through k of them, where the centre is given."""
     wanted = k + 2 if centre is None else k
     rows = S[rng.choice(len(S), min(wanted, len(S)), replace=False)]
-    weighing = Weighing(np.zeros(len(rows)))
-    moments = gather(ArrayRows(rows), rows[0].astype(float), weighing).span()
+    moments = plain_moments(ArrayRows(rows), None)
     return solve(moments if centre is None else moments.about(centre), k)
 
 

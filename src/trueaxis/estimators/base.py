@@ -25,7 +25,7 @@ from trueaxis.engine.judge import Judged
 from trueaxis.engine.kernels import Sweep
 from trueaxis.engine.subspace import Subspace, fix_signs
 from trueaxis.rows import Rows
-from trueaxis.validation import validate_rows, warn
+from trueaxis.validation import fitted_rows, warn
 
 # The subspace can't be told apart more finely than this many units of rounding.
 ROUNDINGS = 30
@@ -74,8 +74,7 @@ class SubspaceEstimator(
         -------
         ndarray of shape (n, n_components_)
         """
-        check_is_fitted(self, "components_")
-        rows = validate_rows(self, X, reset=False)
+        rows = fitted_rows(self, X)
         basis = self.components_.T
 
         def project(block: NDArray) -> NDArray:
@@ -117,8 +116,7 @@ class SubspaceEstimator(
         Distances
             Two arrays of length n, `score` and `orthogonal`.
         """
-        check_is_fitted(self, "components_")
-        rows = validate_rows(self, X, reset=False)
+        rows = fitted_rows(self, X)
         (_, e, s), _ = rows.scan(Sweep(self._subspace()))
         return Distances(np.sqrt(s), np.sqrt(e))
 
