@@ -31,11 +31,13 @@ if TYPE_CHECKING:
         WeightedPCA,
     )
     from trueaxis.files import load, save
+    from trueaxis.scaling import ColumnScaler
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AnglePCA",
+    "ColumnScaler",
     "DRPCA",
     "DSWL",
     "L1PCA",
@@ -72,6 +74,10 @@ def __getattr__(name: str) -> Any:
         from trueaxis.engine.rules import Rule
 
         return Rule
+    if name == "ColumnScaler":
+        from trueaxis.scaling import ColumnScaler
+
+        return ColumnScaler
     if name in ("load", "save"):
         from trueaxis import files
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,19 @@ if TYPE_CHECKING:
     from trueaxis.estimators.base import SubspaceEstimator
 
 LEAST = 1e-75  # a cut-off of 0 leaves no room, and its square must not overflow
+
+
+class Blamed(NamedTuple):
+    """A column for every row.
+
+    column : its number
+    share : of both squared distances in units of their cut-offs that would be gone
+    surplus : what its value is above the one that would fit best
+    """
+
+    column: NDArray[np.intp]
+    share: NDArray[np.float64]
+    surplus: NDArray[np.float64]
 
 
 class Blame:
@@ -31,8 +44,8 @@ class Blame:
             own = self.inside * (P * self.scaled).sum(axis=0)
         self.diagonal = own + self.off * (1 - (P**2).sum(axis=0))
 
-    def __call__(self, block: NDArray) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Return the column of every row, and the share that would be gone."""
+    def __call__(self, block: NDArray) -> Blamed:
+        """Return the column of every row, and what putting it right would do."""
         y = block - self.sub.mean
         t = y @ self.sub.basis.T
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -40,5 +53,8 @@ class Blame:
             total = np.einsum("ij,ij->i", My, y)
             gain = np.where(self.diagonal > 0, My**2 / self.diagonal, 0.0)
             column = np.nan_to_num(gain, nan=0.0, posinf=np.inf).argmax(axis=1)
-            share = gain[np.arange(len(y)), column] / total
-        return column, np.clip(np.nan_to_num(share, nan=0.0, posinf=1.0), 0.0, 1.0)
+            rows = np.arange(len(y))
+            share = gain[rows, column] / total
+            surplus = My[rows, column] / self.diagonal[column]
+        share = np.clip(np.nan_to_num(share, nan=0.0, posinf=1.0), 0.0, 1.0)
+        return Blamed(column, share, np.nan_to_num(surplus, posinf=0.0, neginf=0.0))

@@ -77,6 +77,8 @@ class Diagnosis:
     share : ndarray of shape (n,)
         Of the squared distances (in units of their cut-offs, added) that would be gone
         then, 0 to 1.
+    surplus : ndarray of shape (n,)
+        What the value in that column is above the one that would fit best.
     names : ndarray of str
         Of the columns.
     """
@@ -88,6 +90,7 @@ class Diagnosis:
     kind: NDArray[np.str_]
     column: NDArray[np.intp]
     share: NDArray[np.float64]
+    surplus: NDArray[np.float64]
     names: NDArray[np.str_]
 
     @property
@@ -140,10 +143,8 @@ def diagnose(model: SubspaceEstimator, X: ArrayLike) -> Diagnosis:
     rows, limits, blame = fitted_rows(model, X), model.cutoffs_, Blame(model)
     view = look(rows, model._subspace())
     score, orthogonal = np.sqrt(view.s), np.sqrt(view.e)
-    column, share = np.empty(len(score), dtype=np.intp), np.empty(len(score))
-    for first, block in rows.blocks():
-        part = slice(first, first + len(block))
-        column[part], share[part] = blame(block)
+    found = [blame(block) for _, block in rows.blocks()]
+    column, share, surplus = (np.concatenate(part) for part in zip(*found, strict=True))
     return Diagnosis(
         score=score,
         orthogonal=orthogonal,
@@ -152,6 +153,7 @@ def diagnose(model: SubspaceEstimator, X: ArrayLike) -> Diagnosis:
         kind=kinds(score > limits.score, orthogonal > limits.orthogonal),
         column=column,
         share=share,
+        surplus=surplus,
         names=column_names(model),
     )
 

@@ -1,0 +1,160 @@
+"""GATHER: all that terminal and report tell about a model and rows, in one record.
+
+`analyse` asks the diagnostics once; who tells the story only reads. `story` has the
+sentences.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trueaxis.diagnostics import (
+    Contributions,
+    Diagnosis,
+    Effect,
+    column_names,
+    contributions,
+    diagnose,
+    effect,
+    row_labels,
+)
+from trueaxis.scaling import ColumnScaler, Uneven, parted, uneven_columns
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A fitted model, rows, and what the diagnostics say about them.
+
+    Attributes
+    ----------
+    model : estimator
+        The method, without the scaler before it.
+    scaler : ColumnScaler or None
+    raw : ndarray of shape (n, D)
+        Rows as given.
+    X : ndarray of shape (n, D)
+        Rows as the method sees them.
+    names : ndarray of shape (D,), str
+        Of the columns.
+    ids : ndarray of shape (n,), str
+        Names of the rows: as given, from the index of a frame, or their numbers from 0.
+    labels : ndarray of shape (n,), str, or None
+        A column that is carried along.
+    diagnosis : Diagnosis
+    effect : Effect
+        Against plain PCA of the same rows.
+    """
+
+    model: Any
+    scaler: ColumnScaler | None
+    raw: NDArray
+    X: NDArray
+    names: NDArray[np.str_]
+    ids: NDArray[np.str_]
+    labels: NDArray[np.str_] | None
+    diagnosis: Diagnosis
+    effect: Effect
+
+    @cached_property
+    def flagged(self) -> NDArray[np.intp]:
+        """Numbers of the rows that are outliers, worst first."""
+        order = np.argsort(-self.diagnosis.excess, kind="stable")
+        return order[self.diagnosis.flagged[order]]
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many rows there are of each kind."""
+        kinds, counts = np.unique(self.diagnosis.kind, return_counts=True)
+        return dict(zip(kinds.tolist(), counts.tolist(), strict=True))
+
+    @cached_property
+    def fitting(self) -> NDArray[np.float64]:
+        """The value that would fit best in the blamed column of every row, raw unit."""
+        unit = 1.0 if self.scaler is None else self.scaler.unit_[self.diagnosis.column]
+        return self.value - self.diagnosis.surplus * unit
+
+    @cached_property
+    def value(self) -> NDArray[np.float64]:
+        """The value in the blamed column of every row."""
+        rows = np.arange(len(self.raw))
+        return self.raw[rows, self.diagnosis.column].astype(float)
+
+    @cached_property
+    def uneven(self) -> Uneven | None:
+        """Columns whose spreads differ so much that the smaller ones do not count."""
+        return uneven_columns(self.X)
+
+    def contributions(self, rows: NDArray[np.intp]) -> Contributions:
+        """What every column adds to the squared distances of some of the rows."""
+        with names_are_known():
+            return contributions(self.model, self.X[rows])
+
+
+def analyse(
+    model: Any, X: ArrayLike, *, ids: Any = None, labels: Any = None
+) -> Analysis:
+    """Ask the diagnostics all that there is to tell.
+
+    Parameters
+    ----------
+    model : estimator or Pipeline
+        Any fitted method, alone or behind a `ColumnScaler`.
+    X : array-like of shape (n, D)
+        Rows as given to the model, those of the fit or new ones.
+    ids : array-like of shape (n,), optional
+        Names of the rows.
+    labels : array-like of shape (n,), optional
+        Something known about every row, to be shown beside it.
+
+    Returns
+    -------
+    Analysis
+
+    Examples
+    --------
+    >>> from trueaxis import DSWL
+    >>> from trueaxis.analysis import analyse
+    >>> from trueaxis.datasets import sensors
+    >>> X = sensors().X
+    >>> found = analyse(DSWL(2).fit(X), X)
+    >>> found.counts["off"], found.ids[found.flagged[0]].item()
+    (16, '96')
+    """
+    scaler, method = parts = parted(model)
+    raw = np.asarray(X)
+    with names_are_known():
+        rows = parts.scaled(raw)
+        return Analysis(
+            model=method,
+            scaler=scaler,
+            raw=raw,
+            X=rows,
+            names=column_names(method),
+            ids=_texts(row_labels(X, len(raw)) if ids is None else ids, len(raw)),
+            labels=None if labels is None else _texts(labels, len(raw)),
+            diagnosis=diagnose(method, rows),
+            effect=effect(method, rows),
+        )
+
+
+def _texts(values: Any, n: int) -> NDArray[np.str_]:
+    texts = np.array([str(value) for value in np.asarray(values).tolist()])
+    if len(texts) != n:
+        raise ValueError(f"There are {len(texts)} names or labels for {n} rows.")
+    return texts
+
+
+@contextmanager
+def names_are_known() -> Iterator[None]:
+    """Plain arrays are fine for a model that knows names: they were matched before."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        yield

@@ -1,0 +1,193 @@
+"""PREPARE: columns in units of their own spread, so that no unit decides.
+
+`ColumnScaler` stands before a method in a pipeline; `parted` takes such a pipeline
+apart for those who measure rows as the method sees them.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from trueaxis.validation import validate_rows
+
+HOW = ("standard", "robust")
+NORMAL_MAD = 1.482602218505602  # a normal's deviation over its median absolute one
+NORMAL_MEAN = 1.2533141373155003  # ... over its mean absolute one
+UNEVEN = 30.0  # spreads that differ by more than this hide the smaller columns
+
+
+class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Centre every column and divide it by its spread.
+
+    Parameters
+    ----------
+    how : {"robust", "standard"}, default="robust"
+        "robust": median, and median absolute deviation (times 1.4826, as for normal
+        rows); where more than half of the rows are equal, the mean absolute deviation
+        instead. "standard": mean and standard deviation, which outliers inflate.
+
+    Attributes
+    ----------
+    centre_ : ndarray of shape (D,)
+    unit_ : ndarray of shape (D,)
+        What columns are divided by; 1 for constant ones.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from trueaxis import DSWL, ColumnScaler
+    >>> from trueaxis.datasets import sensors
+    >>> X = sensors().X * [1, 1, 1000, 1, 1, 1]  # pressure in another unit
+    >>> pipeline = make_pipeline(ColumnScaler(), DSWL(2)).fit(X)
+    >>> int((pipeline.predict(X) < 0).sum())
+    33
+    """
+
+    def __init__(self, how: Literal["robust", "standard"] = "robust") -> None:
+        self.how = how
+
+    def fit(self, X: ArrayLike, y: Any = None) -> ColumnScaler:
+        """Learn centre and spread of every column.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        if self.how not in HOW:
+            raise ValueError(
+                f"how={self.how!r} is not known: choose one of {', '.join(HOW)}."
+            )
+        rows = validate_rows(self, X).read()
+        found = _robust(rows) if self.how == "robust" else _standard(rows)
+        self.centre_, self.unit_ = (part.astype(rows.dtype) for part in found)
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray:
+        """Rows with centred and scaled columns.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+
+        Returns
+        -------
+        ndarray of shape (n, D)
+        """
+        check_is_fitted(self, "unit_")
+        rows = validate_rows(self, X, reset=False).read()
+        return (rows - self.centre_) / self.unit_
+
+    def inverse_transform(self, X: ArrayLike) -> NDArray:
+        """Rows in the units of the data again.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Scaled rows.
+
+        Returns
+        -------
+        ndarray of shape (n, D)
+        """
+        check_is_fitted(self, "unit_")
+        return (
+            check_array(X, dtype=[np.float64, np.float32]) * self.unit_ + self.centre_
+        )
+
+
+def _standard(X: NDArray) -> tuple[NDArray, NDArray]:
+    size = np.abs(X).max(axis=0).astype(float)
+    size[size == 0] = 1.0
+    small = X / size  # whose squares cannot overflow
+    constant = (X == X[0]).all(axis=0)
+    unit = np.where(constant, 1.0, small.std(axis=0) * size)
+    return small.mean(axis=0) * size, unit
+
+
+def _robust(X: NDArray) -> tuple[NDArray, NDArray]:
+    centre = np.median(X, axis=0).astype(float)
+    away = np.abs(X - centre)
+    unit = NORMAL_MAD * np.median(away, axis=0)
+    unit = np.where(unit > 0, unit, NORMAL_MEAN * away.mean(axis=0))
+    return centre, np.where(unit > 0, unit, 1.0)
+
+
+class Parted(NamedTuple):
+    """A method, and the scaler before it, if there is one."""
+
+    scaler: ColumnScaler | None
+    model: Any
+
+    def scaled(self, X: NDArray) -> NDArray:
+        """Rows as the method sees them."""
+        return X if self.scaler is None else self.scaler.transform(X)
+
+
+def parted(model: Any) -> Parted:
+    """Take a pipeline of scaler and method apart; a method alone stays as it is.
+
+    The method gets the names of the columns that the scaler knows.
+
+    Parameters
+    ----------
+    model : estimator or Pipeline
+        Fitted.
+
+    Returns
+    -------
+    Parted
+    """
+    if not isinstance(model, Pipeline):
+        return Parted(None, model)
+    steps = [step for _, step in model.steps]
+    if len(steps) == 1:
+        return Parted(None, steps[0])
+    if len(steps) != 2 or not isinstance(steps[0], ColumnScaler):
+        named = ", ".join(type(step).__name__ for step in steps)
+        raise TypeError(
+            f"The pipeline is one of {named}: only a ColumnScaler before a method is "
+            "understood here. Transform the rows first, and pass the last step."
+        )
+    scaler, method = steps
+    if hasattr(scaler, "feature_names_in_") and not hasattr(
+        method, "feature_names_in_"
+    ):
+        method = copy.copy(method)
+        method.feature_names_in_ = scaler.feature_names_in_
+    return Parted(scaler, method)
+
+
+def joined(scaler: ColumnScaler | None, model: Any) -> Any:
+    """Put a pipeline of both together, or the model alone without a scaler."""
+    return model if scaler is None else make_pipeline(scaler, model)
+
+
+class Uneven(NamedTuple):
+    """The columns of the largest and the smallest spread, and their ratio."""
+
+    wide: int
+    narrow: int
+    ratio: float
+
+
+def uneven_columns(X: NDArray) -> Uneven | None:
+    """Columns whose spreads differ so much that the smaller ones do not count."""
+    unit = _robust(X)[1]
+    moves = np.flatnonzero((X != X[0]).any(axis=0))
+    if len(moves) < 2:
+        return None
+    wide, narrow = moves[unit[moves].argmax()], moves[unit[moves].argmin()]
+    ratio = float(unit[wide] / unit[narrow])
+    return Uneven(int(wide), int(narrow), ratio) if ratio > UNEVEN else None

@@ -1,0 +1,96 @@
+"""TELL: the sentences about an analysis that terminal and report share.
+
+Nothing is computed here: numbers come from `analysis`, and become words.
+"""
+
+from __future__ import annotations
+
+from trueaxis.analysis import Analysis
+
+# How the kinds of `diagnostics.KINDS` are called where people read.
+CALLED = {
+    "regular": "regular",
+    "inside": "inside the subspace",
+    "off": "off the subspace",
+    "both": "both",
+}
+MEANS = {
+    "regular": "within both cut-offs",
+    "inside": "far from the centre, but consistent with the other columns",
+    "off": "its columns contradict each other",
+    "both": "far from the centre, and its columns contradict each other",
+}
+MAIN = 0.5  # a column that alone would take away this share is named alone
+MANY = 0.35  # shares of flagged rows above this are worth a remark
+FEW_ROWS = 15
+SMALL_ANGLE, LARGE_ANGLE = 3.0, 15.0  # degrees
+
+
+def verdict(found: Analysis) -> str:
+    """How many rows are bad, and of which kinds."""
+    n, bad = len(found.ids), len(found.flagged)
+    if not bad:
+        return f"None of {n:,} rows is an outlier."
+    parts = [
+        f"{found.counts[kind]:,} {CALLED[kind] if kind != 'both' else 'in both ways'}"
+        for kind in ("inside", "off", "both")
+        if kind in found.counts
+    ]
+    share = f"{bad / n:.0%}" if bad / n >= 0.005 else "less than 1 %"
+    are = "is an outlier" if bad == 1 else "are outliers"
+    return f"{bad:,} of {n:,} rows ({share}) {are}: {_listed(parts)}."
+
+
+def change(found: Analysis) -> str:
+    """How different plain PCA would have been."""
+    angle = found.effect.angles[0] if len(found.effect.angles) else 0.0
+    what = "subspace" if len(found.effect.angles) > 1 else "axis"
+    if angle < SMALL_ANGLE:
+        return (
+            f"Plain PCA would find nearly the same {what}, {angle:.1f} degrees away: "
+            "the outliers hardly matter for it."
+        )
+    much = "a different" if angle >= LARGE_ANGLE else "a somewhat different"
+    return f"Plain PCA would find {much} {what}, turned by {angle:.0f} degrees."
+
+
+def because(found: Analysis, row: int) -> str:
+    """Why a row is what it is: the column to put right, and what would fit there."""
+    kind, d = found.diagnosis.kind[row], found.diagnosis
+    if kind == "regular":
+        return "within both cut-offs"
+    if d.share[row] >= MAIN:
+        name, value, fits = d.names[d.column[row]], found.value[row], found.fitting[row]
+        return f"{name} is {value:.4g}, {fits:.4g} would fit ({d.share[row]:.0%})"
+    if kind == "inside":
+        return "extreme, but consistent: no single column"
+    return f"several columns, {d.names[d.column[row]]} most ({d.share[row]:.0%})"
+
+
+def hints(found: Analysis) -> list[str]:
+    """What to look at before the numbers are believed."""
+    model, n, said = found.model, len(found.ids), []
+    if not model.converged_:
+        said.append(
+            f"The fit stopped after {model.n_iter_} iterations before it settled: "
+            "raise max_iter."
+        )
+    if found.uneven:
+        wide, narrow, ratio = found.uneven
+        said.append(
+            f"Column {found.names[wide]} varies {ratio:,.0f} times as much as "
+            f"{found.names[narrow]}, so that the smaller columns hardly count. If the "
+            "columns have different units, scale them: --scale robust."
+        )
+    if len(found.flagged) > MANY * n:
+        said.append(
+            f"{len(found.flagged) / n:.0%} of the rows are flagged: perhaps these are "
+            "groups of their own rather than bad rows, or there are too few components."
+        )
+    if n < FEW_ROWS:
+        said.append(f"{n} rows are very few to tell outliers from chance.")
+    return said
+
+
+def _listed(parts: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
