@@ -126,7 +126,7 @@ def analyse(
     >>> X = sensors().X
     >>> found = analyse(DSWL(2).fit(X), X)
     >>> found.counts["off"], found.ids[found.flagged[0]].item()
-    (16, '96')
+    (6, '96')
     """
     scaler, method = parts = parted(model)
     raw = np.asarray(X)

@@ -47,7 +47,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     >>> X = sensors().X * [1, 1, 1000, 1, 1, 1]  # pressure in another unit
     >>> pipeline = make_pipeline(ColumnScaler(), DSWL(2)).fit(X)
     >>> int((pipeline.predict(X) < 0).sum())
-    33
+    35
     """
 
     def __init__(self, how: Literal["robust", "standard"] = "robust") -> None:
