@@ -3,13 +3,22 @@
 from pathlib import Path
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from trueaxis import DSWL
 from trueaxis.datasets import sensors
-from trueaxis.plots import OutlierMapDisplay
+from trueaxis.plots import OutlierMapDisplay, ScoresDisplay
+
+IMAGES = Path(__file__).parent / "images"
 
 table = sensors()
 X = pd.DataFrame(table.X, columns=table.columns)
-display = OutlierMapDisplay.from_estimator(DSWL(2).fit(X), X)
-target = Path(__file__).parent / "images" / "outlier-map.png"
-display.figure_.savefig(target, dpi=110)
+model = DSWL(2).fit(X)
+display = OutlierMapDisplay.from_estimator(model, X)
+display.figure_.savefig(IMAGES / "outlier-map.png", dpi=110)
+
+figure = Figure(figsize=(12, 5), layout="constrained")
+left, right = figure.subplots(1, 2)
+ScoresDisplay.from_estimator(model, X, ax=left)
+OutlierMapDisplay.from_estimator(model, X, ax=right)
+figure.savefig(IMAGES / "demo.png", dpi=110)

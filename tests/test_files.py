@@ -20,10 +20,21 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 import trueaxis
-from trueaxis import DSWL, METHODS, PCP, R1PCA, RWLAN, PlainPCA, ReweightedPCA, Rule
+from trueaxis import (
+    DSWL,
+    METHODS,
+    PCP,
+    R1PCA,
+    RWLAN,
+    ColumnScaler,
+    PlainPCA,
+    ReweightedPCA,
+    Rule,
+)
 from trueaxis import archive as archives
 from trueaxis.archive import HEADER, ModelFileError, checksum
 from trueaxis.datasets import planted
@@ -32,7 +43,7 @@ from trueaxis.engine import losses, retained, rules, selection, trim
 from trueaxis.engine.losses import HuberRule, PowerRule
 from trueaxis.engine.trim import CutRule, Cuts
 from trueaxis.estimators.base import Distances
-from trueaxis.files import CLASSES, COMMON, OWN, TRAINING
+from trueaxis.header import CLASSES, COMMON, OWN, TRAINING
 from trueaxis.values import RULES, decode, encode
 
 NAMES = ["a", "b", "Länge", "d,e", 'f"', "\N{SNOWMAN}"]
@@ -319,7 +330,7 @@ def test_models_that_cannot_be_saved(tmp_path):
         half.fit(rows())
     with pytest.raises(NotFittedError):  # has n_features_in_, and no more
         trueaxis.save(half, path)
-    for other in (Own(2).fit(rows()), make_pipeline(fitted("dswl")), DSWL, None):
+    for other in (Own(2).fit(rows()), make_pipeline(Own(2).fit(rows())), DSWL, None):
         with pytest.raises(TypeError, match=r"trueaxis\.METHODS"):
             trueaxis.save(other, path)
     again = DSWL(4).fit(rows())
@@ -697,3 +708,62 @@ def test_older_files_lack_new_parameters_and_get_their_defaults(path):
 def test_every_method_has_a_file_name():
     assert CLASSES.keys() == {*METHODS, "reweighted-pca"}
     assert OWN.keys() <= CLASSES.keys()
+
+
+# ---------------------------------------------------------------- scaled columns
+
+
+@pytest.fixture
+def scaled(tmp_path):
+    """A pipeline of scaler and method, and the file it was saved to."""
+    X = rows() * np.geomspace(1, 1000, rows().shape[1])
+    pipeline = make_pipeline(ColumnScaler("robust"), DSWL(2)).fit(X)
+    trueaxis.save(pipeline, tmp_path / "scaled.npz")
+    return pipeline, X, tmp_path / "scaled.npz"
+
+
+def test_a_scaler_before_the_method_is_saved_with_it(scaled):
+    pipeline, X, path = scaled
+    loaded = trueaxis.load(path)
+    assert str(loaded) == str(pipeline)
+    for ask in ("transform", "predict", "score_samples"):
+        assert np.array_equal(getattr(loaded, ask)(X), getattr(pipeline, ask)(X))
+    trueaxis.save(pipeline, path.with_name("again.npz"))
+    assert path.with_name("again.npz").read_bytes() == path.read_bytes()
+
+
+def test_the_names_of_scaled_columns_come_back(tmp_path):
+    frame = pd.DataFrame(rows()).add_prefix("c")
+    pipeline = make_pipeline(ColumnScaler("standard"), DSWL(2)).fit(frame)
+    trueaxis.save(pipeline, tmp_path / "named.npz")
+    loaded = trueaxis.load(tmp_path / "named.npz")
+    assert list(loaded.feature_names_in_) == list(frame.columns)
+    assert np.array_equal(loaded.predict(frame), pipeline.predict(frame))  # no warning
+    with pytest.raises(ValueError, match="feature names should match"):
+        loaded.predict(frame[frame.columns[::-1]])
+
+
+def test_other_pipelines_are_refused(tmp_path):
+    other = make_pipeline(StandardScaler(), DSWL(2)).fit(rows())
+    with pytest.raises(TypeError, match="one of StandardScaler, DSWL: only a Column"):
+        trueaxis.save(other, tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (lambda h, a: h.update(scaling="log"), "unknown way, 'log'"),
+        (lambda h, a: a.pop("scaling.unit"), "lacks the unit of"),
+        (lambda h, a: a.update({"scaling.unit": np.ones(2)}), "lacks the unit of"),
+        (lambda h, a: h.update(scaling=None), "scaling.centre"),
+    ],
+)
+def test_forged_scalers(scaled, change, match):
+    path = scaled[2]
+    header, arrays = archives.read(path)
+    change(header, arrays)
+    for key in ("arrays", "checksum", "format", "format_version", "library_version"):
+        header.pop(key, None)
+    archives.write(path, header, arrays)
+    with pytest.raises(ValueError, match=match):
+        trueaxis.load(path)

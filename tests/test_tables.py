@@ -305,3 +305,15 @@ def test_leaps_end_where_plain_steps_end():
     assert fast.n_iter < plain.n_iter
     assert subspace_change(fast.turn.next.basis, plain.turn.next.basis) < 1e-6
     assert (np.diff(fast.history["objective"]) >= -1e-12).all()
+
+
+@pytest.mark.parametrize(("n", "share"), [(41, 0.025), (200, 0.05), (400, 0.08)])
+def test_a_code_for_missing_among_marks_is_found(n, share):
+    rng = np.random.default_rng(n)
+    marks = rng.integers(1, 6, size=(n, 1)) + rng.integers(-1, 2, size=(n, 6))
+    X = np.clip(marks, 1, 5).astype(float)
+    bad = np.arange(n) < round(share * n)
+    X[bad, rng.integers(0, 6, bad.sum())] = 99
+    for k in (1, 2):
+        flagged = ~DSWL(k).fit(X).support_
+        assert flagged[bad].all() and flagged[~bad].mean() < 0.06

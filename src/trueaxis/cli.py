@@ -2,35 +2,165 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import click
 
 import trueaxis
+from trueaxis.options import (
+    Careful,
+    choice,
+    fit_options,
+    json_option,
+    known_method,
+    recipe,
+    refuse_both,
+    several,
+    size_options,
+    table_options,
+)
+
+HELP = {"help_option_names": ["-h", "--help"]}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Careful, context_settings=HELP)
 @click.version_option(trueaxis.__version__)
 def main() -> None:
-    """Robust principal component analysis: axes that outliers did not bend."""
+    """Robust principal component analysis: axes that outliers did not bend.
+
+    DATA is a table with one row a line: CSV, TSV, Parquet, .npy or .npz, or - for text
+    from standard input. Start with: trueaxis report data.csv
+    """
+
+
+@main.command()
+@click.argument("data")
+@click.option("-o", "--output", default="", help="Where to save the model (.npz).")
+@fit_options
+@table_options
+@json_option
+def fit(data: str, output: str, as_json: bool, **options: Any) -> None:
+    """Fit a table, say which rows are bad, and keep the model."""
+    from trueaxis import commands
+
+    if output == "-":
+        raise click.UsageError("A model is no text: give -o the name of a file.")
+    commands.fit(data, choice(options), recipe(options), output, as_json)
+
+
+@main.command()
+@click.argument("model")
+@click.argument("data")
+@click.option("-o", "--output", help="Where to save the table (default: -).")
+@table_options
+@json_option
+def score(
+    model: str, data: str, output: str | None, as_json: bool, **options: Any
+) -> None:
+    """Judge rows by a saved model: outlier or not, which kind, because of what."""
+    from trueaxis import commands
+
+    target = output or ("" if as_json else "-")
+    refuse_both(target, as_json)
+    commands.score(model, data, choice(options), target, as_json)
+
+
+@main.command()
+@click.argument("model")
+@click.argument("data")
+@click.option("-o", "--output", help="Where to save the table (default: -).")
+@table_options
+@json_option
+def transform(
+    model: str, data: str, output: str | None, as_json: bool, **options: Any
+) -> None:
+    """Compute the scores of rows on the components of a saved model."""
+    from trueaxis import commands
+
+    target = output or ("" if as_json else "-")
+    refuse_both(target, as_json)
+    commands.transform(model, data, choice(options), target, as_json)
+
+
+@main.command()
+@click.argument("data")
+@click.option(
+    "-o", "--output", default="report.html", show_default=True, help="Page to write."
+)
+@click.option("--model", default="", help="Judge by a saved model instead of a fit.")
+@click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
+@fit_options
+@table_options
+@json_option
+def report(
+    data: str, output: str, model: str, show: bool, as_json: bool, **options: Any
+) -> None:
+    """Write one page on a table: which rows are bad, why, and what that changes."""
+    from trueaxis import commands
+
+    if output == "-":
+        raise click.UsageError("Give -o the name of a file for the page.")
+    commands.report(
+        data, choice(options), recipe(options), model, output, as_json, show
+    )
+
+
+@main.command()
+@click.argument("data")
+@click.option("-o", "--output", default="", help="Where to save the table.")
+@click.option(
+    "--methods",
+    multiple=True,
+    callback=several,
+    metavar="A,B,...",
+    help="Which, the one to compare with first (default: dswl and all quick ones).",
+)
+@size_options
+@table_options
+@json_option
+def compare(
+    data: str, output: str, methods: list[str], as_json: bool, **options: Any
+) -> None:
+    """Fit all suitable methods to a table, side by side."""
+    from trueaxis import commands
+
+    refuse_both(output, as_json)
+    for name in methods:
+        known_method(name, "--methods")
+    commands.compare(data, choice(options), recipe(options), methods, output, as_json)
+
+
+@main.command()
+@click.argument("model")
+@click.argument("output")
+@json_option
+def export(model: str, output: str, as_json: bool) -> None:
+    """Turn a saved model into an ONNX graph, for runtimes without Python."""
+    from trueaxis import commands
+
+    commands.export(model, output, as_json)
+
+
+@main.command()
+@json_option
+def methods(as_json: bool) -> None:
+    """List the methods that --method and --methods know."""
+    from trueaxis import commands
+
+    commands.methods(as_json)
 
 
 @main.command()
 @click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default="demo.png",
-    show_default=True,
-    help="Where to save the picture.",
+    "-o", "--output", default="demo.html", show_default=True, help="Page to write."
 )
-def demo(output: Path) -> None:
-    """Fit embedded sensor data; tell who was flagged and why."""
-    from rich.console import Console
-
+@click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
+def demo(output: str, show: bool) -> None:
+    """Fit embedded sensor data: who is flagged and why, and a report to look at."""
     from trueaxis.demo import run
 
-    try:
-        run(output, Console())
-    except (ImportError, OSError) as error:
-        raise click.ClickException(str(error)) from None
+    run(output, show)
+
+
+if __name__ == "__main__":
+    main()

@@ -36,22 +36,25 @@ def verdict(found: Analysis) -> str:
         for kind in ("inside", "off", "both")
         if kind in found.counts
     ]
-    share = f"{bad / n:.0%}" if bad / n >= 0.005 else "less than 1 %"
+    share = percent(bad / n) if bad / n >= 0.005 else "less than 1 %"
     are = "is an outlier" if bad == 1 else "are outliers"
     return f"{bad:,} of {n:,} rows ({share}) {are}: {_listed(parts)}."
 
 
 def change(found: Analysis) -> str:
     """How different plain PCA would have been."""
-    angle = found.effect.angles[0] if len(found.effect.angles) else 0.0
+    angle = found.effect.angles.max(initial=0.0)
     what = "subspace" if len(found.effect.angles) > 1 else "axis"
     if angle < SMALL_ANGLE:
-        return (
-            f"Plain PCA would find nearly the same {what}, {angle:.1f} degrees away: "
-            "the outliers hardly matter for it."
-        )
-    much = "a different" if angle >= LARGE_ANGLE else "a somewhat different"
-    return f"Plain PCA would find {much} {what}, turned by {angle:.0f} degrees."
+        turned = f"nearly the same {what}, {angle:.1f} degrees away"
+    else:
+        much = "a different" if angle >= LARGE_ANGLE else "a somewhat different"
+        turned = f"{much} {what}, turned by {angle:.0f} degrees"
+    column = found.most_shifted
+    return (
+        f"Plain PCA would find {turned}; its mean moves most in {found.names[column]}, "
+        f"by {found.shift[column]:+.3g}."
+    )
 
 
 def because(found: Analysis, row: int) -> str:
@@ -61,10 +64,10 @@ def because(found: Analysis, row: int) -> str:
         return "within both cut-offs"
     if d.share[row] >= MAIN:
         name, value, fits = d.names[d.column[row]], found.value[row], found.fitting[row]
-        return f"{name} is {value:.4g}, {fits:.4g} would fit ({d.share[row]:.0%})"
+        return f"{name} is {value:.4g}, {fits:.4g} would fit ({percent(d.share[row])})"
     if kind == "inside":
         return "extreme, but consistent: no single column"
-    return f"several columns, {d.names[d.column[row]]} most ({d.share[row]:.0%})"
+    return f"several columns, {d.names[d.column[row]]} most ({percent(d.share[row])})"
 
 
 def hints(found: Analysis) -> list[str]:
@@ -84,12 +87,18 @@ def hints(found: Analysis) -> list[str]:
         )
     if len(found.flagged) > MANY * n:
         said.append(
-            f"{len(found.flagged) / n:.0%} of the rows are flagged: perhaps these are "
-            "groups of their own rather than bad rows, or there are too few components."
+            f"{percent(len(found.flagged) / n)} of the rows are flagged: perhaps these "
+            "are groups of their own rather than bad rows, or there are too few "
+            "components."
         )
     if n < FEW_ROWS:
         said.append(f"{n} rows are very few to tell outliers from chance.")
     return said
+
+
+def percent(share: float) -> str:
+    """A share for people: 1 % and 100 % are said of what is not quite, too."""
+    return f"{100 * share:.0f} %"
 
 
 def _listed(parts: list[str]) -> str:

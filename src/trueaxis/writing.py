@@ -49,6 +49,28 @@ def write_table(path: str | Path, fields: dict[str, Any]) -> None:
     return None
 
 
+def refuse_target(path: str, *sources: str) -> None:
+    """Refuse, before long work, a file that cannot be written, or is an input."""
+    if path in ("", STANDARD):
+        return
+    target = Path(os.path.realpath(path))
+    for source in sources:
+        if source not in ("", STANDARD) and target == Path(os.path.realpath(source)):
+            raise TableError(
+                f"{path} is an input, and would be overwritten: choose another name."
+            )
+    refuse_place(target, path)
+
+
+def refuse_place(target: Path, path: str | Path) -> None:
+    """Refuse what is no file, or lies in no folder."""
+    if target.exists() and not target.is_file():
+        raise ValueError(f"{path} is a folder or a device: give the name of a file.")
+    if not target.parent.is_dir():
+        what = "No such folder to write in: create it first"
+        raise FileNotFoundError(errno.ENOENT, what, str(target.parent))
+
+
 def _printable(values: Any) -> Iterator[Any]:
     for value in np.asarray(values).tolist():
         yield repr(value) if isinstance(value, float) else value
@@ -75,11 +97,7 @@ def beside(path: str | Path) -> Iterator[IO[bytes]]:
     If anything goes wrong, or is interrupted, `path` stays as it was.
     """
     target = Path(os.path.realpath(path))  # a link stays a link
-    if target.exists() and not target.is_file():
-        raise ValueError(f"{path} is a folder or a device: give the name of a file.")
-    if not target.parent.is_dir():
-        what = "No such folder to write in: create it first"
-        raise FileNotFoundError(errno.ENOENT, what, str(target.parent))
+    refuse_place(target, path)
     temporary = target.with_name(f".trueaxis-{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as file:

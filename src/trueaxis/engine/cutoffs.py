@@ -27,6 +27,7 @@ GROUP = 8  # rows that are a group; fewer need a wider valley
 TIE = 1 / 3  # a column is discrete if one value holds more of the bulk than this,
 LEVELS = 10  # or if it has no more values than these;
 MOSTLY = 1 / 3  # a table is if more of its columns are than this
+FAR = 8.0  # from the levels of a discrete column, in units of their range
 LEAST_ROWS = 8
 FEW_ROWS = 30  # of which quartiles are so uncertain that valleys must be twice as wide
 
@@ -134,14 +135,15 @@ def _bulk_of(cloud: Cloud, which: Which, rows: NDArray) -> NDArray[np.bool_]:
         return inner
     vary = _vary(cloud.table, rows)
     continuous = vary & ~discrete
+    level = rows & ~beyond_levels(cloud.table[:, discrete], rows)
     if not continuous.any():
-        return rows
+        return level
     if discrete.sum() <= MOSTLY * vary.sum():
         part = np.where(d2 > 0, cloud.distance_in(which, continuous), 0.0)
         inner = _below_valley(np.where(part > 1e-12 * part.mean(), part, 0.0), rows)
         if not (_discrete(cloud.table, inner, rows) & continuous).any():
             return inner
-    return _below_valley(columnwise(cloud.table[:, continuous], rows), rows)
+    return level & _below_valley(columnwise(cloud.table[:, continuous], rows), rows)
 
 
 def columnwise(table: NDArray, rows: NDArray) -> NDArray[np.float64]:
@@ -153,6 +155,17 @@ def columnwise(table: NDArray, rows: NDArray) -> NDArray[np.float64]:
     away = np.abs(table - np.median(table[rows], axis=0))
     mad = np.median(away[rows], axis=0)
     return (away[:, mad > 0] / mad[mad > 0]).max(axis=1, initial=0.0) ** 2
+
+
+def beyond_levels(table: NDArray, rows: NDArray) -> NDArray[np.bool_]:
+    """Rows with a value that is no level of its column: 99 among marks from 1 to 5.
+
+    Levels are what most rows have; a column of which nearly all rows have the same
+    value does not tell how far apart levels are.
+    """
+    low, high = np.quantile(table[rows], [0.1, 0.9], axis=0)
+    away = np.maximum(low - table, table - high)
+    return ((away > FAR * (high - low)) & (high > low)).any(axis=1)
 
 
 def _below_valley(d2: NDArray, rows: NDArray) -> NDArray[np.bool_]:

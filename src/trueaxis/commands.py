@@ -1,0 +1,278 @@
+"""DO what the command line asks: read, fit or load, gather, write, tell.
+
+Every function is one command; `cli` has their options. Numbers come from `analysis` and
+`comparison`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+import sys
+import time
+import webbrowser
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trueaxis import console
+from trueaxis.analysis import Analysis, analyse, names_are_known
+from trueaxis.comparison import compare as compare_methods
+from trueaxis.comparison import suitable
+from trueaxis.diagnostics import column_names
+from trueaxis.estimators import METHODS
+from trueaxis.files import load, save
+from trueaxis.scaling import ColumnScaler, joined, parted
+from trueaxis.summary import (
+    Work,
+    as_records,
+    counts,
+    how,
+    records,
+    scored,
+    summary,
+    who,
+)
+from trueaxis.tables import STANDARD, Choice, Table, TableError, read_table
+from trueaxis.writing import refuse_target, write_table
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What to fit.
+
+    Attributes
+    ----------
+    method : str
+        Short name.
+    n_components : int, float or "auto"
+    scale : {"none", "standard", "robust"}
+    parameters : dict
+        Of the method, beyond these.
+    """
+
+    method: str = "dswl"
+    n_components: Any = "auto"
+    scale: str = "none"
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+def fit(data: str, choice: Choice, recipe: Recipe, output: str, as_json: bool) -> None:
+    """Fit a table, say which rows are bad, keep the model."""
+    refuse_target(output, data)
+    with console.stages(["reading", "fitting", "looking"]) as begin:
+        work = _fitted(data, choice, recipe, begin)
+    if output:
+        save(work.model, output)
+    if as_json:
+        console.say_json(summary(data, work) | {"model": output or None})
+        return
+    console.show_analysis(work.found)
+    console.say(how(work))
+    if output:
+        console.say(f"Model saved to {output}")
+
+
+def score(
+    model_path: str, data: str, choice: Choice, output: str, as_json: bool
+) -> None:
+    """Judge rows by a model: one line for each."""
+    refuse_target(output, data, model_path)
+    found = _judged(model_path, data, choice)
+    if output:
+        write_table(output, scored(found))
+    if as_json:
+        console.say_json(
+            {
+                "rows": len(found.ids),
+                "outliers": counts(found),
+                "worst_first": records(found),
+                "output": output or None,
+            }
+        )
+    elif output != STANDARD:
+        console.show_analysis(found)
+        console.say(f"Scored rows saved to {output}")
+
+
+def transform(
+    model_path: str, data: str, choice: Choice, output: str, as_json: bool
+) -> None:
+    """Scores of rows on the components."""
+    refuse_target(output, data, model_path)
+    model = load(model_path)
+    table = _table_for(model, data, choice)
+    with names_are_known():
+        scores = model.transform(table.X)
+    names = [str(name) for name in parted(model).model.get_feature_names_out()]
+    fields = who(table.ids, table.labels, len(scores))
+    fields |= dict(zip(names, scores.T, strict=True))
+    if output:
+        write_table(output, fields)
+    if as_json:
+        content = {"rows": len(scores), "columns": names, "output": output or None}
+        console.say_json(content if output else content | {"scores": scores})
+    elif output != STANDARD:
+        console.say(
+            f"{len(names)} scores of {len(scores):,} rows saved to {output}: "
+            f"{', '.join(names)}"
+        )
+
+
+def report(
+    data: str,
+    choice: Choice,
+    recipe: Recipe,
+    model_path: str,
+    output: str,
+    as_json: bool,
+    show: bool,
+) -> None:
+    """Write the page about a table: fit it, or judge it by a model."""
+    from trueaxis.report import STAGES, render, require, write
+
+    require()
+    refuse_target(output, data, model_path)
+    command = shlex.join(["trueaxis", *sys.argv[1:]])
+    with console.stages(["reading", "fitting", "looking", *STAGES]) as begin:
+        if model_path:
+            begin("looking")
+            found, seconds = _judged(model_path, data, choice), None
+            content: dict[str, Any] = {"outliers": counts(found)}
+        else:
+            work = _fitted(data, choice, recipe, begin)
+            found, seconds, content = work.found, work.seconds, summary(data, work)
+        page = render(
+            found, source=Path(data).name, command=command, seconds=seconds,
+            progress=begin,
+        )  # fmt: skip
+    write(page, output)
+    if as_json:
+        console.say_json(content | {"report": output})
+    else:
+        console.show_analysis(found)
+        console.say(f"Report saved to {output}")
+    if show:
+        webbrowser.open(Path(output).resolve().as_uri())
+
+
+def compare(
+    data: str,
+    choice: Choice,
+    recipe: Recipe,
+    methods: list[str],
+    output: str,
+    as_json: bool,
+) -> None:
+    """Fit several methods to one table and lay them side by side."""
+    refuse_target(output, data)
+    table = read_table(data, choice)
+    X = table.X if recipe.scale == "none" else _scaler(recipe, table).transform(table.X)
+    left_out = [] if methods else sorted(METHODS.keys() - set(suitable(*X.shape)))
+    with console.stages(methods or suitable(*X.shape)) as begin:
+        found = compare_methods(
+            X, methods or None, n_components=recipe.n_components, progress=begin
+        )
+    fields: dict[str, list[Any]] = {
+        "method": [one.method for one in found],
+        "seconds": [one.seconds for one in found],
+        "outliers": [one.flagged for one in found],
+        "shared": [one.shared for one in found],
+        "angle": [one.angle for one in found],
+        "centre": [one.shift for one in found],
+        "problem": [one.problem for one in found],
+    }
+    if output:
+        write_table(output, fields)
+    if as_json:
+        rows = as_records(fields)
+        k = found[0].model.n_components_
+        console.say_json({"n_components": k, "methods": rows, "left_out": left_out})
+    elif output != STANDARD:
+        console.show_comparison(found)
+    if left_out:
+        console.say(
+            f"Left out, since they would take long on {X.shape[0]:,} x {X.shape[1]:,}: "
+            f"{', '.join(left_out)}. Name them with --methods to wait for them.",
+            console.aside(),
+        )
+
+
+def export(model_path: str, output: str, as_json: bool) -> None:
+    """Turn a model file into an ONNX graph."""
+    from trueaxis.onnx_export import export_onnx
+
+    refuse_target(output, model_path)
+    model = load(model_path)
+    export_onnx(model, output)
+    if as_json:
+        console.say_json({"model": model_path, "onnx": output})
+    else:
+        console.say(f"ONNX graph saved to {output}")
+
+
+def methods(as_json: bool) -> None:
+    """List the methods that can be fitted."""
+    lines = {name: inspect.getdoc(cls) or "" for name, cls in METHODS.items()}
+    first = {name: text.splitlines()[0] for name, text in lines.items()}
+    if as_json:
+        console.say_json(first)
+        return
+    width = max(map(len, first))
+    for name, line in first.items():
+        console.say(f"{name:<{width}}  {line}")
+
+
+# ---------------------------------------------------------------- shared by commands
+
+
+def _fitted(data: str, choice: Choice, recipe: Recipe, begin: Any) -> Work:
+    begin("reading")
+    table = read_table(data, choice)
+    begin("fitting")
+    start = time.perf_counter()
+    scaler = None if recipe.scale == "none" else _scaler(recipe, table)
+    method = METHODS[recipe.method](
+        n_components=recipe.n_components, **recipe.parameters
+    )
+    method.fit(table.X if scaler is None else scaler.transform(table.X))
+    # Whatever meets the user's columns first knows their names.
+    (scaler or method).feature_names_in_ = np.array(table.columns, dtype=object)
+    seconds = time.perf_counter() - start
+    begin("looking")
+    model = joined(scaler, method)
+    found = analyse(model, table.X, ids=table.ids, labels=table.labels)
+    return Work(table, model, found, seconds)
+
+
+def _scaler(recipe: Recipe, table: Table) -> ColumnScaler:
+    return ColumnScaler(recipe.scale).fit(table.X)  # type: ignore[arg-type]
+
+
+def _judged(model_path: str, data: str, choice: Choice) -> Analysis:
+    model = load(model_path)
+    table = _table_for(model, data, choice)
+    return analyse(model, table.X, ids=table.ids, labels=table.labels)
+
+
+def _table_for(model: Any, data: str, choice: Choice) -> Table:
+    """The columns that a model was fitted on, wherever they stand in the file."""
+    method = parted(model).model
+    if hasattr(method, "feature_names_in_"):
+        wanted = tuple(column_names(method).tolist())
+        try:
+            return read_table(data, Choice(wanted, (), choice.id, choice.label))
+        except TableError as error:
+            raise TableError(
+                f"{error} (The model was fitted on {', '.join(wanted)}.)"
+            ) from None
+    table = read_table(data, choice)
+    if table.X.shape[1] != method.n_features_in_:
+        raise TableError(
+            f"{data} has {table.X.shape[1]} columns, but the model was fitted on "
+            f"{method.n_features_in_}, whose names it does not know: choose them with "
+            "--columns or --drop, in the same order."
+        )
+    return table

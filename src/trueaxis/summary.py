@@ -1,0 +1,111 @@
+"""TELL machines: an analysis as columns of a table, or as JSON-able values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trueaxis import __version__, story
+from trueaxis.analysis import Analysis, names_are_known
+from trueaxis.diagnostics import reasons
+from trueaxis.tables import Table
+
+
+@dataclass(frozen=True)
+class Work:
+    """What came in and what came out of a fit.
+
+    Attributes
+    ----------
+    table : Table
+    model : estimator or Pipeline
+    found : Analysis
+    seconds : float
+        The fit took.
+    """
+
+    table: Table
+    model: Any
+    found: Analysis
+    seconds: float
+
+
+def who(ids: Any, labels: Any, n: int) -> dict[str, Any]:
+    """Names and labels of rows, as columns of a table."""
+    fields = {"row": np.arange(n) if ids is None else ids}
+    return fields if labels is None else fields | {"label": labels}
+
+
+def scored(found: Analysis) -> dict[str, Any]:
+    """What is said about every row, as columns of a table."""
+    d = found.diagnosis
+    fields = who(found.ids, found.labels, len(found.ids))
+    fields |= {
+        "outlier": d.flagged,
+        "kind": d.kind,
+        "excess": d.excess,
+        "score": d.score,
+        "orthogonal": d.orthogonal,
+        "column": d.names[d.column],
+        "share": d.share,
+        "value": found.value,
+        "fits": found.fitting,
+    }
+    if hasattr(found.model, "tau_"):
+        with names_are_known():
+            fields |= reasons(found.model, found.X)._asdict()
+    return fields
+
+
+def records(found: Analysis) -> list[dict[str, Any]]:
+    """What is said about outliers, one record each, worst first."""
+    fields = {name: values[found.flagged] for name, values in scored(found).items()}
+    return as_records({name: values.tolist() for name, values in fields.items()})
+
+
+def as_records(fields: dict[str, list]) -> list[dict[str, Any]]:
+    """Columns of a table as one record a row."""
+    rows = zip(*fields.values(), strict=True)
+    return [dict(zip(fields, row, strict=True)) for row in rows]
+
+
+def counts(found: Analysis) -> dict[str, int]:
+    """How many outliers there are, of each kind."""
+    kinds = {kind: found.counts.get(kind, 0) for kind in ("inside", "off", "both")}
+    return {"count": len(found.flagged), **kinds}
+
+
+def summary(data: str, work: Work) -> dict[str, Any]:
+    """A fit for machines."""
+    found, model = work.found, work.found.model
+    return {
+        "trueaxis": __version__,
+        "source": data,
+        "rows": len(found.ids),
+        "columns": found.names,
+        "method": type(model).__name__,
+        "scale": "none" if found.scaler is None else found.scaler.how,
+        "n_components": model.n_components_,
+        "explained_variance_ratio": model.explained_variance_ratio_,
+        "cutoffs": model.cutoffs_._asdict(),
+        "iterations": model.n_iter_,
+        "converged": bool(model.converged_),
+        "seconds": work.seconds,
+        "angle_to_plain_pca": found.effect.angles.max(initial=0.0),
+        "outliers": counts(found),
+        "worst_first": records(found),
+        "hints": story.hints(found),
+    }
+
+
+def how(work: Work) -> str:
+    """A sentence on the fit."""
+    model, (n, D) = work.found.model, work.table.X.shape
+    share, k = model.explained_variance_ratio_.sum(), model.n_components_
+    return (
+        f"{type(model).__name__} with {k} component{'s' if k > 1 else ''} "
+        f"({story.percent(share)} of the regular variance) of {n:,} x {D:,} in "
+        f"{work.seconds:.2f} s"
+    )
