@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         WeightedPCA,
     )
     from trueaxis.files import load, save
+    from trueaxis.onnx_export import export_onnx
     from trueaxis.scaling import ColumnScaler
 
 __version__ = "0.1.0"
@@ -63,6 +64,7 @@ __all__ = [
     "TwoWayPCA",
     "WeightedPCA",
     "__version__",
+    "export_onnx",
     "load",
     "save",
 ]
@@ -82,6 +84,10 @@ def __getattr__(name: str) -> Any:
         from trueaxis import files
 
         return getattr(files, name)
+    if name == "export_onnx":
+        from trueaxis.onnx_export import export_onnx
+
+        return export_onnx
     if name in __all__:
         from trueaxis import estimators
 

@@ -70,8 +70,10 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 f"how={self.how!r} is not known: choose one of {', '.join(HOW)}."
             )
         rows = validate_rows(self, X).read()
-        found = _robust(rows) if self.how == "robust" else _standard(rows)
-        self.centre_, self.unit_ = (part.astype(rows.dtype) for part in found)
+        centre, unit = _robust(rows) if self.how == "robust" else _standard(rows)
+        limits = np.finfo(rows.dtype)  # a unit must not round to 0 or infinity
+        self.centre_ = centre.astype(rows.dtype)
+        self.unit_ = np.clip(unit, limits.tiny, limits.max).astype(rows.dtype)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray:
@@ -102,9 +104,13 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ndarray of shape (n, D)
         """
         check_is_fitted(self, "unit_")
-        return (
-            check_array(X, dtype=[np.float64, np.float32]) * self.unit_ + self.centre_
-        )
+        scaled = check_array(X, dtype=[np.float64, np.float32])
+        if scaled.shape[1] != len(self.unit_):
+            raise ValueError(
+                f"X has {scaled.shape[1]} columns, but {len(self.unit_)} were scaled: "
+                "pass what transform returned."
+            )
+        return scaled * self.unit_ + self.centre_
 
 
 def _standard(X: NDArray) -> tuple[NDArray, NDArray]:
@@ -117,11 +123,13 @@ def _standard(X: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def _robust(X: NDArray) -> tuple[NDArray, NDArray]:
-    centre = np.median(X, axis=0).astype(float)
-    away = np.abs(X - centre)
+    small = X / 4  # two of which can be added or subtracted without overflow
+    centre = np.median(small, axis=0).astype(float)
+    away = np.abs(small - centre)
     unit = NORMAL_MAD * np.median(away, axis=0)
-    unit = np.where(unit > 0, unit, NORMAL_MEAN * away.mean(axis=0))
-    return centre, np.where(unit > 0, unit, 1.0)
+    unit = np.where(unit > 0, unit, NORMAL_MEAN * (away / len(X)).sum(axis=0))
+    most = np.finfo(float).max / 4
+    return 4 * centre, np.where(unit > 0, 4 * np.minimum(unit, most), 1.0)
 
 
 class Parted(NamedTuple):

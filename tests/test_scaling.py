@@ -1,0 +1,280 @@
+"""Columns in units of their spread: two routes agree, outliers do not move the unit."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from trueaxis import DSWL, ColumnScaler
+from trueaxis.datasets import planted
+from trueaxis.scaling import HOW, Parted, joined, parted, uneven_columns
+
+
+@parametrize_with_checks([ColumnScaler("robust"), ColumnScaler("standard")])
+def test_scikit_learns_own_suite(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def X():
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((101, 5)) * [1, 1e3, 1e-3, 7, 1] + [0, 1e4, 5, -3, 1e6]
+
+
+def brute_force(column):
+    """Median and median absolute deviation, by sorting."""
+
+    def middle(values):
+        ordered, n = sorted(values), len(values)
+        return (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
+
+    centre = middle(column)
+    return centre, 1.4826022185056018 * middle([abs(x - centre) for x in column])
+
+
+@pytest.mark.parametrize("n", [100, 101])
+def test_robust_is_median_and_mad(X, n):
+    scaler = ColumnScaler().fit(X[:n])
+    centres, units = zip(*(brute_force(column) for column in X[:n].T), strict=True)
+    np.testing.assert_allclose(scaler.centre_, centres, rtol=1e-14)
+    np.testing.assert_allclose(scaler.unit_, units, rtol=1e-9)
+
+
+def test_standard_is_scikit_learns(X):
+    X = np.column_stack([X, np.full(len(X), 3.7), np.zeros(len(X))])
+    ours, theirs = ColumnScaler("standard").fit(X), StandardScaler().fit(X)
+    np.testing.assert_allclose(ours.centre_, theirs.mean_, rtol=1e-13)
+    np.testing.assert_allclose(ours.unit_, theirs.scale_, rtol=1e-9)
+    np.testing.assert_allclose(ours.transform(X), theirs.transform(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_units_of_normal_rows_are_their_deviations(how):
+    deviations = np.array([1.0, 20.0, 0.3])
+    X = np.random.default_rng(1).standard_normal((20_000, 3)) * deviations + 5
+    np.testing.assert_allclose(ColumnScaler(how).fit(X).unit_, deviations, rtol=0.03)
+
+
+@pytest.mark.parametrize("size", [10.0, 1e6, 1e200])
+def test_outliers_hardly_move_robust_units(size):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((1000, 3)) * [1, 100, 0.01]
+    clean = ColumnScaler().fit(X)
+    bad = X.copy()
+    bad[:150] += size * clean.unit_
+    bad[150:300] -= size * clean.unit_
+    dirty = ColumnScaler().fit(bad)
+    assert (np.abs(dirty.centre_ - clean.centre_) < 0.2 * clean.unit_).all()
+    # With 30 % at infinity the MAD is the 5/7 quantile instead of the half: 1.58.
+    assert (dirty.unit_ < 1.7 * clean.unit_).all()
+    assert (ColumnScaler("standard").fit(bad).unit_ > 5 * clean.unit_).all()
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("value", [0.0, 0.1, 3.7, -1e6, 1e30, 1e-30, 123456.789])
+def test_constant_columns_become_zero(how, dtype, value):
+    n = 1237  # sums of which do not come out even
+    X = np.column_stack([np.full(n, value), np.arange(n)]).astype(dtype)
+    scaler = ColumnScaler(how).fit(X)
+    assert scaler.unit_[0] == 1 and scaler.unit_[1] > 100
+    np.testing.assert_array_equal(scaler.transform(X)[:, 0], 0.0)
+    np.testing.assert_array_equal(scaler.centre_[0], X[0, 0])
+
+
+def test_columns_that_are_mostly_zero_have_their_mean_deviation():
+    column = np.zeros(100)
+    column[:10] = np.arange(1, 11)
+    X = np.column_stack([column, np.arange(100)])
+    scaler = ColumnScaler().fit(X)
+    assert scaler.centre_[0] == 0
+    np.testing.assert_allclose(scaler.unit_[0], np.sqrt(np.pi / 2) * 0.55)
+    column[:10] *= 1e200
+    scaler = ColumnScaler().fit(X)
+    assert np.isfinite(scaler.transform(np.column_stack([column, column]))).all()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_unit_that_would_round_to_zero(dtype):
+    X = np.zeros((1000, 2), dtype)
+    X[0, 0] = np.finfo(dtype).smallest_subnormal * 40
+    scaler = ColumnScaler().fit(X)
+    assert scaler.unit_[0] > 0 and np.isfinite(scaler.transform(X)).all()
+
+
+def test_one_value_that_differs_is_a_spread_however_small():
+    X = np.full((50, 2), 7.0)
+    X[3, 0] = np.nextafter(7.0, 8.0)
+    scaler = ColumnScaler().fit(X)
+    assert 0 < scaler.unit_[0] < 1e-16 and scaler.unit_[1] == 1
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("size", [1e200, 1e300, 1e-200, 1e-300])
+def test_huge_and_tiny_units_change_nothing(X, how, size):
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    plain = ColumnScaler(how).fit_transform(X)
+    scaler = ColumnScaler(how).fit(X * size)
+    np.testing.assert_allclose(scaler.transform(X * size), plain, rtol=1e-9, atol=1e-9)
+    back = scaler.inverse_transform(scaler.transform(X * size))
+    np.testing.assert_allclose(back, X * size, rtol=1e-12, atol=1e-12 * size)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_numbers_at_the_end_of_floats(how):
+    X = np.array([[1.7e308, 1.0], [-1.7e308, 2.0], [1.6e308, 3.0], [-1.5e308, 4.0]])
+    scaler = ColumnScaler(how).fit(X)
+    assert np.isfinite(scaler.centre_).all() and np.isfinite(scaler.unit_).all()
+    Z = scaler.transform(X)
+    assert np.isfinite(Z).all() and (np.sign(Z[:, 0]) == [1, -1, 1, -1]).all()
+    np.testing.assert_allclose(scaler.inverse_transform(Z), X, rtol=1e-12)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_float32_stays_float32(X, how):
+    scaler = ColumnScaler(how).fit(X.astype("float32"))
+    assert scaler.centre_.dtype == scaler.unit_.dtype == np.float32
+    Z = scaler.transform(X.astype("float32"))
+    assert Z.dtype == scaler.inverse_transform(Z).dtype == np.float32
+    exact = ColumnScaler(how).fit(X.astype("float32").astype(float))
+    np.testing.assert_allclose(scaler.unit_, exact.unit_, rtol=1e-6)
+    np.testing.assert_allclose(scaler.centre_, exact.centre_, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_there_and_back(X, how):
+    scaler = ColumnScaler(how).fit(X)
+    np.testing.assert_allclose(
+        scaler.inverse_transform(scaler.transform(X)), X, rtol=1e-12
+    )
+
+
+def test_names_and_frames(X):
+    frame = pd.DataFrame(X, columns=[*"abcde"], index=np.arange(len(X)) + 7)
+    scaler = ColumnScaler().set_output(transform="pandas").fit(frame)
+    Z = scaler.transform(frame)
+    assert [*Z.columns] == [*scaler.get_feature_names_out()] == [*"abcde"]
+    assert (Z.index == frame.index).all()
+    np.testing.assert_array_equal(Z, ColumnScaler().fit_transform(X))
+    np.testing.assert_array_equal(
+        scaler.inverse_transform(Z), scaler.inverse_transform(Z.to_numpy())
+    )
+    with pytest.raises(ValueError, match="feature names"):
+        scaler.transform(frame[frame.columns[::-1]])
+    pipeline = make_pipeline(scaler, DSWL(2)).fit(frame)
+    assert [*pipeline[-1].feature_names_in_] == [*"abcde"]
+
+
+def test_integers_and_lists():
+    X = [[1, 2], [3, 5], [5, 11]]
+    np.testing.assert_allclose(ColumnScaler().fit(X).centre_, [3, 5])
+
+
+def test_refusals(X):
+    with pytest.raises(ValueError, match="how='mad'.*standard, robust"):
+        ColumnScaler("mad").fit(X)
+    with pytest.raises(ValueError, match="NaN in row 2, column 1"):
+        ColumnScaler().fit(np.where(np.arange(10).reshape(5, 2) == 5, np.nan, 1.0))
+    for ask in (ColumnScaler().transform, ColumnScaler().inverse_transform):
+        with pytest.raises(NotFittedError):
+            ask(X)
+    scaler = ColumnScaler().fit(X)
+    with pytest.raises(ValueError, match="expecting 5 features.*same order"):
+        scaler.transform(X[:, :2])
+    with pytest.raises(ValueError, match="2 columns.*5"):
+        scaler.inverse_transform(X[:, :2])
+    with pytest.raises(ValueError, match="1 columns.*5"):  # would be spread out
+        scaler.inverse_transform(X[:, :1])
+
+
+def test_a_method_behind_it_does_not_see_units(X):
+    cloud = planted("ocs", n=200, n_features=5, n_components=2, share=0.2)
+    units = np.array([1, 1e3, 1e-6, 1e9, 5])
+    for how in HOW:
+        plain, other = (
+            make_pipeline(ColumnScaler(how), DSWL(2)).fit(rows)
+            for rows in (cloud.X, cloud.X * units + 3)
+        )
+        same = plain.predict(cloud.X) == other.predict(cloud.X * units + 3)
+        assert same.all()
+
+
+# ---------------------------------------------------------------- parted and joined
+
+
+def test_parted_and_joined_are_each_others_inverse(X):
+    pipeline = make_pipeline(ColumnScaler(), DSWL(2)).fit(X)
+    parts = parted(pipeline)
+    assert parts.scaler is pipeline[0] and parts.model is pipeline[1]
+    again = joined(*parts)
+    assert isinstance(again, Pipeline)
+    np.testing.assert_array_equal(again.predict(X), pipeline.predict(X))
+    np.testing.assert_array_equal(
+        parts.model.transform(parts.scaled(X)), pipeline.transform(X)
+    )
+    method = pipeline[1]
+    for alone in (method, make_pipeline(method)):
+        assert parted(alone) == Parted(None, method)
+    assert joined(None, method) is method
+    assert Parted(None, method).scaled(X) is X
+
+
+def test_the_method_gets_the_names_that_only_the_scaler_knows(X):
+    frame = pd.DataFrame(X, columns=[*"abcde"])
+    pipeline = make_pipeline(ColumnScaler(), DSWL(2)).fit(frame)
+    assert not hasattr(pipeline[1], "feature_names_in_")
+    parts = parted(pipeline)
+    assert [*parts.model.feature_names_in_] == [*"abcde"]
+    assert not hasattr(pipeline[1], "feature_names_in_")  # the user's is as it was
+    assert (parts.model.components_ == pipeline[1].components_).all()
+    named = make_pipeline(ColumnScaler().set_output(transform="pandas"), DSWL(2))
+    assert parted(named.fit(frame)).model is named[1]
+
+
+@pytest.mark.parametrize(
+    ("steps", "named"),
+    [
+        ([StandardScaler(), DSWL()], "StandardScaler, DSWL"),
+        ([ColumnScaler(), PCA(), DSWL()], "ColumnScaler, PCA, DSWL"),
+        ([PCA(), ColumnScaler()], "PCA, ColumnScaler"),
+    ],
+)
+def test_other_pipelines_are_refused(steps, named):
+    with pytest.raises(TypeError, match=f"{named}: only a ColumnScaler before"):
+        parted(make_pipeline(*steps))
+
+
+# ---------------------------------------------------------------- uneven columns
+
+
+def test_uneven_columns(X):
+    found = uneven_columns(X)
+    assert (found.wide, found.narrow) == (1, 2)
+    assert 0.5e6 < found.ratio < 2e6
+    assert uneven_columns(ColumnScaler().fit_transform(X)) is None
+    Z = ColumnScaler().fit_transform(X)
+    assert uneven_columns(Z * [1, 1, 29, 1, 1]) is None
+    assert uneven_columns(Z * [1, 1, 31, 1, 1]).wide == 2
+
+
+def test_constant_columns_are_not_narrow(X):
+    assert uneven_columns(np.column_stack([X[:, 0], np.zeros(len(X))])) is None
+    assert uneven_columns(X[:, :1]) is None
+    assert uneven_columns(np.zeros((5, 3))) is None
+    found = uneven_columns(np.column_stack([np.zeros(len(X)), X[:, :2]]))
+    assert (found.wide, found.narrow) == (2, 1)
+
+
+@pytest.mark.parametrize("size", [1e200, 1e300, 1e-300])
+def test_uneven_columns_of_huge_and_tiny_numbers(X, size):
+    Z = ColumnScaler().fit_transform(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = uneven_columns(Z * [1, 1, size, 1, 1])
+    assert (found.wide if size > 1 else found.narrow) == 2 and found.ratio > 1e199
