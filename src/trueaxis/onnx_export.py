@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from trueaxis import __version__
 from trueaxis.engine.subspace import Subspace
 from trueaxis.estimators.base import Distances
-from trueaxis.files import CLASSES, REQUIRED
+from trueaxis.header import CLASSES, REQUIRED
 from trueaxis.onnx_graph import Graph
 from trueaxis.scaling import ColumnScaler, parted
 from trueaxis.validation import validate_choice

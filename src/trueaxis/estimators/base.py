@@ -23,7 +23,7 @@ from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import Result
 from trueaxis.engine.judge import Judged
 from trueaxis.engine.kernels import Sweep
-from trueaxis.engine.subspace import Subspace, fix_signs
+from trueaxis.engine.subspace import Subspace, fix_signs, orthonormal
 from trueaxis.rows import Rows
 from trueaxis.validation import fitted_rows, warn
 
@@ -232,9 +232,12 @@ class SubspaceEstimator(
         return self.n_components_
 
     def _subspace(self) -> Subspace:
+        basis = self.components_.astype(float)
+        if self.components_.dtype != basis.dtype:  # rounded: not quite orthonormal
+            basis = orthonormal(basis)
         return Subspace(
             self.mean_.astype(float),
-            self.components_.astype(float),
+            basis,
             self.explained_variance_.astype(float),
             self._total_variance,
         )
