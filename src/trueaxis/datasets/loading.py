@@ -62,7 +62,11 @@ def load(
     facts = facts_of(name)
     home, cache = _home(data_home), cache_folder()
     for place in [cache] if home in (None, cache) else [home, cache]:
-        found = in_folder(facts, place, strict=place != cache)
+        try:
+            found = in_folder(facts, place, strict=place != cache)
+        except ValueError as error:
+            again = " Delete it, and load looks elsewhere." if place == cache else ""
+            raise ValueError(f"{error}{again}") from None
         if found is not None:
             return found
     if name in BUNDLED:
