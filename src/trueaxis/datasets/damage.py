@@ -1,0 +1,158 @@
+"""LOAD: damage to real data, as in the paper: amplified cells, occluded images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def contaminate(
+    X: ArrayLike,
+    *,
+    share: float = 0.25,
+    features: float = 0.5,
+    factors: Sequence[float] = (5, 10, 20),
+    random_state: int | np.random.Generator = 0,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Multiply some features of some rows by large factors.
+
+    The paper: 25 % of the rows, half of the features times 5, 10 or 20, randomly. It
+    leaves open whether the features and the factor are the same for all rows. Here
+    every damaged row has features and one factor of its own. Half of 7 features are 3.
+    A cell that is 0 stays 0, so a damaged row of a table with many zeros may look
+    regular.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, D)
+        Numbers; not changed.
+    share : float
+        Share of the rows, rounded to a whole number of rows.
+    features : float
+        Share of the features of such a row, rounded down, but at least one.
+    factors : sequence of float
+        Each damaged row draws one of them.
+    random_state : int or numpy Generator
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n, D)
+        A damaged copy.
+    is_outlier : ndarray of shape (n,)
+        True for the damaged rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trueaxis.datasets import contaminate
+    >>> X, is_outlier = contaminate(np.ones((8, 4)))
+    >>> int(is_outlier.sum()), (X != 1).sum(axis=1)[is_outlier].tolist()
+    (2, [2, 2])
+    """
+    rows = np.array(X, dtype=np.float64)
+    if rows.ndim != 2 or rows.size == 0:
+        raise ValueError(
+            f"X has shape {rows.shape}: contaminate needs a table of rows and columns."
+        )
+    _check_share("share", share)
+    _check_share("features", features)
+    if len(factors) == 0:
+        raise ValueError("factors is empty: give at least one number.")
+    rng = np.random.default_rng(random_state)
+    n, D = rows.shape
+    is_outlier = _drawn(n, share, rng)
+    # The tiny addend: 0.29 * 100 is 28.999... in floating point, and means 29.
+    n_hit = max(1, int(features * D + 1e-9)) if features else 0
+    order = rng.random((is_outlier.sum(), D)).argsort(axis=1).argsort(axis=1)
+    factor = rng.choice(np.asarray(factors, dtype=np.float64), size=(len(order), 1))
+    rows[is_outlier] *= np.where(order < n_hit, factor, 1.0)
+    return rows, is_outlier
+
+
+def occlude(
+    images: ArrayLike,
+    *,
+    share: float = 0.2,
+    area: float = 0.25,
+    random_state: int | np.random.Generator = 0,
+) -> tuple[NDArray, NDArray[np.bool_]]:
+    """Cover a block of some images with black and white noise.
+
+    The paper: 20 % of the training images, a square block of a quarter of the image,
+    anywhere inside it, filled with black and white noise. "A quarter" is read as a
+    quarter of the area: 16 x 16 pixels of 32 x 32. Noise is read as pixels that are
+    black or white with equal chance. Black is 0; white is 255, or 1 where the images
+    are not whole numbers and nothing in them exceeds 1.
+
+    Parameters
+    ----------
+    images : array-like of shape (n, height, width)
+        Grey levels from 0 to 255 or from 0 to 1; not changed.
+    share : float
+        Share of the images, rounded to a whole number of images.
+    area : float
+        Share of the image that the block covers, a block of the image's own
+        proportions.
+    random_state : int or numpy Generator
+        Seed.
+
+    Returns
+    -------
+    images : ndarray of shape (n, height, width)
+        A damaged copy, of the same type.
+    is_outlier : ndarray of shape (n,)
+        True for the images with a block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trueaxis.datasets import occlude
+    >>> images, is_outlier = occlude(np.full((10, 32, 32), 128, dtype=np.uint8))
+    >>> int(is_outlier.sum()), (images != 128).sum(axis=(1, 2))[is_outlier].tolist()
+    (2, [256, 256])
+    """
+    pictures = np.array(images)
+    if pictures.ndim != 3 or pictures.size == 0:
+        raise ValueError(
+            f"images has shape {pictures.shape}: occlude needs (n, height, width); "
+            "rows of pixels take their shape by X.reshape(len(X), height, width)."
+        )
+    _check_share("share", share)
+    _check_share("area", area)
+    low, high = pictures.min(), pictures.max()
+    if not (low >= 0 and high <= 255):  # turned round, so that NaN is refused too
+        raise ValueError(
+            f"images has values from {low} to {high}: occlude needs grey levels from 0 "
+            "to 255 or from 0 to 1; damage images before you centre or scale them."
+        )
+    whole = np.issubdtype(pictures.dtype, np.integer)
+    white = 255 if whole or high > 1 else 1
+    if whole and np.iinfo(pictures.dtype).max < white:
+        raise ValueError(
+            f"images has type {pictures.dtype}, which cannot hold white, {white}: "
+            "turn it into uint8 or float."
+        )
+    rng = np.random.default_rng(random_state)
+    n, height, width = pictures.shape
+    is_outlier = _drawn(n, share, rng)
+    tall, wide = round(height * area**0.5), round(width * area**0.5)
+    for i in np.flatnonzero(is_outlier):
+        top = rng.integers(height - tall + 1)
+        left = rng.integers(width - wide + 1)
+        noise = white * rng.integers(2, size=(tall, wide))
+        pictures[i, top : top + tall, left : left + wide] = noise
+    return pictures, is_outlier
+
+
+def _drawn(n: int, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    is_outlier = np.zeros(n, dtype=np.bool_)
+    is_outlier[rng.choice(n, size=round(share * n), replace=False)] = True
+    return is_outlier
+
+
+def _check_share(name: str, value: float) -> None:
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name}={value} is not a share: give a number from 0 to 1.")
