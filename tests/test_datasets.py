@@ -26,14 +26,13 @@ from trueaxis.datasets.checks import renamed, shrunk, upright
 from trueaxis.datasets.parsing import arff_cells, csv_cells, decoded, table
 from trueaxis.datasets.registry import facts_of
 
-BESIDE = Path(__file__).parent.parent.parent / "shared" / "data"
-GIVEN = os.environ.get("TRUEAXIS_DATA") or (BESIDE if BESIDE.is_dir() else None)
+GIVEN = os.environ.get("TRUEAXIS_DATA")
 
 
 @pytest.fixture
 def home():
     if GIVEN is None:
-        pytest.skip(f"no data: TRUEAXIS_DATA is not set and there is no {BESIDE}")
+        pytest.skip("TRUEAXIS_DATA, a folder with the paper's data sets, is not set")
     return Path(GIVEN)
 
 
