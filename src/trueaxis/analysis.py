@@ -110,6 +110,8 @@ class Analysis:
 
     def contributions(self, rows: NDArray[np.intp]) -> Contributions:
         """What every column adds to the squared distances of some of the rows."""
+        if not len(rows):
+            return Contributions(*np.zeros((2, 0, len(self.names))))
         with names_are_known():
             return contributions(self.model, self.X[rows])
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from trueaxis.analysis import Analysis, analyse
-from trueaxis.report.content import content
-from trueaxis.report.figures import figures
-from trueaxis.report.points import points
+from trueaxis.report.content import words
+from trueaxis.report.figures import draw
+from trueaxis.report.points import gather
 from trueaxis.writing import beside
 
 __all__ = ["render", "write_report"]
@@ -113,10 +113,10 @@ def render(
     from trueaxis.report.page import filled
 
     tell = progress or (lambda stage: None)
-    drawn = figures(found, tell)
+    drawn = draw(found, tell)
     tell("page")
-    told = content(found, title=title, source=source, command=command, seconds=seconds)
-    return filled(told, points(found), drawn)
+    told = words(found, title=title, source=source, command=command, seconds=seconds)
+    return filled(told, gather(found), drawn)
 
 
 def _look_for_needs() -> None:

@@ -26,7 +26,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn")
 TURN = 10.0  # degrees from which a step of the trust path is worth a sentence
 
 
-def content(
+def words(
     found: Analysis,
     *,
     title: str | None,
@@ -92,19 +92,19 @@ def key_figures(found: Analysis) -> list[tuple[str, str]]:
     ]
 
 
-def left_out(found: Analysis) -> list[str]:
-    """What the map and the table do not show, in sentences."""
+def left_out(found: Analysis) -> dict[str, str]:
+    """What the map and the table do not show, in a sentence for each."""
     chosen, bad, n = chosen_rows(found), len(found.flagged), len(found.ids)
     drawn = int(found.diagnosis.flagged[chosen].sum())
-    said = []
+    said = {"map": "", "table": ""}
     if len(chosen) < n:
         which = "all" if drawn == bad else f"the worst {drawn:,} of"
-        said.append(
+        said["map"] = (
             f"The map draws {len(chosen):,} of {n:,} rows: {which} {bad:,} flagged "
             f"rows, and {len(chosen) - drawn:,} regular rows, evenly spaced."
         )
     if bad > MOST_LISTED:
-        said.append(
+        said["table"] = (
             f"The table lists the worst {MOST_LISTED:,} of {bad:,} flagged rows."
         )
     return said
@@ -139,7 +139,7 @@ def plain(found: Analysis) -> dict[str, Any]:
                 "name": found.names[j],
                 "robust": short(found.centre[j]),
                 "plain": short(found.centre[j] + found.shift[j]),
-                "shift": f"{found.shift[j]:+.3g}",
+                "shift": signed(found.shift[j]),
             }
             for j in moved
         ],
@@ -183,8 +183,8 @@ def told_path(path: TrustPath) -> str:
         )
     return (
         f"When trust falls from {path.trust[jump - 1]:g} to {at:g}, the subspace turns "
-        f"by {turn:.0f} degrees: a group of rows held the axes until then. From there "
-        f"on it is {path.to_model[jump]:.1f} degrees from the model's."
+        f"by {turn:.0f} degrees: a group of rows held the axes until then. There it "
+        f"is {path.to_model[jump]:.1f} degrees away from the model's."
     )
 
 
@@ -228,13 +228,17 @@ def repeat(found: Analysis, source: str | None, command: str | None) -> dict[str
 def percent(share: float) -> str:
     """Say a share in per cent, with a digit more where it is small."""
     value = 100 * float(share)
-    return f"{value:.0f} %" if value >= 9.95 or value == 0 else f"{value:.1f} %"
+    return f"{value:.0f}%" if value >= 9.95 or value == 0 else f"{value:.1f}%"
 
 
 def short(x: float) -> str:
-    """Three or four digits of a number."""
+    """Four digits of a number."""
     if np.isinf(x):
         return "∞"
-    return f"{x:,.0f}" if 1000 <= abs(x) < 1e6 else f"{x:.3g}"
+    text = f"{x:,.0f}" if 1000 <= abs(x) < 1e6 else f"{x:.4g}"
+    return text.replace("-", "−")
 
 
+def signed(x: float) -> str:
+    """Three digits of a difference, always with its sign."""
+    return f"{x:+.3g}".replace("-", "−")

@@ -21,7 +21,7 @@ from trueaxis.plots.canvas import TEXT
 SIZE = (4.9, 4.1)  # inches; small, so that text stays legible on a phone
 MANY = 600  # rows whose points are drawn as pixels: as marks they would take too much
 SHARP = 150  # pixels of those per inch
-STYLE = {
+STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "trueaxis",  # the same figure gives the same file
     "font.family": ["DejaVu Sans"],
@@ -33,14 +33,21 @@ STYLE = {
 NO_REMARKS = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 
-class Figures(NamedTuple):
-    """SVG texts by name, and the path that one of them shows."""
+class Drawing(NamedTuple):
+    """A figure as SVG, and its title, which the page sets as a heading."""
 
-    drawn: dict[str, str]
+    title: str
+    svg: str
+
+
+class Figures(NamedTuple):
+    """Drawings by name, and the path that one of them shows."""
+
+    drawn: dict[str, Drawing]
     path: TrustPath | None
 
 
-def figures(found: Analysis, tell: Callable[[str], None]) -> Figures:
+def draw(found: Analysis, tell: Callable[[str], None]) -> Figures:
     """Draw all that there is to draw about an analysis.
 
     Parameters
@@ -82,14 +89,16 @@ def figures(found: Analysis, tell: Callable[[str], None]) -> Figures:
     return Figures(drawn, path)
 
 
-def _drawn(plot: Callable[[Any], Any], name: str, many: bool) -> str:
+def _drawn(plot: Callable[[Any], Any], name: str, many: bool) -> Drawing:
     import matplotlib
     from matplotlib.figure import Figure
 
     # Without pyplot: no window, and nothing that others have open is touched.
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=SIZE, layout="constrained")
-        plot(figure.subplots())
+        shown = plot(figure.subplots())
+        title = shown.ax_.get_title()
+        shown.ax_.set_title("")
         for ax in figure.axes:
             for points in ax.collections:
                 points.set_rasterized(many)
@@ -97,7 +106,7 @@ def _drawn(plot: Callable[[Any], Any], name: str, many: bool) -> str:
         figure.savefig(
             file, format="svg", transparent=True, dpi=SHARP, metadata=NO_REMARKS
         )
-    return _fitted(file.getvalue(), name)
+    return Drawing(title, _fitted(file.getvalue(), name))
 
 
 def _fitted(svg: str, name: str) -> str:

@@ -48,7 +48,7 @@ function steps(low, high, count) {
 function ticks(scale, low, high, pixels) {
   const from = Math.max(scale.from(low), 0);
   const to = scale.from(high);
-  const count = Math.max(2, Math.floor(pixels / 75));
+  const count = Math.max(2, Math.floor(pixels / 60));
   if (!scale.bend || to < 1.5 || to / Math.max(from, 1) < 8) return steps(from, to, count);
   const decades = Math.log10(to);
   const every = Math.max(1, Math.ceil(decades / count));
@@ -66,7 +66,7 @@ function tickText(x) {
 }
 
 const EDGE = { left: 58, right: 16, top: 14, bottom: 46 };
-const SIZES = [2.6, 4.6, 4.6, 4.6]; // half the width of the marks, pixels
+const CROWD = 1000; // flagged rows from which marks are smaller
 const NEAR = 14; // pixels within which a point is meant
 
 function makeMap(data, { onHover, onPick }) {
@@ -158,7 +158,7 @@ function makeMap(data, { onHover, onPick }) {
     for (const name of ["paper", "text", "quiet", "line", "accent"]) {
       colours[name] = style.getPropertyValue(`--${name}`).trim();
     }
-    sprites = data.kinds.map((kind, k) => stamp(kind, SIZES[k], k > 0));
+    sprites = data.kinds.map((kind, k) => stamp(kind, k ? (data.flagged > CROWD ? 3.4 : 4.6) : 2.6, k > 0));
     draw();
   }
 
@@ -175,7 +175,7 @@ function makeMap(data, { onHover, onPick }) {
     ink.fillStyle = kind.colour;
     ink.globalAlpha = rimmed ? 1 : 0.75;
     ink.fill(outline);
-    ink.lineWidth = 0.7 / size;
+    ink.lineWidth = (data.flagged > CROWD ? 0.4 : 0.7) / size;
     ink.strokeStyle = colours.text;
     if (rimmed) ink.stroke(outline);
     return { image: made, side };

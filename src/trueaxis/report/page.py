@@ -23,9 +23,9 @@ def filled(told: dict[str, Any], points: dict[str, Any], figures: Figures) -> st
     Parameters
     ----------
     told : dict
-        See `content`.
+        See `content.words`.
     points : dict
-        For the script, see `points`.
+        For the script, see `points.gather`.
     figures : Figures
 
     Returns
@@ -43,7 +43,10 @@ def filled(told: dict[str, Any], points: dict[str, Any], figures: Figures) -> st
         script=Markup(script),
         script_hash=_fingerprint(script),
         data=Markup(script_safe(points)),
-        figures={name: Markup(svg) for name, svg in figures.drawn.items()},
+        figures={
+            name: drawing._replace(svg=Markup(drawing.svg))
+            for name, drawing in figures.drawn.items()
+        },
         path=None if figures.path is None else told_path(figures.path),
     )
     # Names of files may hold halves of characters, which no encoding has.

@@ -31,7 +31,7 @@ OUTLINES = {
 }
 
 
-def points(found: Analysis) -> dict[str, Any]:
+def gather(found: Analysis) -> dict[str, Any]:
     """Everything that the map and the table show.
 
     Parameters
@@ -89,7 +89,7 @@ def shortened(found: Analysis) -> Analysis:
 
 
 def chosen_rows(found: Analysis) -> NDArray[np.intp]:
-    """Rows that are drawn: flagged ones, worst first, and evenly spaced regular ones."""
+    """Rows to draw: flagged ones, worst first, then evenly spaced regular ones."""
     flagged = found.flagged[:MOST_FLAGGED]
     regular = np.flatnonzero(~found.diagnosis.flagged)
     room = MOST_POINTS - len(flagged)

@@ -1,6 +1,6 @@
 // The table of flagged rows: sorted, searched, a page at a time.
 
-const PAGE = 50;
+const PAGE = matchMedia("(max-width: 40rem)").matches ? 10 : 25;
 const PRINTED = 100;
 
 function mark(kind) {
@@ -101,8 +101,8 @@ function makeTable(data, { onPick, onShow }) {
     tr.append(
       cell("Kind", called, "kind"),
       cell("Excess", told(data.excess[i]), "number"),
-      cell("Score dist.", told(data.score[i]), "number"),
-      cell("Orth. dist.", told(data.off[i]), "number"),
+      cell("Score", told(data.score[i]), "number"),
+      cell("Orth.", told(data.off[i]), "number"),
       cell("Reason", data.because[i]),
     );
     return tr;
@@ -142,7 +142,7 @@ function makeTable(data, { onPick, onShow }) {
       const label = node("bdi", name, "name");
       label.title = name;
       const said = share < 0 ? `−${(-share).toFixed(1)}` : share.toFixed(1);
-      item.append(label, track, node("span", `${said} %`, "value"));
+      item.append(label, track, node("span", `${said}%`, "value"));
       list.append(item);
     });
     made.append(node("h4", heading));
