@@ -5,7 +5,6 @@ import hashlib
 import json
 import re
 import sys
-import time
 
 import numpy as np
 import pandas as pd
@@ -255,12 +254,10 @@ def test_halves_of_characters_can_be_written(pump, tmp_path):
 # ---------------------------------------------------------------- many rows
 
 
-def test_ten_thousand_rows_stay_small_and_quick(tmp_path):
+def test_ten_thousand_rows_make_a_small_file(tmp_path):
     X = planted("scatter", n=10_000, n_features=50, share=0.3).X
     model, path = DSWL(3).fit(X), tmp_path / "report.html"
-    start = time.process_time()
     write_report(model, X, path)
-    assert time.process_time() - start < 15  # 2 on a free machine
     assert path.stat().st_size < 2e6
     page = path.read_text(encoding="utf-8")
     assert "The table lists the worst 2,000 of 3," in page

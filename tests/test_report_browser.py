@@ -170,7 +170,7 @@ def test_a_row_of_the_table_is_selected_on_the_map(visit):
     detail = page.locator("#body tr.detail")
     assert "flow" in detail.inner_text() and "all other columns" in detail.inner_text()
     detail.get_by_text("Show on the map").click()
-    page.wait_for_function("document.activeElement.id === 'canvas'")
+    page.wait_for_function("() => document.activeElement.id === 'canvas'")
     page.locator("#body tr.row .open").first.press("Enter")
     assert page.locator("#body tr.detail").count() == 0
 
@@ -223,7 +223,7 @@ def test_a_page_that_is_scrolled_does_not_zoom(visit):
     box = page.locator("#canvas").bounding_box()
     page.mouse.move(box["x"] + 100, box["y"] + 30)
     page.mouse.wheel(0, 400)
-    page.wait_for_function("scrollY > 100")
+    page.wait_for_function("() => scrollY > 100")
 
 
 def test_keys_walk_along_the_flagged_rows(visit):
@@ -252,7 +252,7 @@ def test_a_finger_pans_and_taps(visit):
     page.locator("#canvas").scroll_into_view_if_needed()
     place = spot(page, 0)
     page.touchscreen.tap(place["x"], place["y"])
-    page.wait_for_function("document.querySelector('tr.chosen') !== null")
+    page.wait_for_function("() => document.querySelector('tr.chosen') !== null")
 
 
 # ---------------------------------------------------------------- table
@@ -308,24 +308,6 @@ def test_long_tables_have_pages(visit):
     assert page.locator("#body tr.chosen").count() == 1
 
 
-def test_ten_thousand_points_are_drawn_quickly(visit):
-    page = visit("many")
-    page.locator("#canvas").focus()
-    took = page.evaluate(
-        """async () => {
-        const frame = () => new Promise(requestAnimationFrame);
-        await frame();
-        const start = performance.now();
-        for (let i = 0; i < 10; i++) {
-            document.getElementById("zoom-in").click();
-            await frame();
-        }
-        return (performance.now() - start) / 10;
-        }"""
-    )
-    assert took < 400  # milliseconds; 20 to 50 on a free machine
-
-
 # ---------------------------------------------------------------- harm, phones, paper
 
 
@@ -363,7 +345,7 @@ def test_the_night_is_dark_and_paper_is_light(visit):
     assert not page.locator("#search").is_visible()
     assert len(rows(page)) == 33  # no pages on paper
     page.emulate_media(media="screen")
-    page.wait_for_function("document.querySelectorAll('tr.row').length === 25")
+    page.wait_for_function("() => document.querySelectorAll('tr.row').length === 25")
 
 
 def test_nothing_flagged_is_a_calm_page(visit):

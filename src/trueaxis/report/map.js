@@ -18,12 +18,15 @@ function told(x) {
   return x >= 100 ? x.toFixed(0) : x.toFixed(2);
 }
 
-// Linear up to the cut-off, and beyond it either linear or in decades.
-function makeScale(values, log, far) {
+function largest(values) {
   let top = 1;
   for (const x of values) if (x !== null && x > top) top = x;
-  const bend = log === null ? top > far : log;
-  if (!bend || top <= 1) {
+  return top;
+}
+
+// Linear up to the cut-off, and beyond it either linear or in decades.
+function makeScale(top, log) {
+  if (!log || top <= 1) {
     return { to: (x) => x, from: (u) => u, end: 1.06 * top, bend: false };
   }
   const low = Math.max(0.5, 0.5 * Math.log10(top));
@@ -76,11 +79,11 @@ function makeMap(data, { onHover, onPick }) {
   const px = new Float64Array(n);
   const py = new Float64Array(n);
   let wide = 0, high = 0, ratio = 1, sprites = [], colours = {};
-  let scales, view, box = null, marked = -1, selected = -1, log = null;
+  let scales, view, box = null, marked = -1, selected = -1;
 
-  function rescale(choice) {
-    log = choice;
-    scales = [data.score, data.off].map((values) => makeScale(values, log, data.far));
+  const tops = [largest(data.score), largest(data.off)];
+  function rescale(log) {
+    scales = tops.map((top) => makeScale(top, log));
     reset();
   }
 
@@ -283,7 +286,7 @@ function makeMap(data, { onHover, onPick }) {
     mark: (i) => { marked = i; draw(); },
     select: (i) => { selected = i; draw(); },
   };
-  rescale(null);
+  rescale(Math.max(...tops) > data.far);
   measure();
   drawNow();
   return map;
