@@ -21,8 +21,11 @@ def test_the_ten_lines_of_the_readme_print_what_they_say(capsys):
     assert "[-1 -1 -1]" in printed
 
 
+PAGES_WITH_CODE = ["methods.md", "diagnostics.md", "model-files.md", "report.md"]
+
+
 # Blocks of one page build on each other.
-@pytest.mark.parametrize("page", ["methods.md", "diagnostics.md", "model-files.md"])
+@pytest.mark.parametrize("page", PAGES_WITH_CODE)
 def test_code_in_the_docs_runs_and_prints_what_it_says(page, capsys):
     text = (ROOT / "docs" / page).read_text()
     names = {"__name__": page}

@@ -390,3 +390,10 @@ def test_the_ellipse_holds_what_it_says():
     assert (d2 <= plane.radius**2).mean() == pytest.approx(0.9, abs=0.015)
     with pytest.raises(ValueError, match="between 0 and 1"):
         score_plane(PlainPCA(2).fit(X), X, level=97.5)
+
+
+def test_the_line_of_equal_weights_is_in_view():
+    weights = np.r_[np.full(30, 1 / 30), np.zeros(30)]
+    shown = WeightsDisplay(weights, np.full(60, "regular")).plot()
+    low, high = shown.ax_.get_ylim()
+    assert low < 1 / 60 < high

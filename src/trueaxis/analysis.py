@@ -103,10 +103,32 @@ class Analysis:
         """Columns whose spreads differ so much that the smaller ones do not count."""
         return uneven_columns(self.X)
 
+    @cached_property
+    def centre(self) -> NDArray[np.float64]:
+        """Robust mean of every column, raw unit."""
+        mean = self.model.mean_.astype(float)
+        return mean if self.scaler is None else self.scaler.inverse_transform([mean])[0]
+
+    @cached_property
+    def shift(self) -> NDArray[np.float64]:
+        """Plain mean minus robust mean of every column, raw unit."""
+        return self.effect.shift * (1.0 if self.scaler is None else self.scaler.unit_)
+
+    @property
+    def of_the_fit(self) -> bool:
+        """Whether there are as many rows as the model was fitted on."""
+        return len(getattr(self.model, "support_", ())) == len(self.ids)
+
     def contributions(self, rows: NDArray[np.intp]) -> Contributions:
         """What every column adds to the squared distances of some of the rows."""
+        if not len(rows):
+            return Contributions(*np.zeros((2, 0, len(self.names))))
         with names_are_known():
             return contributions(self.model, self.X[rows])
+
+    def shares(self, rows: NDArray[np.intp]) -> Contributions:
+        """`contributions` as parts of their sum; 0 where there is no distance."""
+        return Contributions(*map(_parts, self.contributions(rows)))
 
 
 def analyse(
@@ -154,6 +176,12 @@ def analyse(
             diagnosis=diagnose(method, rows),
             effect=effect(method, rows),
         )
+
+
+def _parts(x: NDArray) -> NDArray[np.float64]:
+    total = x.sum(axis=1, keepdims=True)
+    known = (total > 0) & np.isfinite(total)
+    return np.divide(x, total, out=np.zeros_like(x, dtype=float), where=known)
 
 
 def _texts(values: Any, n: int) -> NDArray[np.str_]:

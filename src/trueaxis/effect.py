@@ -79,10 +79,13 @@ def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
     shift = plain.mean - robust.mean
     t = y @ robust.basis.T
     residual = y - t @ robust.basis
+    # Shares know no unit, and in a unit of their own the products cannot overflow.
+    residual, t, y = (part / (np.abs(part).max() or 1.0) for part in (residual, t, y))
     # Sum over rows of residual t', without forming D x k matrices of single rows.
     tilt = residual.T @ t
     tilt_share = np.einsum("ij,ij->i", residual @ tilt, t)
-    return Effect(angles, shift, _shares(tilt_share), _shares(y @ shift))
+    move = y @ (shift / (np.abs(shift).max() or 1.0))
+    return Effect(angles, shift, _shares(tilt_share), _shares(move))
 
 
 def _shares(x: NDArray) -> NDArray[np.float64]:

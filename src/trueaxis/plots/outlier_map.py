@@ -209,7 +209,8 @@ class WeightsDisplay(Display):
         order = np.argsort(-w, kind="stable")
         n, sorted_w = len(w), w[order]
         faint = sorted_w <= FAINT * sorted_w[0]
-        low, high = sorted_w[~faint].min(), sorted_w[0]
+        # The line of equal weights is in view, also where it lies below all points.
+        low, high = min(sorted_w[~faint].min(), 1 / n), sorted_w[0]
         margin = max(high / low, 4.0) ** 0.12
         ax.set_yscale("log")
         ax.set_xlim(-0.02 * n, 1.02 * n + 1)

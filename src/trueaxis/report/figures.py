@@ -1,0 +1,125 @@
+"""DRAW the figures of the report as SVG that takes the colours of the page."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from trueaxis.analysis import Analysis, names_are_known
+from trueaxis.diagnostics import TrustPath, score_plane, trust_path
+from trueaxis.plots import (
+    ConvergenceDisplay,
+    ScoresDisplay,
+    ScreeDisplay,
+    TrustPathDisplay,
+    WeightsDisplay,
+)
+from trueaxis.plots.canvas import TEXT
+
+SIZE = (4.9, 4.1)  # inches; small, so that text stays legible on a phone
+MANY = 600  # rows whose points are drawn as pixels: as marks they would take too much
+SHARP = 150  # pixels of those per inch
+STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",  # text stays text
+    "svg.hashsalt": "trueaxis",  # the same figure gives the same file
+    "font.family": ["DejaVu Sans"],
+    **dict.fromkeys(
+        ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color",
+         "ytick.color"), TEXT
+    ),
+}  # fmt: skip
+NO_REMARKS = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+
+
+class Drawing(NamedTuple):
+    """A figure as SVG, and its title, which the page sets as a heading."""
+
+    title: str
+    svg: str
+
+
+class Figures(NamedTuple):
+    """Drawings by name, and the path that one of them shows."""
+
+    drawn: dict[str, Drawing]
+    path: TrustPath | None
+
+
+def draw(found: Analysis, tell: Callable[[str], None]) -> Figures:
+    """Draw all that there is to draw about an analysis.
+
+    Parameters
+    ----------
+    found : Analysis
+    tell : callable
+        Is told what comes next.
+
+    Returns
+    -------
+    Figures
+        Without weights and trust path where the method has none, or the rows are new.
+    """
+    model, path = found.model, None
+    if found.of_the_fit and hasattr(model, "tau_"):
+        tell("trust path")
+        with names_are_known():
+            path = trust_path(model, found.X)
+    tell("figures")
+    with names_are_known():
+        plane = score_plane(model, found.X)
+    ratio = model.explained_variance_ratio_[list(plane.components)]
+    many = len(found.ids) > MANY
+    displays: dict[str, Any] = {
+        "scores": ScoresDisplay(plane, found.diagnosis, ratio).plot,
+        "convergence": ConvergenceDisplay(
+            model.history_, model.converged_, type(model).__name__
+        ).plot,
+    }
+    if len(found.ids) > 1:
+        displays["scree"] = lambda ax: ScreeDisplay.from_estimator(
+            model, found.X, ax=ax
+        )
+    if found.of_the_fit and hasattr(model, "weights_"):
+        displays["weights"] = WeightsDisplay(model.weights_, found.diagnosis.kind).plot
+    if path is not None:
+        displays["trust"] = TrustPathDisplay(path).plot
+    drawn = {name: _drawn(plot, name, many) for name, plot in displays.items()}
+    return Figures(drawn, path)
+
+
+def _drawn(plot: Callable[[Any], Any], name: str, many: bool) -> Drawing:
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    # Without pyplot: no window, and nothing that others have open is touched.
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=SIZE, layout="constrained")
+        shown = plot(figure.subplots())
+        title = shown.ax_.get_title()
+        shown.ax_.set_title("")
+        for ax in figure.axes:
+            for points in ax.collections:
+                points.set_rasterized(many)
+        file = io.StringIO()
+        figure.savefig(
+            file, format="svg", transparent=True, dpi=SHARP, metadata=NO_REMARKS
+        )
+    return Drawing(title, _fitted(file.getvalue(), name))
+
+
+def _fitted(svg: str, name: str) -> str:
+    """Make a part of a page from a file: own names, and the page's colours."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg)
+    svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}-", svg)
+    svg = re.sub(rf"{TEXT}|#000000\b|\bblack\b", "currentColor", svg)
+    svg = re.sub(r"#ffffff\b", "var(--paper)", svg)
+    # Widths are the page's business; the view box keeps the form.
+    return re.sub(
+        r'<svg height="[^"]*" |<svg width="[^"]*" height="[^"]*" |<svg ',
+        '<svg role="img" ',
+        svg,
+        count=1,
+    )

@@ -1,0 +1,371 @@
+"""The report in a real browser: hands, keys, phones, paper, and no harm."""
+
+import os
+import re
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from trueaxis import DSWL
+from trueaxis.datasets import planted, sensors
+from trueaxis.report import write_report
+
+EVIL = "</script><script>window.harmed = 1</script><img src=x onerror=harmed=1>"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+def missing(what):
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"{what} is not installed, which CI must have")
+    pytest.skip(f"{what} is not installed")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("playwright")
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        missing("chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reports")
+    table = sensors()
+    X = pd.DataFrame(table.X, columns=table.columns)
+    labels = table.fault.astype(object)
+    labels[25] = EVIL  # an over-run, flagged
+    names = {"title": "Pump readings", "source": EVIL, "command": "trueaxis " + EVIL}
+    write_report(DSWL(2).fit(X), X, folder / "pump.html", labels=labels, **names)
+    clean = planted("none", n=60, n_features=1, n_components=1).X
+    model = DSWL(1).fit(clean)
+    within = np.tile(clean.mean(axis=0), (4, 1))
+    write_report(model, within, folder / "clean.html")
+    # Most rows alike: a cut-off of 0, and rows infinitely beyond it.
+    alike = np.full((20, 4), 3.7)
+    write_report(
+        DSWL(2).fit(alike), np.vstack([alike, alike[:2] + 1]), folder / "alike.html"
+    )
+    many = planted("scatter", n=10_000, n_features=10, share=0.1).X
+    write_report(DSWL(3).fit(many), many, folder / "many.html")
+    return folder
+
+
+@pytest.fixture
+def visit(browser, folder):
+    """Open a report; any error, and any request to elsewhere, fails the test."""
+    contexts, bad = [], []
+
+    def watch(request):
+        if not request.url.startswith(("file:", "data:")):
+            bad.append(request.url)
+
+    def go(name="pump", **options):
+        options = {"viewport": {"width": 1280, "height": 900}, **options}
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(5000)
+        page.on("request", watch)
+        page.on("pageerror", lambda error: bad.append(str(error)))
+        page.on("console", lambda m: bad.append(m.text) if m.type == "error" else None)
+        page.goto((folder / f"{name}.html").as_uri())
+        return page
+
+    yield go
+    for context in contexts:
+        context.close()
+    assert not bad
+
+
+def rows(page):
+    """Names of the rows in the table, from the top."""
+    return page.locator("#body tr.row .open").all_inner_texts()
+
+
+def spot(page, point):
+    """Where a point of the map is on the screen; linear axes, whole view."""
+    return page.evaluate(
+        """(i) => {
+        const data = JSON.parse(document.getElementById("data").textContent);
+        const box = document.getElementById("canvas").getBoundingClientRect();
+        const top = (values) => 1.06 * Math.max(1, ...values);
+        const w = box.width - 58 - 16, h = box.height - 14 - 46;
+        return {
+            x: box.left + 58 + w * data.score[i] / top(data.score),
+            y: box.bottom - 46 - h * data.off[i] / top(data.off),
+        };
+        }""",
+        point,
+    )
+
+
+def onto_the_map(page, point):
+    page.click("#scale-linear")
+    page.locator("#canvas").scroll_into_view_if_needed()
+    place = spot(page, point)
+    page.mouse.move(place["x"], place["y"])
+    return place
+
+
+def pixels(page):
+    return page.evaluate("document.getElementById('canvas').toDataURL()")
+
+
+# ---------------------------------------------------------------- map
+
+
+def test_hovering_tells_row_kind_and_reason(visit):
+    page = visit()
+    onto_the_map(page, 0)
+    tip = page.locator("#tip")
+    tip.wait_for(state="visible")
+    text = tip.inner_text()
+    assert "Row 96" in text and "flow unit wrong" in text and "both" in text
+    assert "flow is 8.99, 32.1 would fit" in text
+    page.mouse.move(5, 5)
+    tip.wait_for(state="hidden")
+
+
+def test_a_click_selects_in_the_table(visit):
+    page = visit()
+    place = onto_the_map(page, 15)  # not on top of the table
+    page.mouse.click(place["x"], place["y"])
+    chosen = page.locator("#body tr.chosen")
+    name = chosen.locator(".open").inner_text()
+    assert name in page.locator("#map-said").inner_text()
+    assert chosen.count() == 1
+    page.wait_for_function(
+        """() => {
+        const box = document.querySelector("tr.chosen").getBoundingClientRect();
+        return box.top >= 0 && box.bottom <= innerHeight;
+        }"""
+    )
+    assert page.locator("#body tr.detail").count() == 1
+
+
+def test_a_row_of_the_table_is_selected_on_the_map(visit):
+    page = visit()
+    before = pixels(page)
+    page.locator("#body tr.row td").first.click()
+    page.wait_for_function("(old) => canvas.toDataURL() !== old", arg=before)
+    assert "Selected: row 96" in page.locator("#map-said").inner_text()
+    detail = page.locator("#body tr.detail")
+    assert "flow" in detail.inner_text() and "all other columns" in detail.inner_text()
+    detail.get_by_text("Show on the map").click()
+    page.wait_for_function("() => document.activeElement.id === 'canvas'")
+    page.locator("#body tr.row .open").first.press("Enter")
+    assert page.locator("#body tr.detail").count() == 0
+
+
+def test_the_view_zooms_moves_and_comes_back(visit):
+    page = visit()
+    page.wait_for_timeout(100)
+    whole = pixels(page)
+    canvas = page.locator("#canvas")
+    box = canvas.bounding_box()
+    x, y = box["x"] + 300, box["y"] + 200
+
+    def drag(shift):
+        if shift:
+            page.keyboard.down("Shift")
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 80, y + 60, steps=3)
+        page.mouse.up()
+        page.keyboard.up("Shift")
+
+    def wheel():
+        canvas.focus()
+        page.mouse.move(x, y)
+        page.mouse.wheel(0, -200)
+
+    steps = [
+        lambda: page.click("#zoom-in"),
+        lambda: canvas.press("+"),
+        lambda: drag(shift=False),
+        wheel,
+    ]
+    for step in steps:
+        step()
+        page.wait_for_function("(old) => canvas.toDataURL() !== old", arg=whole)
+        zoomed = pixels(page)
+        drag(shift=True)
+        page.wait_for_function("(old) => canvas.toDataURL() !== old", arg=zoomed)
+        page.mouse.move(2, 2)
+        canvas.press("0")
+        page.wait_for_function("(old) => canvas.toDataURL() === old", arg=whole)
+    page.click("#scale-linear")
+    assert page.get_attribute("#scale-linear", "aria-pressed") == "true"
+    page.click("#scale-log")
+    page.wait_for_function("(old) => canvas.toDataURL() === old", arg=whole)
+
+
+def test_a_page_that_is_scrolled_does_not_zoom(visit):
+    page = visit()
+    box = page.locator("#canvas").bounding_box()
+    page.mouse.move(box["x"] + 100, box["y"] + 30)
+    page.mouse.wheel(0, 400)
+    page.wait_for_function("() => scrollY > 100")
+
+
+def test_keys_walk_along_the_flagged_rows(visit):
+    page = visit()
+    canvas, said = page.locator("#canvas"), page.locator("#map-said")
+    canvas.focus()
+    canvas.press("ArrowRight")
+    assert "row 96" in said.inner_text()
+    canvas.press("ArrowDown")
+    assert "row 91" in said.inner_text()
+    page.locator("#tip").wait_for(state="visible")
+    canvas.press("ArrowLeft")
+    canvas.press("Enter")
+    assert "Selected: row 96" in said.inner_text()
+    assert page.locator("#body tr.chosen .open").inner_text() == "96"
+    canvas.press("End")
+    assert "row 135" in said.inner_text()
+    canvas.press("Escape")
+    assert said.inner_text() == "No row selected."
+    assert page.locator("#body tr.chosen").count() == 0
+
+
+def test_a_finger_pans_and_taps(visit):
+    page = visit(has_touch=True, viewport={"width": 390, "height": 800})
+    page.click("#scale-linear")
+    page.locator("#canvas").scroll_into_view_if_needed()
+    place = spot(page, 0)
+    page.touchscreen.tap(place["x"], place["y"])
+    page.wait_for_function("() => document.querySelector('tr.chosen') !== null")
+
+
+# ---------------------------------------------------------------- table
+
+
+def test_headers_sort_both_ways(visit):
+    page = visit()
+    assert rows(page)[:2] == ["96", "91"]
+    head = page.locator("th", has=page.locator("[data-by=excess]"))
+    assert head.get_attribute("aria-sort") == "descending"
+    head.locator("button").press("Enter")
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert rows(page)[0] == "135"
+    page.click("[data-by=id]")
+    assert rows(page)[:3] == ["20", "21", "22"]  # as numbers
+    page.click("[data-by=id]")
+    assert rows(page)[:2] == ["155", "154"]
+    assert head.get_attribute("aria-sort") is None
+    for by, cell in (("score", 4), ("off", 5)):
+        page.click(f"[data-by={by}]")
+        shown = page.locator(f"#body tr.row > :nth-child({cell + 1})").all_inner_texts()
+        values = [float(text) for text in shown]
+        assert values == sorted(values, reverse=True)
+
+
+def test_search_and_kind_narrow_the_table(visit):
+    page = visit()
+    page.fill("#search", "LOOSE")
+    assert len(rows(page)) == 6
+    assert page.locator("#count").inner_text() == "6 of 33 rows"
+    page.select_option("#only", label="both")
+    assert "No flagged row" in page.locator("#body").inner_text()
+    page.fill("#search", "")
+    assert len(rows(page)) == 16
+    # Selecting a row that is hidden shows all rows again.
+    canvas = page.locator("#canvas")
+    canvas.press("End")
+    canvas.press("Enter")
+    assert page.input_value("#only") == ""
+    assert page.locator("#body tr.chosen .open").inner_text() == "135"
+
+
+def test_long_tables_have_pages(visit):
+    page = visit("many")
+    first = rows(page)
+    assert len(first) == 25
+    page.click("#after")
+    assert not set(rows(page)) & set(first)
+    page.click("#before")
+    assert rows(page) == first
+    page.locator("#canvas").press("End")
+    page.locator("#canvas").press("Enter")
+    assert page.locator("#body tr.chosen").count() == 1
+
+
+# ---------------------------------------------------------------- harm, phones, paper
+
+
+def test_names_are_text_and_nothing_runs(visit):
+    page = visit()
+    page.fill("#search", "script")
+    assert EVIL in page.locator("#body").inner_text()
+    assert EVIL in page.locator("header").inner_text()
+    assert page.evaluate("window.harmed") is None
+    assert page.locator("img").count() == 0
+
+
+@pytest.mark.parametrize("name", ["pump", "clean", "alike"])
+def test_a_phone_needs_no_sideways_scrolling(visit, name):
+    page = visit(name, viewport={"width": 390, "height": 800})
+    if name == "pump":
+        page.locator("#body .open").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator("#canvas").bounding_box()["width"] < 390
+
+
+def test_the_night_is_dark_and_paper_is_light(visit):
+    def light(page):
+        colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        parts = [int(part) for part in re.findall(r"\d+", colour)]
+        return parts[:3] if len(parts) == 3 or parts[3] else [255] * 3
+
+    assert min(light(visit(color_scheme="light"))) > 230
+    page = visit(color_scheme="dark")
+    assert max(light(page)) < 60
+    dark = pixels(page)
+    page.emulate_media(media="print")
+    assert min(light(page)) > 230
+    page.wait_for_function("(old) => canvas.toDataURL() !== old", arg=dark)
+    assert not page.locator("#search").is_visible()
+    assert len(rows(page)) == 33  # no pages on paper
+    page.emulate_media(media="screen")
+    page.wait_for_function("() => document.querySelectorAll('tr.row').length === 25")
+
+
+def test_nothing_flagged_is_a_calm_page(visit):
+    page = visit("clean")
+    page.locator("#canvas").press("ArrowRight")
+    page.locator("#canvas").press("Enter")
+    assert "nothing to list" in page.inner_text("main")
+    assert page.inner_text("#map-said") == "No row selected."
+
+
+def test_infinitely_far_rows_lie_on_the_edge(visit):
+    page = visit("alike")
+    assert "∞" in page.inner_text("#body")
+    page.locator("#canvas").press("ArrowRight")
+    page.locator("#tip").wait_for(state="visible")
+    assert "∞" in page.inner_text("#tip")
+
+
+def test_without_scripts_there_is_a_plain_table(visit):
+    page = visit(java_script_enabled=False)
+    assert "Scripts are off" in page.inner_text("main")
+    assert page.locator("noscript tbody tr").count() == 33
+    assert not page.locator("#map").is_visible()
