@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 .PHONY: demo test lint docs bench clean
 
 demo: $(STAMP)
-	$(BIN)/trueaxis demo --output demo.png
+	$(BIN)/trueaxis demo --output demo.html
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term --cov-fail-under=95
@@ -17,7 +17,6 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 docs: $(STAMP)
-	$(BIN)/trueaxis demo --output docs/images/demo.png
 	MPLBACKEND=Agg $(BIN)/python docs/pictures.py
 
 bench: $(STAMP)
@@ -28,9 +27,9 @@ bench: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"trueaxis needs Python 3.11 or newer, but $(PYTHON) is {v[0]}.{v[1]}: try make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[plot,test,peers,lint]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[plot,report,test,peers,lint]'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps robpy
 	touch $@
 
 clean:
-	rm -rf .venv demo.png
+	rm -rf .venv demo.html

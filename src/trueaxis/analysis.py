@@ -88,12 +88,6 @@ class Analysis:
         return self.raw[rows, self.diagnosis.column].astype(float)
 
     @cached_property
-    def shift(self) -> NDArray[np.float64]:
-        """Plain mean minus robust mean, in the units of the columns."""
-        unit = 1.0 if self.scaler is None else self.scaler.unit_
-        return self.effect.shift * unit
-
-    @cached_property
     def most_shifted(self) -> int:
         """The column whose mean moves most, as the method sees it."""
         return int(np.abs(self.effect.shift).argmax())

@@ -131,9 +131,9 @@ def report(
     show: bool,
 ) -> None:
     """Write the page about a table: fit it, or judge it by a model."""
-    from trueaxis.report import STAGES, render, require, write
+    from trueaxis.report import STAGES, look_for_needs, render, write
 
-    require()
+    look_for_needs()
     refuse_target(output, data, model_path)
     command = shlex.join(["trueaxis", *sys.argv[1:]])
     with console.stages(["reading", "fitting", "looking", *STAGES]) as begin:

@@ -51,7 +51,7 @@ def plain(text: Any) -> Text:
 
 
 def say(text: str, to: Console | None = None) -> None:
-    """Print a sentence."""
+    """Print a line."""
     (to or output()).print(plain(text))
 
 

@@ -18,6 +18,7 @@ from trueaxis.writing import refuse_target
 def run(output: str, show: bool = False) -> None:
     """Fit the sensor table, print the findings, write the report."""
     refuse_target(output)
+    report.look_for_needs()
     table = sensors()
     found = look(table)
     console.show_analysis(found)
@@ -30,7 +31,8 @@ def run(output: str, show: bool = False) -> None:
     )
     report.write(page, output)
     place = Path(output).resolve()
-    console.say(f"Report saved to {place}\nOpen it in a browser: {place.as_uri()}")
+    console.say(f"Report saved to {place}")
+    console.say(f"Open it in a browser: {place.as_uri()}")
     if show:
         webbrowser.open(place.as_uri())
 
@@ -49,7 +51,9 @@ def _say_truth(table: Sensors, found: Analysis) -> None:
     robust = between(found.model, truth)
     console.say(
         f"Here the truth is known. Plain PCA: {plain.angle:.1f} degrees off the axes "
-        f"of the healthy rows, mean {plain.shift:.2f} away.\n"
+        f"of the healthy rows, mean {plain.shift:.2f} away."
+    )
+    console.say(
         f"DSWL: {robust.angle:.1f} degrees off, mean {robust.shift:.2f} away, not told "
         "which rows are healthy."
     )

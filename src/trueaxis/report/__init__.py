@@ -18,8 +18,9 @@ from trueaxis.report.figures import draw
 from trueaxis.report.points import gather
 from trueaxis.writing import beside
 
-__all__ = ["render", "write_report"]
+__all__ = ["STAGES", "look_for_needs", "render", "write", "write_report"]
 
+STAGES = ("trust path", "figures", "page")
 NEEDS = {"jinja2": "Jinja2", "matplotlib": "matplotlib"}
 
 
@@ -65,7 +66,7 @@ def write_report(
     >>> path.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    _look_for_needs()
+    look_for_needs()
     page = render(
         analyse(model, X, ids=ids, labels=labels),
         title=title,
@@ -74,8 +75,7 @@ def write_report(
         seconds=seconds,
         progress=progress,
     )
-    with beside(path) as file:
-        file.write(page.encode("utf-8"))
+    write(page, path)
 
 
 def render(
@@ -102,14 +102,14 @@ def render(
     seconds : float, optional
         Time that the fit took.
     progress : callable, optional
-        Is told the name of every stage as it begins: "trust path", "figures", "page".
+        Is told the name of every stage as it begins, see `STAGES`.
 
     Returns
     -------
     str
         A whole HTML page.
     """
-    _look_for_needs()
+    look_for_needs()
     from trueaxis.report.page import filled
 
     tell = progress or (lambda stage: None)
@@ -119,7 +119,14 @@ def render(
     return filled(told, gather(found), drawn)
 
 
-def _look_for_needs() -> None:
+def write(page: str, path: str | Path) -> None:
+    """Write a page to a file, whole or not at all."""
+    with beside(path) as file:
+        file.write(page.encode("utf-8"))
+
+
+def look_for_needs() -> None:
+    """Say what is missing, before any work is done."""
     for module, name in NEEDS.items():
         try:
             importlib.import_module(module)
