@@ -193,8 +193,8 @@ def told_path(path: TrustPath) -> str:
         )
     return (
         f"When trust falls from {path.trust[jump - 1]:g} to {at:g}, the subspace turns "
-        f"by {turn:.0f} degrees: a group of rows held the axes until then. There it "
-        f"is {path.to_model[jump]:.1f} degrees away from the model's."
+        f"by {turn:.0f} degrees: rows that held the axes until then let go. At the "
+        f"end of the path it is {left:.1f} degrees away from the model's."
     )
 
 
