@@ -144,7 +144,11 @@ def test_words_for_the_trust_path():
     jumps = planted("ocs", share=0.2).X
     assert "held the axes" in told_path(trust_path(DSWL(3).fit(jumps), jumps))
     calm = planted("none").X
-    assert "no group" in told_path(trust_path(DSWL(3).fit(calm), calm))
+    held = sensors().X * [1, 1, 1000, 1, 1, 1]
+    assert "the start that the model had" in told_path(
+        trust_path(DSWL(2).fit(held), held)
+    )
+    assert "No step turns" in told_path(trust_path(DSWL(3).fit(calm), calm))
 
 
 def test_stages_are_told(pump):
@@ -227,7 +231,9 @@ def test_names_of_any_kind_are_only_text():
     assert "\u2028" not in page.split('id="data"')[1]
     data = embedded(page)
     assert data["columns"][0] == EVIL[0]
+    assert data["columns"][3] == EVIL[3].replace("\u202e", "")
     assert data["id"][0] in ids
+    assert len(parts(found, title=EVIL[-1], source=EVIL[-1])["title"]) < 100
 
 
 def test_the_policy_lets_only_our_script_run(page):

@@ -107,9 +107,9 @@ def spot(page, point):
         const data = JSON.parse(document.getElementById("data").textContent);
         const box = document.getElementById("canvas").getBoundingClientRect();
         const top = (values) => 1.06 * Math.max(1, ...values);
-        const w = box.width - 58 - 16, h = box.height - 14 - 46;
+        const w = box.width - 62 - 16, h = box.height - 14 - 46;
         return {
-            x: box.left + 58 + w * data.score[i] / top(data.score),
+            x: box.left + 62 + w * data.score[i] / top(data.score),
             y: box.bottom - 46 - h * data.off[i] / top(data.off),
         };
         }""",

@@ -252,5 +252,5 @@ class ScreeDisplay(Display):
         whole_numbers(ax.xaxis)
         ax.set_xlim(0.5, len(number) + 0.5)
         name_axes(ax, "Variances along the components", "component", "variance")
-        ax.legend(loc="upper right", fontsize=SMALL, frameon=False)
+        ax.legend(loc="best", fontsize=SMALL, frameon=False)
         return self

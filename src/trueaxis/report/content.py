@@ -17,11 +17,13 @@ from trueaxis.report.points import (
     chosen_rows,
     marks,
     shortened,
+    tidy,
 )
 from trueaxis.story import CALLED, MEANS, because, change, hints, verdict
 
 FEW = 6  # columns, or rows, of a table about plain PCA
 PLAIN_ROWS = 50  # of the table for browsers without scripts
+LEAST = 0.0005  # share of a row that is worth a line
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
 TURN = 10.0  # degrees from which a step of the trust path is worth a sentence
 
@@ -48,9 +50,10 @@ def words(
         Of texts, numbers and lists of them.
     """
     found = shortened(found)
+    heading = title or (f"Outliers in {source}" if source else "Outlier report")
     return {
-        "title": title or (f"Outliers in {source}" if source else "Outlier report"),
-        "source": source,
+        "title": tidy(heading),
+        "source": tidy(source or ""),
         "verdict": verdict(found),
         "change": change(found),
         "hints": hints(found),
@@ -159,7 +162,7 @@ def responsible(found: Analysis, share: NDArray) -> list[dict[str, str]]:
             "share": percent(share[row]),
         }
         for row in order
-        if share[row] > 0
+        if share[row] >= LEAST
     ]
 
 
@@ -176,6 +179,13 @@ def told_path(path: TrustPath) -> str:
     """Say what the trust path shows."""
     jump = int(path.step.argmax())
     turn, at = path.step[jump], path.trust[jump]
+    left = path.to_model[-1]
+    if turn < TURN and left >= TURN:
+        return (
+            f"The path starts from all rows alike and ends {left:.0f} degrees away "
+            "from the model's subspace: less trust alone does not free the axes from "
+            "the bad rows, it takes the start that the model had."
+        )
     if turn < TURN:
         return (
             "No step turns the subspace by more than "
@@ -183,8 +193,8 @@ def told_path(path: TrustPath) -> str:
         )
     return (
         f"When trust falls from {path.trust[jump - 1]:g} to {at:g}, the subspace turns "
-        f"by {turn:.0f} degrees: a group of rows held the axes until then. There it "
-        f"is {path.to_model[jump]:.1f} degrees away from the model's."
+        f"by {turn:.0f} degrees: rows that held the axes until then let go. At the "
+        f"end of the path it is {left:.1f} degrees away from the model's."
     )
 
 

@@ -68,7 +68,7 @@ function tickText(x) {
   return String(Number(x.toPrecision(4)));
 }
 
-const EDGE = { left: 58, right: 16, top: 14, bottom: 46 };
+const EDGE = { left: 62, right: 16, top: 14, bottom: 46 };
 const CROWD = 1000; // flagged rows from which marks are smaller
 const NEAR = 14; // pixels within which a point is meant
 
@@ -258,7 +258,7 @@ function makeMap(data, { onHover, onPick }) {
     pen.textBaseline = "bottom";
     pen.fillText("score distance, in cut-offs", EDGE.left + w / 2, high - 2);
     pen.save();
-    pen.translate(13, EDGE.top + h / 2);
+    pen.translate(10, EDGE.top + h / 2);
     pen.rotate(-Math.PI / 2);
     pen.textBaseline = "middle";
     pen.fillText("orthogonal distance, in cut-offs", 0, 0);

@@ -36,8 +36,13 @@ function hover(i) {
   const at = map.place(i);
   const { offsetWidth: w, offsetHeight: h } = tip;
   const { clientWidth: W, clientHeight: H } = map.canvas;
-  tip.style.left = `${clamp(at.x + 16 + w > W ? at.x - 16 - w : at.x + 16, 0, Math.max(W - w, 0))}px`;
-  tip.style.top = `${clamp(at.y - h / 2, 0, Math.max(H - h, 0))}px`;
+  // Beside the mark, or under or over it where there is no room.
+  const right = at.x + 16, left = at.x - 16 - w;
+  const beside = right + w <= W || left >= 0;
+  const x = right + w <= W ? right : left;
+  const y = at.y + 16 + h <= H ? at.y + 16 : at.y - 16 - h;
+  tip.style.left = `${clamp(beside ? x : at.x - w / 2, 0, Math.max(W - w, 0))}px`;
+  tip.style.top = `${clamp(beside ? at.y - h / 2 : y, 0, Math.max(H - h, 0))}px`;
 }
 
 function say(i, what) {

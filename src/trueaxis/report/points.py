@@ -22,6 +22,8 @@ MOST_FLAGGED = 10_000  # points of flagged rows
 MOST_POINTS = 20_000
 TOP = 5  # columns whose contributions are told one by one
 LONG = 80  # characters of a name; what is longer is cut in the middle
+# Signs that set the direction of all that follows; letters keep their own direction.
+TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 # Outlines of the marks of `LOOKS`, around 0, in units of half their width.
 OUTLINES = {
     "o": "M-1 0A1 1 0 1 1 1 0A1 1 0 1 1-1 0Z",
@@ -75,9 +77,14 @@ def marks() -> dict[str, dict[str, str]]:
     }
 
 
+def tidy(text: str) -> str:
+    """Cut a long name, and take out what would turn the text after it around."""
+    return shorten(text.translate(TURNING), LONG)
+
+
 def shortened(found: Analysis) -> Analysis:
     """Return the same analysis, with names that a page has room for."""
-    cut = np.vectorize(lambda text: shorten(text, LONG), otypes=[object])
+    cut = np.vectorize(tidy, otypes=[object])
     names = cut(found.names).astype(str)
     return replace(
         found,

@@ -52,13 +52,9 @@ function makeTable(data, { onPick, onShow }) {
   function fill() {
     const rows = printing ? shown.slice(0, PRINTED) : shown.slice(page * PAGE, (page + 1) * PAGE);
     body.replaceChildren(...rows.flatMap((i) => (open.has(i) ? [row(i), detail(i)] : [row(i)])));
-    if (!rows.length) {
-      const none = node("td", "No flagged row is like that.", "quiet");
-      none.colSpan = heads.length;
-      const tr = node("tr");
-      tr.append(none);
-      body.append(tr);
-    }
+    const more = shown.length - PRINTED;
+    if (!rows.length) remark("No flagged row is like that.");
+    if (printing && more > 0) remark(`${more.toLocaleString("en")} more rows are not printed.`);
     const one = all.length === 1 ? "row" : "rows";
     byId("count").textContent = shown.length === all.length
       ? `${all.length.toLocaleString("en")} ${one}`
@@ -73,6 +69,14 @@ function makeTable(data, { onPick, onShow }) {
       if (head.dataset.by === by) th.setAttribute("aria-sort", falling ? "descending" : "ascending");
       else th.removeAttribute("aria-sort");
     }
+  }
+
+  function remark(text) {
+    const tr = node("tr");
+    const td = node("td", text, "quiet");
+    td.colSpan = heads.length;
+    tr.append(td);
+    body.append(tr);
   }
 
   function cell(name, text, className) {
