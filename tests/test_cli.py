@@ -117,7 +117,7 @@ def test_every_method_can_be_named(pump, folder):
         "reweight=false",
     )
     run("fit", pump, *args, "-o", folder / "tau.npz")
-    assert trueaxis.load(folder / "tau.npz").tau == (1000, 2000, 3000)
+    assert trueaxis.load(folder / "tau.npz").tau == (2000, 1000, 3000)
 
 
 def test_shares_and_automatic_numbers_of_components(pump):
@@ -273,6 +273,56 @@ def test_slow_methods_are_left_out_and_named(folder):
     assert "l1-pca. Name them with --methods" in result.stderr
 
 
+def test_models_become_graphs(pump, model, folder):
+    import onnxruntime
+
+    path = folder / "model.onnx"
+    assert "saved to" in run("export", model, path)
+    session = onnxruntime.InferenceSession(path)
+    (score,) = session.run(["outlier_score"], {"X": sensors().X})
+    found = columns_of(run("score", model, pump))
+    assert np.allclose(-score, np.array(found["excess"], float), rtol=1e-6)
+    content = json.loads(run("export", model, folder / "again.onnx", "--json"))
+    assert content["onnx"] == str(folder / "again.onnx")
+
+
+# ---------------------------------------------------------------- report, demo
+
+
+def test_one_command_from_a_table_to_a_page(pump, folder, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    page = folder / "report.html"
+    args = ("-k", 2, "--id", "pump", "--label", "remark", "--open")
+    told = run("report", pump, *args, "-o", page)
+    assert "33 of 200 rows" in told and f"Report saved to {page}" in told
+    text = page.read_text(encoding="utf-8")
+    assert "p-96" in text and "pump.csv" in text and '<b>"x"' not in text
+    assert opened == [page.as_uri()]
+
+
+def test_a_page_on_new_rows_by_an_old_model(pump, model, folder):
+    page = folder / "new.html"
+    told = run("report", pump, "--model", model, "--id", "pump", "-o", page, "--json")
+    assert json.loads(told)["outliers"]["count"] == 33 and page.exists()
+
+
+def test_the_demo_tells_who_was_flagged_and_where_the_report_is(folder):
+    page = folder / "demo.html"
+    told = run("demo", "-o", page)
+    assert "33 of 200 rows" in told and "Plain PCA: 51.7 degrees off" in told
+    assert f"Report saved to {page}" in told and page.as_uri() in told
+    assert "over-run" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", [["demo"], ["report", "{pump}", "--drop", "pump"]])
+def test_without_jinja_it_says_what_to_install(command, pump, folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    command = [part.format(pump=pump) for part in command]
+    said = run(*command, "-o", folder / "none.html", code=1)
+    assert "pip install 'trueaxis[report]'" in said
+
+
 # ---------------------------------------------------------------- what goes wrong
 
 
@@ -302,6 +352,9 @@ def test_slow_methods_are_left_out_and_named(folder):
         ("score {model} {holes}", 1, "'flow' has a cell that is missing in line 3"),
         ("compare {pump} --methods pca,pcb", 2, "'pcb' is not known"),
         ("export {pump} x.onnx", 1, "is not a model file"),
+        ("report {pump} -o {folder}", 1, "is a folder"),
+        ("report {pump} -o -", 2, "the name of a file for the page"),
+        ("demo -o nowhere/demo.html", 1, "No such folder to write in"),
         ("nonsense", 2, "No such command"),
     ],
 )

@@ -81,6 +81,42 @@ def test_the_three_kinds_are_told_apart():
     assert np.mean(right) > 0.95 and np.min(np.mean(right, axis=0)) > 0.9
 
 
+def spread_kinds(seed, share, n=500, D=20, k=3):
+    """The three kinds, every row in a direction of its own.
+
+    Inside the subspace 6 to 12 deviations out, off it 3 to 6 times the usual distance.
+    """
+    rng = np.random.default_rng(seed)
+    frame, sd = np.linalg.qr(rng.standard_normal((D, D)))[0], np.linspace(3, 1.5, k)
+    inner, outer = rng.standard_normal((n, k)), rng.standard_normal((n, D - k))
+    truth, m = np.full(n, "regular", dtype="U8"), round(share * n / 3)
+    order = rng.permutation(n)
+    for j, kind in enumerate(("inside", "off", "both")):
+        rows = order[j * m : (j + 1) * m]
+        truth[rows] = kind
+        if kind != "off":
+            inner[rows] *= rng.uniform(6, 12, (m, 1)) / lengths(inner[rows])
+        if kind != "inside":
+            usual = np.sqrt(D - k)
+            outer[rows] *= usual * rng.uniform(3, 6, (m, 1)) / lengths(outer[rows])
+    return (inner * sd) @ frame[:, :k].T + 0.3 * outer @ frame[:, k:].T, truth
+
+
+def lengths(rows):
+    return np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("share", [0.03, 0.1, 0.3])
+def test_kinds_of_rows_that_are_spread_out(share):
+    planted_right, all_right = [], []
+    for seed in range(6):
+        X, truth = spread_kinds(seed, share)
+        right = diagnose(DSWL(3).fit(X), X).kind == truth
+        planted_right.append(right[truth != "regular"].mean())
+        all_right.append(right.mean())
+    assert np.mean(planted_right) > 0.95 and np.mean(all_right) > 0.95
+
+
 @pytest.mark.parametrize(("D", "k"), [(20, 3), (6, 2), (8, 4), (40, 5)])
 def test_a_single_wrong_cell_is_blamed_on_its_column(D, k):
     named = []

@@ -24,6 +24,9 @@ REACH = 2.0  # or in parts of its reach above the median, whichever is wider
 COMPACT = 0.4  # width of a valley over the spread of the rows beyond, in logarithms
 STRAY = 0.05  # rows in the valley, as a share of the rows beyond it
 GROUP = 8  # rows that are a group; fewer need a wider valley
+SPREAD = 0.25  # share of the bulk that may be spread out far away, at most,
+UNHEARD = 4.5  # beyond this many deviations of its shoulder
+NORMAL_90 = 1.2816  # upper decile of a normal
 TIE = 1 / 3  # a column is discrete if one value holds more of the bulk than this,
 LEVELS = 10  # or if it has no more values than these;
 MOSTLY = 1 / 3  # a table is if more of its columns are than this
@@ -81,7 +84,9 @@ class Cloud:
 def flag_cuts(cloud: Cloud) -> Cuts:
     """Cut-offs beyond which a row is called an outlier."""
     rows = bulk(cloud)
-    e, s = (_cut(cloud.distance(which)[rows]) for which in ("e", "s"))
+    # Levels of a category come in clumps, of which the inner one is no bulk.
+    smooth = not _discrete(cloud.table, rows, rows).any()
+    e, s = (_cut(cloud.distance(which)[rows], smooth) for which in ("e", "s"))
     # What is no more than rounding is never beyond.
     least = cloud.rounding()[rows].max()
     if cloud.subspace.total > 0:
@@ -89,15 +94,38 @@ def flag_cuts(cloud: Cloud) -> Cuts:
     return Cuts(max(e, least), s)
 
 
-def _cut(d2: NDArray) -> float:
+def _cut(d2: NDArray, smooth: bool) -> float:
     z = np.cbrt(d2[(d2 > 0) & np.isfinite(d2)])
     if not len(z):
         return 0.0
     q25, q50 = np.quantile(z, [0.25, 0.5])
     cut = q50 + REGULAR * (q50 - q25) / NORMAL_75
     cut = min(cut, np.quantile(z, 1 - RIM, method="higher"))
-    cut = max(cut, np.quantile(z, 1 - TAIL, method="higher"))
+    tail = np.quantile(z, 1 - TAIL, method="higher")
+    if smooth:
+        tail = min(tail, beyond_shoulder(np.sort(z)))
+    cut = max(cut, tail)
     return float(cut**3 * (1 + 1e-9))  # rounding must not put a row beyond itself
+
+
+def beyond_shoulder(z: NDArray) -> float:
+    """Value that the tail of sorted values does not reach, judged by its shoulder.
+
+    Rows spread out far away leave no valley. But a tail announces itself between the
+    median and the upper decile, of the rows that the value leaves: the outermost such
+    value is taken.
+    """
+    n = len(z)
+    if n < FEW_ROWS:
+        return np.inf
+    size = np.arange(int(n * (1 - SPREAD)), n)
+    q25, q50, q90 = (z[((size - 1) * q).astype(int)] for q in (0.25, 0.5, 0.9))
+    lower, upper = (q50 - q25) / NORMAL_75, (q90 - q50) / NORMAL_90
+    told = lower > 1e-9 * q50
+    heavy = np.sqrt(np.divide(upper, lower, out=np.ones_like(upper), where=told))
+    value = q50 + UNHEARD * np.maximum(lower, upper * heavy)
+    found = told & (z[size - 1] <= value) & (value < z[size])
+    return float(value[found][-1]) if found.any() else np.inf
 
 
 def bulk(cloud: Cloud) -> NDArray[np.bool_]:

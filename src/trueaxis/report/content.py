@@ -238,7 +238,7 @@ def repeat(found: Analysis, source: str | None, command: str | None) -> dict[str
 def percent(share: float) -> str:
     """Say a share in per cent, with a digit more where it is small."""
     value = 100 * float(share)
-    return f"{value:.0f}%" if value >= 9.95 or value == 0 else f"{value:.1f}%"
+    return f"{value:.0f} %" if value >= 9.95 or value == 0 else f"{value:.1f} %"
 
 
 def short(x: float) -> str:
