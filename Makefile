@@ -3,10 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
+# A page is opened where there is a screen to open it on.
+OPEN := $(if $(or $(DISPLAY),$(WAYLAND_DISPLAY),$(filter Darwin,$(shell uname))),--open)
+
 .PHONY: demo test lint docs bench clean
 
 demo: $(STAMP)
-	$(BIN)/trueaxis demo --output demo.html
+	$(BIN)/trueaxis demo --output demo.html $(OPEN)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term --cov-fail-under=95

@@ -1,24 +1,59 @@
-"""Draw the pictures of the docs anew: python docs/pictures.py."""
+"""Draw the pictures of the docs anew: python docs/pictures.py.
 
+The picture of the report is taken in a browser: chromium, driven by playwright.
+"""
+
+import shutil
+import tempfile
 from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
+from playwright.sync_api import sync_playwright
 
 from trueaxis import DSWL
 from trueaxis.datasets import sensors
+from trueaxis.demo import run
 from trueaxis.plots import OutlierMapDisplay, ScoresDisplay
 
 IMAGES = Path(__file__).parent / "images"
-
 table = sensors()
 X = pd.DataFrame(table.X, columns=table.columns)
 model = DSWL(2).fit(X)
-display = OutlierMapDisplay.from_estimator(model, X)
-display.figure_.savefig(IMAGES / "outlier-map.png", dpi=110)
 
-figure = Figure(figsize=(12, 5), layout="constrained")
-left, right = figure.subplots(1, 2)
-ScoresDisplay.from_estimator(model, X, ax=left)
-OutlierMapDisplay.from_estimator(model, X, ax=right)
-figure.savefig(IMAGES / "demo.png", dpi=110)
+
+def draw_map():
+    display = OutlierMapDisplay.from_estimator(model, X)
+    display.figure_.savefig(IMAGES / "outlier-map.png", dpi=110)
+
+
+def draw_demo():
+    figure = Figure(figsize=(12, 5), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    ScoresDisplay.from_estimator(model, X, ax=left)
+    OutlierMapDisplay.from_estimator(model, X, ax=right)
+    figure.savefig(IMAGES / "demo.png", dpi=110)
+
+
+def photograph_report():
+    browser_path = shutil.which("chromium") or shutil.which("google-chrome")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        page_path = Path(folder) / "demo.html"
+        run(str(page_path))
+        browser = playwright.chromium.launch(
+            executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page(viewport={"width": 1100, "height": 1420})
+        page.goto(page_path.as_uri())
+        page.locator("canvas").first.focus()
+        page.keyboard.press("ArrowRight")  # shows the worst row
+        page.keyboard.press("Enter")
+        page.evaluate("window.scrollTo(0, 0)")
+        page.wait_for_timeout(300)
+        page.screenshot(path=IMAGES / "report.png")
+        browser.close()
+
+
+draw_map()
+draw_demo()
+photograph_report()
