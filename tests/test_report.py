@@ -158,7 +158,7 @@ def test_stages_are_told(pump):
 
 
 def test_numbers_for_people_and_for_json():
-    assert [percent(x) for x in (0, 0.004, 0.5, 1)] == ["0%", "0.4%", "50%", "100%"]
+    assert [percent(x) for x in (0, 0.004, 0.5, 1)] == ["0 %", "0.4 %", "50 %", "100 %"]
     assert [short(x) for x in (np.inf, 12345.6, -0.12345)] == ["∞", "12,346", "−0.1235"]
     assert numbers(np.array([1.23456, np.inf, np.nan])) == [1.235, None, None]
 
