@@ -103,18 +103,18 @@ def is_best(
     better = [m for m in rivals if sign * middle[m] < sign * middle[ours]]
     sure = [m for m in better if p[m] < LEVEL]
     shown = better or rivals[:1]
-    said = ", ".join(
-        f"{m} {middle[m]:.3g}{unit} ({'p < 0.001' if p[m] < 1e-3 else f'p = {p[m]:.2g}'})"
-        for m in shown
-    )
+    said = ", ".join(f"{m} {middle[m]:.3g}{unit} ({_p(p[m])})" for m in shown)
     because = (
-        f"median {middle[ours]:.3g}{unit}; "
-        f"{'better: ' if better else 'next: '}{said}"
+        f"median {middle[ours]:.3g}{unit}; {'better: ' if better else 'next: '}{said}"
     )
     if sure:
         return Verdict(claim, FAILS, because)
     best = not better and all(p[m] < LEVEL for m in rivals)
     return Verdict(claim, HOLDS if best else UNCLEAR, because)
+
+
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 1e-3 else f"p = {value:.2g}"
 
 
 @dataclass(frozen=True)
@@ -143,6 +143,13 @@ class Ranking:
     against: dict[str, float]
 
 
+def average_ranks(values: Mapping[str, NDArray], *, more: bool) -> dict[str, float]:
+    """Mean over the blocks of each method's rank in them; equals share their ranks."""
+    scores = np.round(np.column_stack(list(values.values())), 12)
+    ranks = stats.rankdata(-scores if more else scores, axis=1)
+    return dict(zip(values, ranks.mean(axis=0).tolist(), strict=True))
+
+
 def ranking(values: Mapping[str, NDArray], *, more: bool) -> Ranking:
     """Rank methods in every block, and test whether they differ.
 
@@ -159,16 +166,14 @@ def ranking(values: Mapping[str, NDArray], *, more: bool) -> Ranking:
     """
     names = list(values)
     scores = np.round(np.column_stack([values[name] for name in names]), 12)
-    ranks = stats.rankdata(-scores if more else scores, axis=1)
-    n, m = ranks.shape
+    n, m = scores.shape
     statistic, p = 0.0, 1.0
-    if n > 1 and np.ptp(ranks, axis=1).any():
+    if n > 1 and np.ptp(scores, axis=1).any():
         statistic, p = map(float, stats.friedmanchisquare(*scores.T))
     q = stats.studentized_range.ppf(1 - LEVEL, m, np.inf) / np.sqrt(2)
-    last = names[-1]
-    tests = {m: paired(values[m], values[last]) for m in names[:-1]}
+    tests = {name: paired(values[name], values[names[-1]]) for name in names[:-1]}
     return Ranking(
-        dict(zip(names, ranks.mean(axis=0).tolist(), strict=True)),
+        average_ranks(values, more=more),
         statistic,
         p,
         float(q * np.sqrt(m * (m + 1) / (6 * n))),

@@ -125,9 +125,7 @@ class UciStudy:
                     )
                 found = (split.clean_train.mean(axis=0), reference)
                 measures = split.measure(*found, reference)
-                rows.append(
-                    rows[-1] | {"method": ORACLE, "converged": True} | measures
-                )
+                rows.append(rows[-1] | {"method": ORACLE, "converged": True} | measures)
         return Outcome(rows)
 
     def figures(self, results: Results, folder: Path) -> list[Path]:
@@ -203,8 +201,11 @@ class Split:
         is_test = np.isin(np.arange(len(X)), test)
         clean = z_scores(X[~is_test], X)
         bad, _ = contaminate(clean, random_state=seed)
-        parts = [part[which] for part in (bad, clean) for which in (~is_test, is_test)]
-        return cls(*parts, y[~is_test], y[is_test])
+        return cls(
+            *(bad[~is_test], bad[is_test]),
+            *(clean[~is_test], clean[is_test]),
+            *(y[~is_test], y[is_test]),
+        )
 
     def principal(self, k: int) -> NDArray:
         """The first principal axes of the clean training rows."""
