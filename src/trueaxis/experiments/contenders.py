@@ -48,7 +48,8 @@ SHAPES = {
     "distance off the subspace": (10.0, 1.0, 10.0),
     "distance from the centre": (10.0, 10.0, 1.0),
 }
-FLOOR = 1e-12
+# Least squared length, as a share of the mean one and at all.
+FLOOR, LEAST = 1e-12, 1e-300
 
 
 def build(name: str, k: int, tau: Tau | None = None) -> SubspaceEstimator:
@@ -120,7 +121,7 @@ def grid(X: NDArray, k: int) -> dict[tuple[float, str], Tau]:
         (scale, name of the shape) to (tau_a, tau_b, tau_c).
     """
     v, e = _energies(fitted("PCA", k, X), X)
-    least = FLOOR * max(float(np.median(v + e)), float(np.mean(v + e)) * 1e-6, FLOOR)
+    least = max(FLOOR * float(np.mean(v + e)), LEAST)
     B = max(float(np.median(e)), least)
     A, C = max(float(np.median(v)), B), max(float(np.median(v + e)), least)
     return {
@@ -135,15 +136,16 @@ def grid(X: NDArray, k: int) -> dict[tuple[float, str], Tau]:
 
 
 def temperatures(
-    X: NDArray, ks: Iterable[int], *, random_state: int = 0
+    X: NDArray, ks: Iterable[int], *, parts: int = 2, random_state: int = 0
 ) -> dict[int, Tau]:
     """Choose temperatures for DSWL as published, for each number of components.
 
-    The rows are split at random into halves. Every point of the grid is fitted on one
-    half and judged on the other by the median squared distance of its rows from the
-    subspace, which bad rows (fewer than half) hardly move; then the halves change
-    places. One point of the grid is taken for all numbers of components: the one with
-    the least geometric mean. Neither labels nor clean rows are seen.
+    The rows are dealt at random into parts. Every point of the grid is fitted without
+    one part and judged on it by the mean of e / (e + s), with e the squared distance of
+    a row from the subspace and s the median of e in plain PCA: a bad row costs no more
+    than 1 however far it is, and every regular row counts. One point of the grid is
+    taken for all numbers of components, the one that costs least. Neither labels nor
+    clean rows are seen.
 
     Parameters
     ----------
@@ -151,8 +153,10 @@ def temperatures(
         Rows that a fit may see; never test rows.
     ks : iterable of int
         Numbers of components.
+    parts : int
+        Number of parts; the rows without one of them must be more than components.
     random_state : int
-        Seeds the halves.
+        Seeds the parts.
 
     Returns
     -------
@@ -161,15 +165,18 @@ def temperatures(
     """
     ks = list(ks)
     order = np.random.default_rng(random_state).permutation(len(X))
-    halves = X[order[::2]], X[order[1::2]]
-    score = dict.fromkeys(grid(X, ks[0]), 0.0)
+    cost = dict.fromkeys(grid(X, ks[0]), 0.0)
     for k in ks:
-        for fit, held in (halves, halves[::-1]):
+        for part in range(parts):
+            held = order[part::parts]
+            fit, judged = np.delete(X, held, axis=0), X[held]
+            typical = np.median(_energies(fitted("PCA", k, fit), judged)[1])
+            typical = max(float(typical), LEAST)
             for point, tau in grid(fit, k).items():
-                e = _energies(fitted(PUBLISHED, k, fit, tau), held)[1]
-                score[point] += float(np.log(max(np.median(e), 1e-300)))
+                e = _energies(fitted(PUBLISHED, k, fit, tau), judged)[1]
+                cost[point] += float(np.mean(e / (e + typical)))
     # Of equals the warmest, which trusts most rows: the grid has it last.
-    best = min(reversed(score), key=lambda point: score[point])
+    best = min(reversed(cost), key=lambda point: cost[point])
     return {k: grid(X, k)[best] for k in ks}
 
 

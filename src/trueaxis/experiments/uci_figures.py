@@ -67,11 +67,12 @@ def ranks(summary: Summary) -> Any:
         for label in ax.get_yticklabels():
             label.set_fontweight("bold" if label.get_text() == AUTOMATIC else "normal")
         ax.set_xticks(range(1, len(NAMES) + 1))
+        ax.set_xlim(-0.5, len(NAMES) + 1.5)
         name_axes(ax, f"{words}\n(Friedman p = {found.p:.2g})", "average rank")
     figure.supxlabel(
         f"{len(summary.sets)} data sets, mean over k = 1, 3, 5. Bars are as long as "
         "the critical difference (Nemenyi, 5 %): methods whose bars do not overlap "
-        "differ.",
+        "differ; grey is the bar of the best.",
         fontsize=SMALL, color=TEXT,
     )  # fmt: skip
     return figure
@@ -96,8 +97,11 @@ def by_set(summary: Summary) -> Any:
     axes[0, 0].axhline(0, color=GREY, lw=0.8)
     axes[0, 0].set_ylabel("accuracy over that of plain PCA, points", color=TEXT)
     axes[1, 0].set_ylabel("angle to PCA on clean rows, degrees", color=TEXT)
+    shown: dict[str, Any] = {}
+    for ax in axes[::-1, 0]:
+        shown |= dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
     figure.legend(
-        *axes[0, 0].get_legend_handles_labels(), loc="outside lower center",
+        shown.values(), shown.keys(), loc="outside lower center",
         ncols=9, fontsize=SMALL, frameon=False,
     )  # fmt: skip
     return figure
