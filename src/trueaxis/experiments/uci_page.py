@@ -84,7 +84,7 @@ def _protocol(study: UciStudy, summary: Summary) -> str:
         "contamination of its own; mean and standard error over the seeds. The paper "
         "leaves the order of scaling and contamination open. Here rows are z-scored by "
         "the clean training rows of the fold, then a quarter of all rows is damaged. "
-        "That fits the paper's numbers best: in a trial with 3 seeds, before the study, "
+        "That fits the paper's numbers best: in a trial with 3 seeds, "
         "PCA, PCA-L1, R1-PCA and RPCA-DI differed from the printed accuracies on nine "
         "sets by 4.2 points on average, against 9.8 with damage before scaling and 9.4 "
         "without scaling (4.3 if the scale is that of all clean rows). Fits "
