@@ -348,6 +348,24 @@ def test_fits_never_see_test_rows():
     assert hit.sum() + hit_test.sum() == 15
 
 
+def test_damage_in_training_rows_does_not_depend_on_the_fold():
+    X, y = some_rows()
+    a, b = (Split.make(X, y, test, 0) for test in folds(y, 5, 0)[:2])
+    hit = [
+        {i for i, row in zip(rows, ratio, strict=True) if (row != 1).any()}
+        for rows, ratio in (
+            (_training(y, 0), a.train / a.clean_train),
+            (_training(y, 1), b.train / b.clean_train),
+        )
+    ]
+    both = set(_training(y, 0)) & set(_training(y, 1))
+    assert hit[0] & both == hit[1] & both
+
+
+def _training(y, fold):
+    return np.setdiff1d(np.arange(len(y)), folds(y, 5, 0)[fold]).tolist()
+
+
 def test_constant_columns_stay_finite():
     X = np.column_stack([np.full(5, 0.3), np.arange(5.0)])
     assert np.isfinite(z_scores(X[:4], X)).all()
@@ -412,7 +430,12 @@ def uci_results(lead, sets=UCI, n_seeds=6):
     return Results({("all",): Outcome(rows)})
 
 
-def test_verdicts_on_uci_follow_the_results():
+@pytest.fixture
+def fewer_draws(monkeypatch):
+    monkeypatch.setattr(uci_summary, "DRAWS", 60)
+
+
+def test_verdicts_on_uci_follow_the_results(fewer_draws):
     found = {}
     for lead in (5, -5, 0):
         summary = uci_summary.Summary.of(uci_results(lead))
@@ -429,7 +452,7 @@ def test_one_seed_cannot_tell():
     assert {v.verdict for v in uci_summary.verdicts(summary)} == {UNCLEAR}
 
 
-def test_page_names_what_beats_automatic_dswl():
+def test_page_names_what_beats_automatic_dswl(fewer_draws):
     ahead, behind = (
         uci_page.section(UciStudy(missing=("zoo",)), uci_results(lead))
         for lead in (5, -5)

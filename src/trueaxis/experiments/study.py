@@ -120,7 +120,6 @@ def run(
     tasks = study.tasks()
     todo = [task for task in tasks if not _file(parts, task).exists()]
     done = len(tasks) - len(todo)
-    progress = progress or (lambda done, of: None)
     progress(done, len(tasks))
     for task, outcome in _outcomes(study, todo, jobs):
         _keep(_file(parts, task), outcome)
