@@ -460,8 +460,22 @@ def test_page_names_what_beats_automatic_dswl(fewer_draws):
     assert "left out: zoo" in ahead
     assert "no method is better on average than automatic DSWL" in ahead
     assert "better on average than automatic DSWL: PCA by 5.0 points" in behind
-    assert "k = 1: reached" in ahead
-    assert "k = 1: not reached" in behind
+    assert "k = 1: +5.0, reached" in ahead
+    assert "k = 1: -5.0, not reached" in behind
+
+
+def test_page_says_how_far_the_leak_explains_bupa(fewer_draws):
+    results = uci_results(0, sets=("wine", "bupa", "bupa_leak"))
+    for row in results.where(set="bupa_leak"):
+        # As printed, but for one method with one component.
+        if row["method"] in METHODS:
+            place = METHODS.index(row["method"]), KS.index(row["k"])
+            row["accuracy"] = TABLE["bupa"][place[0]][place[1]]
+    for row in results.where(set="bupa_leak", method="RPCA-DI", k=1):
+        row["accuracy"] += 20
+    text = uci_page.section(UciStudy(), results)
+    assert "from the printed number: RPCA-DI at k = 1 (+20)." in text
+    assert "| with the class as a feature | 4.0 | 0.0 | 0.0 |" in text
 
 
 def test_summary_is_the_mean_over_folds():

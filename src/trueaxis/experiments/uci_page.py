@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from numpy.typing import NDArray
 
 from trueaxis.experiments.contenders import AUTOMATIC, NAMES, PUBLISHED
 from trueaxis.experiments.judging import LEVEL, table, verdict_table
 from trueaxis.experiments.printed import KS, METHODS, accuracies
 from trueaxis.experiments.study import Results
-from trueaxis.experiments.uci import LEAK, ORACLE, UciStudy
+from trueaxis.experiments.uci import ORACLE, UciStudy
+from trueaxis.experiments.uci_leak import leak_section
 from trueaxis.experiments.uci_summary import (
     ALL,
     DRAWS,
@@ -35,6 +34,7 @@ def section(study: UciStudy, results: Results) -> str:
     parts = [
         "## UCI data sets\n",
         _protocol(study, summary),
+        RULES,
         *(part for k in KS for part in _beside_paper(summary, k)),
         "### Training folds only\n",
         "The same fits, tested on rows that are not contaminated. Accuracy in percent "
@@ -62,11 +62,13 @@ def section(study: UciStudy, results: Results) -> str:
         "### Verdicts\n",
         "A claim holds if the whole 95 % interval of its number agrees, does not hold "
         "if none of it does, and cannot be told otherwise; intervals come from drawing "
-        f"the seeds anew {DRAWS} times. Cases are data sets times numbers of "
-        "components, among the five methods of the printed table.\n",
+        f"the seeds anew {DRAWS} times. They say nothing about other data sets (for "
+        "that see the critical difference), and are not corrected for the number of "
+        "claims. Cases are data sets times numbers of components, among the five "
+        "methods of the printed table.\n",
         verdict_table(verdicts(summary)),
         _own_claim(summary),
-        _bupa(summary, results),
+        leak_section(summary, results),
         _stuck(results),
     ]
     return "\n".join(part for part in parts if part)
@@ -94,6 +96,19 @@ def _protocol(study: UciStudy, summary: Summary) -> str:
         "set, on training rows of one fold and without labels (see "
         f"`trueaxis.experiments.contenders.temperatures`).{missing}\n"
     )
+
+
+# Said because it matters for the comparison of the two DSWLs, and cannot be computed
+# from the results.
+RULES = (
+    "How that rule was found: three were tried (median of the held-out residuals; the "
+    "bounded loss now used; 1-NN accuracy on training labels) and compared on one seed "
+    "and three folds of every data set, with test accuracy and angles in view. So the "
+    "rule itself was chosen with a look at rows that are tested here, and favours DSWL "
+    "as published. It decides which DSWL leads by accuracy: a run of 4 seeds with the "
+    "median rule gave average ranks of 4.10 (as published) and 2.10 (automatic). "
+    "Automatic DSWL was not changed for this study.\n"
+)
 
 
 def _title(name: str) -> str:
@@ -183,22 +198,18 @@ def _gains(summary: Summary) -> str:
         rows.append(cells)
     head = ["points", *(f"all, k = {k}" for k in KS)]
     head += [f"training only, k = {k}" for k in KS]
-    ours, most = nine.gain(AUTOMATIC), nine.gain(ORACLE)
-    said = []
-    for k, x, least, top in zip(KS, ours, paper, most, strict=True):
-        if x >= least:
-            said.append(f"k = {k}: reached ({x:+.1f}, printed {least:+.1f}).")
-            continue
-        reason = (
-            f"PCA on the clean rows itself gains only {top:+.1f}, so a subspace "
-            "nearer to the truth cannot show here"
-            if top < least
-            else f"PCA on the clean rows gains {top:+.1f}, so it could be reached"
-        )
-        said.append(f"k = {k}: not reached ({x:+.1f}, printed {least:+.1f}): {reason}.")
+    ours, clean = nine.gain(AUTOMATIC), nine.gain(ORACLE)
+    said = "; ".join(
+        f"k = {k}: {x:+.1f}, {'reached' if x >= least else 'not reached'} (printed "
+        f"{least:+.1f}, PCA on clean rows {top:+.1f})"
+        for k, x, least, top in zip(KS, ours, paper, clean, strict=True)
+    )
     return (
         f"Mean over {len(nine.sets)} data sets (without BUPA):\n\n{table(head, rows)}\n"
-        f"Automatic DSWL with all rows contaminated: {' '.join(said)}\n"
+        f"Automatic DSWL with all rows contaminated: {said}. PCA on the clean rows is "
+        "what a fit would be that the damage did not touch; by accuracy it need not be "
+        "the best. This table does not tell why a method falls short of it or of the "
+        "printed gain. Intervals are among the verdicts.\n"
     )
 
 
@@ -238,43 +249,6 @@ def _own_claim(summary: Summary) -> str:
     return (
         f"The printed table itself: RPCA-DSWL is best (or equal) in {best} of {n} "
         f"cases and third or worse in {third}.\n"
-    )
-
-
-def _bupa(summary: Summary, results: Results) -> str:
-    leaking = Summary.of(results, leak=True)
-    if LEAK not in leaking.sets or "bupa" not in summary.sets:
-        return ""
-    paper = accuracies(["bupa"])[0]
-    methods = (*METHODS, AUTOMATIC)
-
-    def line(title: str, of: Callable[[str], NDArray | None]) -> list[str]:
-        cells = [title]
-        for method in methods:
-            values = of(method)
-            shown = [] if values is None else [f"{x:.1f}" for x in values]
-            cells.append(" / ".join(shown))
-        return cells
-
-    place = {m: i for i, m in enumerate(METHODS)}
-    i = summary.sets.index("bupa")
-    rows = [
-        line("printed", lambda m: paper[place[m]] if m in place else None),
-        line("ours", lambda m: summary.mean("accuracy", m)[i]),
-        line("with the class as a feature", lambda m: leaking.mean("accuracy", m)[0]),
-        line(
-            "the same, training folds only",
-            lambda m: leaking.mean("accuracy_training_only", m)[0],
-        ),
-    ]
-    return (
-        "### BUPA: a leak, most likely\n\n"
-        "Accuracy with 1 / 3 / 5 components. The features do not tell the class: "
-        "honest accuracies are near those of guessing (58 % have the larger class). "
-        "Chance with one component and nearly 100 % with three and five comes out if "
-        "the last six of the file's seven columns are taken as features: the class is "
-        "the last one. This is inferred from numbers; nobody but the authors knows.\n\n"
-        + table(["", *methods], rows)
     )
 
 
