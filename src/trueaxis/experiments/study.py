@@ -120,12 +120,11 @@ def run(
     tasks = study.tasks()
     todo = [task for task in tasks if not _file(parts, task).exists()]
     done = len(tasks) - len(todo)
-    tell: Progress = (lambda done, of: None) if progress is None else progress
-    tell(done, len(tasks))
+    progress(done, len(tasks))
     for task, outcome in _outcomes(study, todo, jobs):
         _keep(_file(parts, task), outcome)
         done += 1
-        tell(done, len(tasks))
+        progress(done, len(tasks))
     results = Results({task: _kept(_file(parts, task)) for task in tasks})
     rows = results.rows
     fields = {name: [row[name] for row in rows] for name in rows[0]}
