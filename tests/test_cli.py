@@ -112,12 +112,12 @@ def test_every_method_can_be_named(pump, folder):
         "-k",
         1,
         "--set",
-        "tau=[10, 20, 30]",
+        "tau=[20, 10, 30]",
         "--set",
         "reweight=false",
     )
     run("fit", pump, *args, "-o", folder / "tau.npz")
-    assert trueaxis.load(folder / "tau.npz").tau == (2000, 1000, 3000)
+    assert trueaxis.load(folder / "tau.npz").tau == (20, 10, 30)
 
 
 def test_shares_and_automatic_numbers_of_components(pump):

@@ -162,5 +162,34 @@ def demo(output: str, show: bool) -> None:
     run(output, show)
 
 
+@main.command()
+@click.argument("study", type=click.Choice(["toy", "uci", "faces", "all"]))
+@click.option(
+    "--data-home",
+    envvar="TRUEAXIS_DATA",
+    help="Folder with the data sets (default: the variable TRUEAXIS_DATA).",
+)
+@click.option("--quick", is_flag=True, help="A small part of it, within a minute.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), help="Processes (default: one per core)."
+)
+@click.option("-o", "--output", help="Folder for results (default: results).")
+@click.option("--page", help="Page to write (default: docs/reproduction.md).")
+@click.option("--offline", is_flag=True, help="Download nothing.")
+def reproduce(
+    study: str,
+    data_home: str | None,
+    quick: bool,
+    jobs: int | None,
+    output: str | None,
+    page: str | None,
+    offline: bool,
+) -> None:
+    """Repeat the paper's experiments; go on where an interrupted run stopped."""
+    from trueaxis import commands
+
+    commands.reproduce(study, data_home, quick, jobs, output, page, offline)
+
+
 if __name__ == "__main__":
     main()

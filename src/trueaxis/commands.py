@@ -9,24 +9,18 @@ from __future__ import annotations
 import inspect
 import shlex
 import sys
-import time
 import webbrowser
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from trueaxis import console
-from trueaxis.analysis import Analysis, analyse, names_are_known
+from trueaxis.analysis import names_are_known
 from trueaxis.comparison import compare as compare_methods
 from trueaxis.comparison import suitable
-from trueaxis.diagnostics import column_names
 from trueaxis.estimators import METHODS
 from trueaxis.files import load, save
-from trueaxis.scaling import ColumnScaler, joined, parted
+from trueaxis.scaling import parted
 from trueaxis.summary import (
-    Work,
     as_records,
     counts,
     how,
@@ -35,35 +29,16 @@ from trueaxis.summary import (
     summary,
     who,
 )
-from trueaxis.tables import STANDARD, Choice, Table, TableError, read_table
+from trueaxis.tables import STANDARD, Choice, read_table
+from trueaxis.work import Recipe, fitted, judged, scaler_for, table_for
 from trueaxis.writing import refuse_target, write_table
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """What to fit.
-
-    Attributes
-    ----------
-    method : str
-        Short name.
-    n_components : int, float or "auto"
-    scale : {"none", "standard", "robust"}
-    parameters : dict
-        Of the method, beyond these.
-    """
-
-    method: str = "dswl"
-    n_components: Any = "auto"
-    scale: str = "none"
-    parameters: dict[str, Any] = field(default_factory=dict)
 
 
 def fit(data: str, choice: Choice, recipe: Recipe, output: str, as_json: bool) -> None:
     """Fit a table, say which rows are bad, keep the model."""
     refuse_target(output, data)
     with console.stages(["reading", "fitting", "looking"]) as begin:
-        work = _fitted(data, choice, recipe, begin)
+        work = fitted(data, choice, recipe, begin)
     if output:
         save(work.model, output)
     if as_json:
@@ -80,7 +55,7 @@ def score(
 ) -> None:
     """Judge rows by a model: one line for each."""
     refuse_target(output, data, model_path)
-    found = _judged(model_path, data, choice)
+    found = judged(model_path, data, choice)
     if output:
         write_table(output, scored(found))
     if as_json:
@@ -103,7 +78,7 @@ def transform(
     """Scores of rows on the components."""
     refuse_target(output, data, model_path)
     model = load(model_path)
-    table = _table_for(model, data, choice)
+    table = table_for(model, data, choice)
     with names_are_known():
         scores = model.transform(table.X)
     names = [str(name) for name in parted(model).model.get_feature_names_out()]
@@ -139,10 +114,10 @@ def report(
     with console.stages(["reading", "fitting", "looking", *STAGES]) as begin:
         if model_path:
             begin("looking")
-            found, seconds = _judged(model_path, data, choice), None
+            found, seconds = judged(model_path, data, choice), None
             content: dict[str, Any] = {"outliers": counts(found)}
         else:
-            work = _fitted(data, choice, recipe, begin)
+            work = fitted(data, choice, recipe, begin)
             found, seconds, content = work.found, work.seconds, summary(data, work)
         page = render(
             found, source=Path(data).name, command=command, seconds=seconds,
@@ -169,7 +144,11 @@ def compare(
     """Fit several methods to one table and lay them side by side."""
     refuse_target(output, data)
     table = read_table(data, choice)
-    X = table.X if recipe.scale == "none" else _scaler(recipe, table).transform(table.X)
+    X = (
+        table.X
+        if recipe.scale == "none"
+        else scaler_for(recipe, table).transform(table.X)
+    )
     left_out = [] if methods else sorted(METHODS.keys() - set(suitable(*X.shape)))
     with console.stages(methods or suitable(*X.shape)) as begin:
         found = compare_methods(
@@ -213,6 +192,38 @@ def export(model_path: str, output: str, as_json: bool) -> None:
         console.say(f"ONNX graph saved to {output}")
 
 
+def reproduce(
+    study: str,
+    data_home: str | None,
+    quick: bool,
+    jobs: int | None,
+    output: str | None,
+    page: str | None,
+    offline: bool,
+) -> None:
+    """Repeat the paper's experiments."""
+    from trueaxis.experiments import reproduce as experiments
+    from trueaxis.experiments.study import cores
+
+    folder = Path(output or ("results/quick" if quick else "results"))
+    # Quick numbers must not replace those of the whole study.
+    keeps = not quick and output is None and Path("docs").is_dir()
+    target = Path(page or (Path("docs") if keeps else folder) / "reproduction.md")
+    names = experiments.NAMES if study == "all" else (study,)
+    studies = [
+        experiments.prepare(name, data_home, quick, download=not offline)
+        for name in names
+    ]
+    for one in studies:
+        for name in getattr(one, "missing", ()):
+            console.say(f"Note: {name} is left out: no such data.", console.aside())
+    with console.bars() as begin:
+        experiments.reproduce(
+            studies, folder, target, jobs=jobs or cores(), begin=begin
+        )
+    console.say(f"Results saved to {folder}, the page to {target}")
+
+
 def methods(as_json: bool) -> None:
     """List the methods that can be fitted."""
     lines = {name: inspect.getdoc(cls) or "" for name, cls in METHODS.items()}
@@ -223,56 +234,3 @@ def methods(as_json: bool) -> None:
     width = max(map(len, first))
     for name, line in first.items():
         console.say(f"{name:<{width}}  {line}")
-
-
-# ---------------------------------------------------------------- shared by commands
-
-
-def _fitted(data: str, choice: Choice, recipe: Recipe, begin: Any) -> Work:
-    begin("reading")
-    table = read_table(data, choice)
-    begin("fitting")
-    start = time.perf_counter()
-    scaler = None if recipe.scale == "none" else _scaler(recipe, table)
-    method = METHODS[recipe.method](
-        n_components=recipe.n_components, **recipe.parameters
-    )
-    method.fit(table.X if scaler is None else scaler.transform(table.X))
-    # Whatever meets the user's columns first knows their names.
-    (scaler or method).feature_names_in_ = np.array(table.columns, dtype=object)
-    seconds = time.perf_counter() - start
-    begin("looking")
-    model = joined(scaler, method)
-    found = analyse(model, table.X, ids=table.ids, labels=table.labels)
-    return Work(table, model, found, seconds)
-
-
-def _scaler(recipe: Recipe, table: Table) -> ColumnScaler:
-    return ColumnScaler(recipe.scale).fit(table.X)  # type: ignore[arg-type]
-
-
-def _judged(model_path: str, data: str, choice: Choice) -> Analysis:
-    model = load(model_path)
-    table = _table_for(model, data, choice)
-    return analyse(model, table.X, ids=table.ids, labels=table.labels)
-
-
-def _table_for(model: Any, data: str, choice: Choice) -> Table:
-    """The columns that a model was fitted on, wherever they stand in the file."""
-    method = parted(model).model
-    if hasattr(method, "feature_names_in_"):
-        wanted = tuple(column_names(method).tolist())
-        try:
-            return read_table(data, Choice(wanted, (), choice.id, choice.label))
-        except TableError as error:
-            raise TableError(
-                f"{error} (The model was fitted on {', '.join(wanted)}.)"
-            ) from None
-    table = read_table(data, choice)
-    if table.X.shape[1] != method.n_features_in_:
-        raise TableError(
-            f"{data} has {table.X.shape[1]} columns, but the model was fitted on "
-            f"{method.n_features_in_}, whose names it does not know: choose them with "
-            "--columns or --drop, in the same order."
-        )
-    return table

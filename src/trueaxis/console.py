@@ -93,6 +93,30 @@ def stages(names: Sequence[str]) -> Iterator[Callable[[str], None]]:
         yield begin
 
 
+@contextmanager
+def bars() -> Iterator[Callable[[str], Callable[[int, int], None]]]:
+    """Show how far each of several pieces of work is: a bar a piece, or a line."""
+    console = aside()
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed} of {task.total}"),
+        TimeElapsedColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    ) as bar:
+
+        def begin(name: str) -> Callable[[int, int], None]:
+            task = bar.add_task(name, total=None)
+
+            def tell(done: int, of: int) -> None:
+                bar.update(task, completed=done, total=of, refresh=True)
+
+            return tell
+
+        yield begin
+
+
 def show_analysis(found: Analysis, most: int = MOST) -> None:
     """Verdict, the worst rows, what changed; hints aside."""
     say(story.verdict(found))

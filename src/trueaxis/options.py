@@ -199,7 +199,7 @@ def choice(options: dict[str, Any]) -> Any:
 
 def recipe(options: dict[str, Any]) -> Any:
     """What to fit, from the options of a command."""
-    from trueaxis.commands import Recipe
+    from trueaxis.work import Recipe
 
     method, parameters = options.get("method", "dswl"), options.get("parameters", {})
     known = set(known_method(method, "--method")().get_params()) - {"n_components"}

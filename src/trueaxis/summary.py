@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,26 +9,7 @@ import numpy as np
 from trueaxis import __version__, story
 from trueaxis.analysis import Analysis, names_are_known
 from trueaxis.diagnostics import reasons
-from trueaxis.tables import Table
-
-
-@dataclass(frozen=True)
-class Work:
-    """What came in and what came out of a fit.
-
-    Attributes
-    ----------
-    table : Table
-    model : estimator or Pipeline
-    found : Analysis
-    seconds : float
-        The fit took.
-    """
-
-    table: Table
-    model: Any
-    found: Analysis
-    seconds: float
+from trueaxis.work import Work
 
 
 def who(ids: Any, labels: Any, n: int) -> dict[str, Any]:

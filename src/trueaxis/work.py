@@ -1,0 +1,113 @@
+"""DO what commands share: a table and a recipe, or a model, become an analysis."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from trueaxis.analysis import Analysis, analyse
+from trueaxis.diagnostics import column_names
+from trueaxis.estimators import METHODS
+from trueaxis.files import load
+from trueaxis.scaling import ColumnScaler, joined, parted
+from trueaxis.tables import Choice, Table, TableError, read_table
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What to fit.
+
+    Attributes
+    ----------
+    method : str
+        Short name.
+    n_components : int, float or "auto"
+    scale : {"none", "standard", "robust"}
+    parameters : dict
+        Of the method, beyond these.
+    """
+
+    method: str = "dswl"
+    n_components: Any = "auto"
+    scale: str = "none"
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What came in and what came out of a fit.
+
+    Attributes
+    ----------
+    table : Table
+    model : estimator or Pipeline
+    found : Analysis
+    seconds : float
+        The fit took.
+    """
+
+    table: Table
+    model: Any
+    found: Analysis
+    seconds: float
+
+
+def fitted(
+    data: str, choice: Choice, recipe: Recipe, begin: Callable[[str], None]
+) -> Work:
+    """Read a table, fit it, and ask all that there is to tell."""
+    begin("reading")
+    table = read_table(data, choice)
+    begin("fitting")
+    start = time.perf_counter()
+    scaler = scaler_for(recipe, table)
+    method = METHODS[recipe.method](
+        n_components=recipe.n_components, **recipe.parameters
+    )
+    method.fit(table.X if scaler is None else scaler.transform(table.X))
+    # Whatever meets the user's columns first knows their names.
+    (scaler or method).feature_names_in_ = np.array(table.columns, dtype=object)
+    seconds = time.perf_counter() - start
+    begin("looking")
+    model = joined(scaler, method)
+    found = analyse(model, table.X, ids=table.ids, labels=table.labels)
+    return Work(table, model, found, seconds)
+
+
+def scaler_for(recipe: Recipe, table: Table) -> ColumnScaler | None:
+    """Learn the units of the columns, if they are to be scaled."""
+    if recipe.scale == "none":
+        return None
+    return ColumnScaler(recipe.scale).fit(table.X)  # type: ignore[arg-type]
+
+
+def judged(model_path: str, data: str, choice: Choice) -> Analysis:
+    """Read a model and a table, and ask all that there is to tell."""
+    model = load(model_path)
+    table = table_for(model, data, choice)
+    return analyse(model, table.X, ids=table.ids, labels=table.labels)
+
+
+def table_for(model: Any, data: str, choice: Choice) -> Table:
+    """The columns that a model was fitted on, wherever they stand in the file."""
+    method = parted(model).model
+    if hasattr(method, "feature_names_in_"):
+        wanted = tuple(column_names(method).tolist())
+        try:
+            return read_table(data, Choice(wanted, (), choice.id, choice.label))
+        except TableError as error:
+            raise TableError(
+                f"{error} (The model was fitted on {', '.join(wanted)}.)"
+            ) from None
+    table = read_table(data, choice)
+    if table.X.shape[1] != method.n_features_in_:
+        raise TableError(
+            f"{data} has {table.X.shape[1]} columns, but the model was fitted on "
+            f"{method.n_features_in_}, whose names it does not know: choose them with "
+            "--columns or --drop, in the same order."
+        )
+    return table
