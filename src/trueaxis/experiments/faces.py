@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.datasets import FACES
+from trueaxis.estimators.dswl import DSWL
 from trueaxis.experiments import faces_figures, faces_page
 from trueaxis.experiments.faces_measures import (
     Fold,
@@ -173,8 +174,10 @@ def _fits(
         X = X[~data.occluded]
     elif method == "intact":
         X = data.intact
+    elif method == "kept":
+        X = X[fit(DSWL(), X).support_]
     if method in NESTED:
-        model = fit(build(method, max(ks)), X)
+        model = fit(build(method, min(max(ks), len(X) - 1)), X)
         yield from ((k, model) for k in ks)
         return
     for k in ks:

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.experiments.faces_measures import WHITE, Fold
-from trueaxis.experiments.faces_methods import COMPARED, TITLES
-from trueaxis.experiments.faces_page import WEIGHTS_OF, K, weights_at
-from trueaxis.experiments.faces_verdicts import Tally
+from trueaxis.experiments.faces_methods import COMPARED, IDEALS, TITLES
+from trueaxis.experiments.faces_page import WEIGHTS_OF, K
+from trueaxis.experiments.faces_verdicts import Tally, weights_at
 from trueaxis.experiments.printed_faces import TITLES as SETS
 from trueaxis.experiments.study import Results
 from trueaxis.plots.canvas import (
@@ -46,6 +46,7 @@ LOOKS = {
     "oracle": ("black", ":", ""),
     "intact": (GREY, ":", ""),
 }
+LINES = (*COMPARED, *IDEALS)
 # In the order of the paper's panels and columns.
 WEIGHED = ("l2p-pca", "rpca-om", "rpca-di", "dswl-published", "dswl")
 PICTURED = ("pca", "pca-l1", "rpca-om", "l2p-pca", "rpca-di", "dswl-published", "dswl")
@@ -99,7 +100,7 @@ def errors(tally: Tally) -> Any:
     for (above, below), name in zip(axes.T, sets, strict=True):
         ks = tally.ks(name)
         below.axhspan(-2, 2, color=GREY, alpha=0.18, lw=0)
-        for method in (*COMPARED, "oracle", "intact"):
+        for method in LINES:
             mean = np.array([tally.of(name, method, k).mean() for k in ks])
             best = np.array([tally.of(name, "oracle", k).mean() for k in ks])
             _line(above, ks, mean, method)
@@ -108,12 +109,16 @@ def errors(tally: Tally) -> Any:
         below.axhline(0, color="black", ls=":", lw=1.6)
         name_axes(above, SETS[name], "", "mean test error")
         name_axes(below, "", "number of components", "above the oracle, %")
-        above.set_ylim(bottom=0)
     for ax in axes[:, 1:].flat:
         ax.set_ylabel("")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(
-        handles, labels, loc="outside lower center", ncols=5, frameon=False, fontsize=10
+        handles,
+        labels,
+        loc="outside lower center",
+        ncols=5 if len(sets) > 1 else 2,
+        frameon=False,
+        fontsize=10,
     )
     return figure
 
@@ -184,14 +189,18 @@ def samples(folds: Mapping[str, Fold]) -> Any:
     for line, (name, fold) in zip(axes, folds.items(), strict=True):
         clean = np.flatnonzero(~fold.occluded)
         # Neighbours show the same person: take some from all over the set.
-        some = clean[np.linspace(0, len(clean) - 1, CLEAN).astype(int)]
-        chosen = [*some, *np.flatnonzero(fold.occluded)[:OCCLUDED]]
+        bad = np.flatnonzero(fold.occluded)
+        chosen = [*_spread(clean, CLEAN), *_spread(bad, OCCLUDED)]
         for ax, i in zip(line, chosen, strict=True):
             _show(ax, fold.train[i])
             if fold.occluded[i]:
                 _box(ax)
         _side(line[0], SETS[name])
     return figure
+
+
+def _spread(numbers: NDArray, n: int) -> NDArray:
+    return numbers[np.linspace(0, len(numbers) - 1, n).astype(int)]
 
 
 def _rebuilt(results: Results) -> dict[tuple[str, str], dict[str, NDArray]]:

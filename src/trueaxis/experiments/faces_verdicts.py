@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from trueaxis.experiments.faces_methods import COMPARED, TITLES
-from trueaxis.experiments.study import Row
+from trueaxis.experiments.study import Results, Row
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
 NEAR = 0.02  # of the oracle's error
@@ -197,6 +197,17 @@ def falling(tally: Tally, name: str, methods: Iterable[str] = COMPARED) -> Verdi
 
 
 # ---------------------------------------------------------------- weights
+
+
+def weights_at(results: Results, name: str) -> dict[str, NDArray]:
+    """Weights of one fold with k = 100 by method; and "occluded", who was."""
+    found: dict[str, NDArray] = {}
+    for task, outcome in results.outcomes.items():
+        if task[0] == name and "weights" in outcome.arrays:
+            found[task[2]] = outcome.arrays["weights"]
+            if task[2] == "pca":  # the ideals saw other images
+                found["occluded"] = outcome.arrays["occluded"].astype(bool)
+    return found
 
 
 def ordered(weights: NDArray, occluded: NDArray) -> float:
