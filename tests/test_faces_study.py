@@ -111,16 +111,16 @@ def test_one_fit_serves_every_smaller_number_of_components(method):
 
 def test_temperatures_are_in_units_of_the_data():
     X = invented(60).reshape(60, -1)
+    plain, larger = METHODS["pca"](9).fit(X), METHODS["pca"](9).fit(3 * X)
     for shape in faces_methods.SHAPES:
         heat = faces_methods.Heat(shape, 2.0)
-        a, b, c = faces_methods.published(X, 5, heat).tau
+        a, b, c = faces_methods.published(X, plain, 5, heat).tau
         assert b <= a
-        np.testing.assert_allclose(
-            faces_methods.published(3 * X, 5, heat).tau, np.multiply(9, (a, b, c))
-        )
-    plain = METHODS["pca"](5).fit(X)
-    d = ((X - plain.mean_) ** 2).sum(axis=1)
-    assert c == pytest.approx(2 * np.median(d) / 60)
+        thrice = faces_methods.published(3 * X, larger, 5, heat).tau
+        np.testing.assert_allclose(thrice, np.multiply(9, (a, b, c)))
+    e = METHODS["pca"](5).fit(X).distances(X).orthogonal ** 2
+    d = ((X - X.mean(axis=0)) ** 2).sum(axis=1)
+    np.testing.assert_allclose((b, c), (2 * np.median(e) / 60, 2 * np.median(d) / 60))
 
 
 # ---------------------------------------------------------------- verdicts

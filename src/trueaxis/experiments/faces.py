@@ -180,9 +180,11 @@ def _fits(
         model = fit(build(method, min(max(ks), len(X) - 1)), X)
         yield from ((k, model) for k in ks)
         return
-    for k in ks:
-        model = build(method, k) if heat is None else published(X, k, heat)
-        yield k, fit(model, X)
+    if heat is None:
+        yield from ((k, fit(build(method, k), X)) for k in ks)
+        return
+    plain = fit(build("pca", max(ks)), X)
+    yield from ((k, fit(published(X, plain, k, heat), X)) for k in ks)
 
 
 def _judgement(method: str, model: Any, data: Fold) -> Row:

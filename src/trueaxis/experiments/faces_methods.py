@@ -69,9 +69,12 @@ def build(method: str, k: int) -> Any:
     return model
 
 
-def published(X: NDArray, k: int, heat: Heat) -> DSWL:
-    """Algorithm 1 of the paper, unfitted, with temperatures for these rows."""
-    v, e, d = _medians(X, k)
+def published(X: NDArray, plain: Any, k: int, heat: Heat) -> DSWL:
+    """Algorithm 1 of the paper, unfitted, with temperatures for these rows.
+
+    `plain` is plain PCA of X with k components or more.
+    """
+    v, e, d = _medians(X, plain, k)
     n = len(X)
     # tau_b <= tau_a, or the iteration need not settle.
     units = (d, d, d) if heat.shape == "alike" else (max(v, e), e, d)
@@ -79,10 +82,10 @@ def published(X: NDArray, k: int, heat: Heat) -> DSWL:
     return DSWL(k, tau=(a, b, c), init="uniform", reweight=False)
 
 
-def _medians(X: NDArray, k: int) -> tuple[float, float, float]:
-    plain = METHODS["pca"](n_components=k).fit(X)
-    d = ((X - plain.mean_) ** 2).sum(axis=1)
-    v = (plain.transform(X) ** 2).sum(axis=1)
+def _medians(X: NDArray, plain: Any, k: int) -> tuple[float, float, float]:
+    centred = X - plain.mean_
+    d = (centred**2).sum(axis=1)
+    v = ((centred @ plain.components_[:k].T) ** 2).sum(axis=1)
     e = np.maximum(d - v, 0)
     return float(np.median(v)), float(np.median(e)), float(np.median(d))
 
@@ -120,10 +123,11 @@ def best_heat(rows: NDArray, held_out: NDArray) -> Heat:
     grid = [Heat(shape, scale) for shape in SHAPES for scale in SCALES]
     scores = np.zeros(len(grid))
     for k in ks:
-        plain = _better_half(build("pca", k).fit(rows), held_out)
+        plain = build("pca", k).fit(rows)
+        unit = _better_half(plain, held_out)
         for i, heat in enumerate(grid):
-            model = fit(published(rows, k, heat), rows)
-            scores[i] += _better_half(model, held_out) / plain
+            model = fit(published(rows, plain, k, heat), rows)
+            scores[i] += _better_half(model, held_out) / unit
     return grid[int(scores.argmin())]
 
 
