@@ -18,7 +18,7 @@ from trueaxis.experiments.faces_verdicts import (
     lowest,
     near_oracle,
     prefers_occluded,
-    standard_error,
+    shown,
     weights_at,
     wider_gap,
 )
@@ -215,7 +215,7 @@ def _psnr_table(tally: Tally) -> str:
             theirs = None if method == AUTOMATIC else printed.PSNR[name].get(key)
             found = tally.of(name, method, K, "psnr")
             line.append("-" if theirs is None else f"{theirs:.2f}")
-            line.append(f"{found.mean():.2f} ± {standard_error(found):.2f}")
+            line.append(shown(found))
         rows.append(line)
     head = ["dB"]
     for name in sets:
@@ -231,8 +231,7 @@ def _gain_table(tally: Tally) -> str:
             continue
         line = [printed.TITLES[name], f"{printed.gain(name):.2f}"]
         for method in methods:
-            gain = tally.gain(name, method, K)
-            line.append(f"{gain.mean():.2f} ± {standard_error(gain):.2f}")
+            line.append(shown(tally.gain(name, method, K)))
         rows.append(line)
     return table(
         ("gain over PCA in dB", "paper", *(TITLES[method] for method in methods)), rows

@@ -76,6 +76,13 @@ def doubt(values: NDArray) -> float:
     return float(student.ppf(0.975, len(values) - 1)) * standard_error(values)
 
 
+def shown(values: NDArray) -> str:
+    """Mean and standard error."""
+    if len(values) < 2:
+        return f"{values.mean():.2f} (one fold)"
+    return f"{values.mean():.2f} ± {standard_error(values):.2f}"
+
+
 def _told(values: NDArray) -> str:
     return f"{'beyond' if abs(values.mean()) > doubt(values) else 'within'} chance"
 
@@ -151,10 +158,7 @@ def gain_reached(
     """Whether the PSNR above plain PCA's is at least the printed one."""
     gain, ideal = tally.gain(name, method, k), tally.gain(name, "oracle", k)
     mean, limit = gain.mean(), ideal.mean()
-    why = (
-        f"{mean:.2f} ± {standard_error(gain):.2f} dB, printed {printed:.2f}; the "
-        f"oracle's is {limit:.2f}"
-    )
+    why = f"{shown(gain)} dB, printed {printed:.2f}; the oracle's is {limit:.2f}"
     if mean >= printed:
         return Verdict(HOLDS, why)
     if limit < printed:
