@@ -155,7 +155,9 @@ def test_lowest_error_flips_with_the_errors():
     assert good.verdict == verdicts.HOLDS and "nearest" in good.why
     bad = verdict(**{"dswl": 1.01, "rpca-di": 0.9})
     assert bad.verdict == verdicts.FAILS
-    assert "RPCA-DI at k = 100" in bad.why and "beyond chance" in bad.why
+    assert "RPCA-DI by " in bad.why and "at k = 100, beyond chance" in bad.why
+    assert verdicts.refuted(bad).verdict == verdicts.HOLDS
+    assert verdicts.refuted(good).verdict == verdicts.FAILS
     doubtful = verdict(**{"dswl": 1.01, "rpca-di": (0.8, 1.12, 1.08)})
     assert doubtful.verdict == verdicts.OPEN and "within chance" in doubtful.why
 
@@ -211,6 +213,12 @@ def test_verdicts_on_weights_flip_with_the_weights():
     assert verdicts.ordered(np.ones(10), bad) == 0.5
     assert verdicts.wider_gap(good, wrong, bad).verdict == verdicts.HOLDS
     assert verdicts.wider_gap(wrong, good, bad).verdict == verdicts.FAILS
+
+
+def test_neighbouring_numbers_are_drawn_together():
+    ks = [10, 20, 30, 40, 60]
+    assert verdicts.spans([10, 20, 40, 60], ks) == "10 to 20, 40 to 60"
+    assert verdicts.spans([30], ks) == "30"
 
 
 def test_printed_gains():

@@ -96,30 +96,52 @@ class Loss(NamedTuple):
     told: bool
 
 
-def _worst(losses: list[Loss], unit: Callable[[float], str]) -> str:
+def _worst(losses: list[Loss], ks: list[int], unit: Callable[[float], str]) -> str:
     """For each rival: where it was better, and by how much at most."""
     words = []
     for rival in dict.fromkeys(loss.rival for loss in losses):
         own = [loss for loss in losses if loss.rival == rival]
         top = max(own, key=lambda loss: loss.by)
-        told = [str(loss.k) for loss in own if loss.told]
+        told = [loss.k for loss in own if loss.told]
+        chance = "within chance" if not told else "beyond chance"
+        if len(own) == 1:
+            words.append(f"{TITLES[rival]} by {unit(top.by)} at k = {top.k}, {chance}")
+            continue
+        where = spans([loss.k for loss in own], ks)
+        if 0 < len(told) < len(own):
+            chance += f" at {spans(told, ks)}"
         words.append(
-            f"{TITLES[rival]} at k = {', '.join(str(loss.k) for loss in own)} (at most "
-            f"{unit(top.by)}, k = {top.k}; "
-            + (f"beyond chance at {', '.join(told)})" if told else "within chance)")
+            f"{TITLES[rival]} at k = {where}, by at most {unit(top.by)} (k = {top.k}), "
+            f"{chance}"
         )
     return "; ".join(words)
+
+
+def spans(some: list[int], ks: list[int]) -> str:
+    """Numbers out of a list in words, neighbours drawn together: 10 to 50, 80."""
+    groups: list[list[int]] = []
+    for k in some:
+        if groups and ks.index(k) == ks.index(groups[-1][-1]) + 1:
+            groups[-1].append(k)
+        else:
+            groups.append([k])
+    return ", ".join(
+        str(group[0]) if len(group) == 1 else f"{group[0]} to {group[-1]}"
+        for group in groups
+    )
 
 
 def _percent(x: float) -> str:
     return f"{100 * x:.2f} %"
 
 
-def _of_losses(losses: list[Loss], none: str, unit: Callable[[float], str]) -> Verdict:
+def _of_losses(
+    losses: list[Loss], ks: list[int], none: str, unit: Callable[[float], str]
+) -> Verdict:
     if not losses:
         return Verdict(HOLDS, none)
     told = any(loss.told for loss in losses)
-    return Verdict(FAILS if told else OPEN, f"better: {_worst(losses, unit)}")
+    return Verdict(FAILS if told else OPEN, f"better: {_worst(losses, ks, unit)}")
 
 
 def lowest(tally: Tally, name: str, method: str, rivals: Iterable[str]) -> Verdict:
@@ -135,7 +157,7 @@ def lowest(tally: Tally, name: str, method: str, rivals: Iterable[str]) -> Verdi
                 losses.append(Loss(rival, k, float(by.mean()), beyond))
     margin, rival, k, told = min(margins)
     none = f"nearest: {TITLES[rival]}, {_percent(margin)} above at k = {k}, {told}"
-    return _of_losses(losses, none, _percent)
+    return _of_losses(losses, tally.ks(name), none, _percent)
 
 
 def near_oracle(tally: Tally, name: str, method: str, near: float = NEAR) -> Verdict:
@@ -179,7 +201,7 @@ def highest_psnr(
             losses.append(Loss(rival, k, float(by.mean()), beyond))
     margin, rival, told = min(margins)
     none = f"next: {TITLES[rival]}, {margin:.2f} dB below, {told}"
-    return _of_losses(losses, none, lambda x: f"{x:.2f} dB")
+    return _of_losses(losses, [k], none, lambda x: f"{x:.2f} dB")
 
 
 def falling(tally: Tally, name: str, methods: Iterable[str] = COMPARED) -> Verdict:
@@ -187,17 +209,28 @@ def falling(tally: Tally, name: str, methods: Iterable[str] = COMPARED) -> Verdi
     ks = tally.ks(name)
     rises, told = [], False
     for method in methods:
+        steps = []
         for k, more in zip(ks, ks[1:], strict=False):
-            rise = tally.of(name, method, more) - tally.of(name, method, k)
+            before = tally.of(name, method, k)
+            rise = (tally.of(name, method, more) - before) / before.mean()
             if rise.mean() > 0:
                 told |= bool(rise.mean() > doubt(rise))
-                share = rise.mean() / tally.of(name, method, k).mean()
-                rises.append(
-                    f"{TITLES[method]} rises by {_percent(share)} from {k} to {more}"
-                )
+                steps.append((float(rise.mean()), f"from {k} to {more}"))
+        if steps:
+            most, where = max(steps)
+            rises.append(
+                f"{TITLES[method]} rises in {len(steps)} of {len(ks) - 1} steps, most "
+                f"{where} ({_percent(most)})"
+            )
     if not rises:
         return Verdict(HOLDS, f"for all {len(list(methods))} methods")
     return Verdict(FAILS if told else OPEN, "; ".join(rises))
+
+
+def refuted(found: Verdict) -> Verdict:
+    """The verdict on the opposite claim."""
+    turned = {HOLDS: FAILS, FAILS: HOLDS, OPEN: OPEN}
+    return Verdict(turned[found.verdict], found.why)
 
 
 # ---------------------------------------------------------------- weights
