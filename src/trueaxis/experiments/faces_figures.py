@@ -233,9 +233,7 @@ def reconstructions(
     for ax, title in zip(
         axes[0], ("Original", *(TITLES[m] for m in PICTURED)), strict=True
     ):
-        ax.set_title(
-            title.replace(", ", ",\n") if "DSWL" in title else title, fontsize=10
-        )
+        ax.set_title(title.replace(", ", "\n"), fontsize=10, color=TEXT)
     return figure
 
 

@@ -25,9 +25,8 @@ from trueaxis.experiments.faces_verdicts import (
 )
 from trueaxis.experiments.study import Results
 
-K = 100  # components of the paper's PSNR and weights
+K, WEIGHTS_OF = 100, "orl"  # of the paper's PSNR and weights
 SHOWN = (10, 20, 50, 100, 150, 200)
-WEIGHTS_OF = "orl"
 AUTOMATIC, PUBLISHED = "dswl", "dswl-published"
 # The paper's own field: without DSWL.
 OTHERS = ("pca", "pca-l1", "r1-pca", "l2p-pca", "rpca-om", "rpca-di")
@@ -85,8 +84,10 @@ def section(results: Results, folds: int) -> str:
         INTRODUCTION.format(folds=folds, runs=_runs(tally), heats=_heats(results)),
         "### Verdicts on automatic DSWL\n\n" + _aims(tally),
         "### Verdicts on the paper's claims\n\n" + _claims(tally, results),
-        f"### PSNR at k = {K}\n\n" + _psnr_table(tally) + "\n\n" + _gain_table(tally),
-        "### Mean error over the oracle's\n\n" + _error_tables(tally),
+        f"### PSNR at k = {K}\n\n" + _psnr_table(tally),
+        _gain_table(tally),
+        "### Mean error over the oracle's",
+        *(_error_table(tally, name) for name in tally.sets),
         "### Whom automatic DSWL leaves out\n\n" + _support_table(tally),
         _convergence(results),
     ]
@@ -196,8 +197,7 @@ def _claims(tally: Tally, results: Results) -> str:
 
 
 def _second(tally: Tally, name: str) -> Verdict:
-    rest = [method for method in OTHERS if method != "rpca-di"]
-    return lowest(tally, name, "rpca-di", rest)
+    return lowest(tally, name, "rpca-di", [m for m in OTHERS if m != "rpca-di"])
 
 
 def _on_weights(results: Results) -> list[tuple[str, str, Verdict]]:
@@ -249,10 +249,6 @@ def _gain_table(tally: Tally) -> str:
     return table(
         ("gain over PCA in dB", "paper", *(TITLES[method] for method in methods)), rows
     )
-
-
-def _error_tables(tally: Tally) -> str:
-    return "\n\n".join(_error_table(tally, name) for name in tally.sets)
 
 
 def _error_table(tally: Tally, name: str) -> str:
