@@ -262,10 +262,10 @@ def test_study_of_invented_images(made_up, tmp_path):
 
 def test_extended_yale_b_runs_fewer_folds(monkeypatch):
     monkeypatch.setattr(faces, "pictures", lambda *_: np.zeros((500, 2, 2)))
-    assert FacesStudy().n_run("yaleb") == 1
+    assert FacesStudy().n_run("yaleb") == 2
     assert FacesStudy(yaleb_folds=10).n_run("yaleb") == 10
     names = {task[:2] for task in FacesStudy().tasks() if task[0] == "yaleb"}
-    assert names == {("yaleb", "fold0")}
+    assert names == {("yaleb", "fold0"), ("yaleb", "fold1")}
 
 
 def test_yale(tmp_path):

@@ -18,9 +18,10 @@ the mean length of x - m - PP'(x - m) over test images, with the centre m of eac
 (plain mean, or learnt by RPCA-OM and DSWL). PSNR is the mean over test images (white =
 255). UMIST has 565 images here, without the 10 that occur twice (the paper has 564).
 
-{runs} Where these are fewer than {folds}, the first ones
-were run, to save time: fits of Extended Yale B take ten times as long as the others.
-Yale has too few images for more components.
+{runs}
+Where these are fewer than {folds}, the first ones were run, to save time: fits of
+Extended Yale B take ten times as long as the others. Yale has too few images for more
+components.
 
 Ideals: the **oracle** is plain PCA on the training images that are not occluded, all
 that a method can gain by recognising the bad images; **nothing occluded** is plain PCA
