@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 # A page is opened where there is a screen to open it on.
 OPEN := $(if $(or $(DISPLAY),$(WAYLAND_DISPLAY),$(filter Darwin,$(shell uname))),--open)
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test lint docs bench reproduce clean
 
 demo: $(STAMP)
 	$(BIN)/trueaxis demo --output demo.html $(OPEN)
@@ -26,6 +26,10 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/methods.py
+
+# The paper's experiments; TRUEAXIS_DATA names a folder with the data sets.
+reproduce: $(STAMP)
+	$(BIN)/trueaxis reproduce all
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"trueaxis needs Python 3.11 or newer, but $(PYTHON) is {v[0]}.{v[1]}: try make PYTHON=python3.11")'

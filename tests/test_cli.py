@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -391,6 +392,29 @@ def test_a_closed_pipe_is_no_error(pump, model):
     command = f"{sys.executable} -m trueaxis.cli score {model} {pump} | head -n 1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert done.stdout.startswith("row,") and done.stderr == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_a_bar_on_a_terminal_and_silence_in_a_pipe(pump):
+    import pty
+
+    command = [sys.executable, "-m", "trueaxis.cli", "fit", pump, "-k", "2"]
+    command += ["--drop", "pump,remark"]
+    quiet = subprocess.run(command, capture_output=True, check=True)
+    assert quiet.stderr == b""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs) as process:
+        told = process.communicate()[0]
+    os.close(theirs)
+    with open(ours, "rb", buffering=0) as terminal:
+        shown = terminal.read(100_000)
+    assert b"fitting" in shown and told == quiet.stdout.replace(
+        _seconds(quiet.stdout), _seconds(told)
+    )
+
+
+def _seconds(told):
+    return re.findall(rb"in [0-9.]+ s", told)[0]
 
 
 @pytest.mark.slow
