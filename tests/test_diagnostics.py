@@ -72,6 +72,18 @@ def three_kinds(seed, n=500, D=20, k=3):
     return X, truth
 
 
+@pytest.mark.parametrize("D", [4, 5, 10])
+def test_as_many_components_as_columns_leave_nothing_off_them_to_blame(D):
+    rng = np.random.default_rng(D)
+    X = rng.standard_normal((200, D))
+    X[0, 1] += 40
+    model = DSWL(D).fit(X)
+    found = diagnose(model, X)
+    assert found.column[0] == 1 and found.share[0] > 0.9
+    assert abs(X[0, 1] - found.surplus[0]) < 3
+    assert np.abs(found.surplus).max() < 100
+
+
 def test_the_three_kinds_are_told_apart():
     right = []
     for seed in range(6):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tables import TABLES, factors, mostly_one_row, one_hot
-from trueaxis import DSWL
+from trueaxis import DSWL, METHODS
 from trueaxis.datasets import planted
 from trueaxis.engine.calibrate import calibrate
 from trueaxis.engine.cutoffs import discrete_columns, separable_columns, valley
@@ -317,3 +317,25 @@ def test_a_code_for_missing_among_marks_is_found(n, share):
     for k in (1, 2):
         flagged = ~DSWL(k).fit(X).support_
         assert flagged[bad].all() and flagged[~bad].mean() < 0.06
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_rows_that_differ_from_copies_of_one_row_are_flagged(name):
+    rng = np.random.default_rng(0)
+    for odd in ([[5, 5, 5, 5]], [[1, 1, 1, 2]], 100 * rng.standard_normal((2, 4))):
+        X = np.ones((60, 4))
+        X[3 : 3 + len(odd)] = odd
+        flagged = METHODS[name](1).fit(X).predict(X) < 0
+        assert np.array_equal(flagged, (X != 1).any(axis=1))
+
+
+def test_components_beyond_what_rows_can_be_judged_with():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 5)) @ rng.standard_normal((5, 200)) * 3
+    X += rng.standard_normal(X.shape)
+    bad = np.arange(80) < 15
+    X[bad, :50] += 10 * rng.standard_normal((15, 50))
+    for k in (5, 15, 25, 45, 60):
+        model = DSWL(k).fit(X)
+        assert not model.support_[bad].any() and model.support_[~bad].mean() > 0.9
+        assert model.components_.shape == (k, 200)

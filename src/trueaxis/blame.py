@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from trueaxis.estimators.base import SubspaceEstimator
 
+WITHIN = 1e-10  # squared length of what is left of a column that is in the subspace
 LEAST = 1e-75  # a cut-off of 0 leaves no room, and its square must not overflow
 
 
@@ -42,14 +43,18 @@ class Blame:
         with np.errstate(over="ignore"):  # where there is no variance at all
             self.scaled = P / variances[:, None]
             own = self.inside * (P * self.scaled).sum(axis=0)
-        self.diagonal = own + self.off * (1 - (P**2).sum(axis=0))
+        # Of columns that lie in the subspace, only rounding is off it.
+        outside = 1 - (P**2).sum(axis=0)
+        self.outside = np.where(outside > WITHIN, outside, 0.0)
+        self.diagonal = own + self.off * self.outside
 
     def __call__(self, block: NDArray) -> Blamed:
         """Return the column of every row, and what putting it right would do."""
         y = block - self.sub.mean
         t = y @ self.sub.basis.T
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            My = self.inside * t @ self.scaled + self.off * (y - t @ self.sub.basis)
+            residual = np.where(self.outside > 0, y - t @ self.sub.basis, 0.0)
+            My = self.inside * t @ self.scaled + self.off * residual
             total = np.einsum("ij,ij->i", My, y)
             gain = np.where(self.diagonal > 0, My**2 / self.diagonal, 0.0)
             column = np.nan_to_num(gain, nan=0.0, posinf=np.inf).argmax(axis=1)

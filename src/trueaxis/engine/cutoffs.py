@@ -2,7 +2,8 @@
 
 A continuous tail is no outlier group. So the *bulk* is found first: the rows that no
 empty valley in the sorted distances separates from the majority. Rows beyond a valley
-are flagged however many they are; of the bulk, each distance flags `RIM` to `TAIL`.
+are flagged however many they are; of the bulk, each distance flags `RIM` to `TAIL`, or
+up to `SPREAD` where the shoulder of the distances does not announce such a tail.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ NORMAL_90 = 1.2816  # upper decile of a normal
 TIE = 1 / 3  # a column is discrete if one value holds more of the bulk than this,
 LEVELS = 10  # or if it has no more values than these;
 MOSTLY = 1 / 3  # a table is if more of its columns are than this
+BORDERLINE = 0.02  # share of columns that may turn discrete with the rows that are left
+POINT = 0.9  # share of the rows that, if they are copies of one, leave no other regular
 FAR = 8.0  # from the levels of a discrete column, in units of their range
 LEAST_ROWS = 8
 FEW_ROWS = 30  # of which quartiles are so uncertain that valleys must be twice as wide
@@ -83,6 +86,11 @@ class Cloud:
 
 def flag_cuts(cloud: Cloud) -> Cuts:
     """Cut-offs beyond which a row is called an outlier."""
+    copies = most_copied(cloud.table)
+    if copies.sum() >= POINT * len(copies):
+        # Nothing varies but by rounding: what is further away than that stands out.
+        e, s = cloud.view.e[copies].max(), cloud.view.s[copies].max()
+        return Cuts(max(2 * e, cloud.rounding()[copies].max()), 2 * s)
     rows = bulk(cloud)
     # Levels of a category come in clumps, of which the inner one is no bulk.
     smooth = not _discrete(cloud.table, rows, rows).any()
@@ -169,9 +177,16 @@ def _bulk_of(cloud: Cloud, which: Which, rows: NDArray) -> NDArray[np.bool_]:
     if discrete.sum() <= MOSTLY * vary.sum():
         part = np.where(d2 > 0, cloud.distance_in(which, continuous), 0.0)
         inner = _below_valley(np.where(part > 1e-12 * part.mean(), part, 0.0), rows)
-        if not (_discrete(cloud.table, inner, rows) & continuous).any():
+        more = _discrete(cloud.table, inner, rows) & continuous
+        if more.sum() <= BORDERLINE * continuous.sum():
             return inner
     return level & _below_valley(columnwise(cloud.table[:, continuous], rows), rows)
+
+
+def most_copied(table: NDArray) -> NDArray[np.bool_]:
+    """Rows that equal the median of every column: copies of one, if they are many."""
+    middle = np.partition(table, len(table) // 2, axis=0)[len(table) // 2]
+    return (table == middle).all(axis=1)
 
 
 def columnwise(table: NDArray, rows: NDArray) -> NDArray[np.float64]:

@@ -14,15 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
+from trueaxis.engine.cutoffs import Cloud, flag_cuts
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.judge import Judged, Jury, seen_without_leverage
 from trueaxis.engine.kernels import Weighing
 from trueaxis.engine.peel import Split
 from trueaxis.engine.quantiles import n_different_rows
 from trueaxis.engine.reweighted import EXACT, ReweightedStep, gather, look
-from trueaxis.engine.rules import Rule
+from trueaxis.engine.rules import Rule, View
 from trueaxis.engine.stages import Core
-from trueaxis.engine.subspace import Subspace, spectrum
+from trueaxis.engine.subspace import Subspace, solve, spectrum
 from trueaxis.engine.trim import Cuts, TrimRule
 from trueaxis.rows import ArrayRows, Rows
 
@@ -77,8 +78,11 @@ class Finish(Jury):
             return weights
         return weights / np.where(self.counts > 0, self.counts, 1.0)
 
-    def reweighted(self, core: Core, need: int) -> Judged:
-        """Span from rows within cut-offs, centre and variances from regular rows."""
+    def reweighted(self, core: Core, need: int, k: int) -> Judged:
+        """Span from rows within cut-offs, centre and variances from regular rows.
+
+        The core may have fewer components than k.
+        """
         turn = core.trimmed.turn
         state, carried = turn.next, turn.copy_weights()
         seen = seen_without_leverage(self.kept, state, carried)
@@ -94,7 +98,19 @@ class Finish(Jury):
         weighing = rule.weigh(seen_without_leverage(self.hull.rows, state, everyone))
         sums = gather(self.hull.rows, state.mean, weighing, self.counts)
         carried = np.exp(weighing.log_weights - sums.span().log_weight())
-        return self.judged(EXACT(sums.span(), sums.core(), state), carried)
+        judged = self.judged(EXACT(sums.span(), sums.core(), state), carried)
+        if k == len(state.basis):
+            return judged
+        wide = solve(sums.span(), k, sums.core())
+        return self.widened(judged, wide, carried)
+
+    def widened(self, judged: Judged, wide: Subspace, carried: NDArray) -> Judged:
+        """The same verdicts, and cut-offs for a subspace with more components."""
+        view = seen_without_leverage(self.hull.rows, wide, carried)
+        some = judged.support[self.index]
+        seen = View(*(d2[self.index][some] for d2 in view[:3]))
+        cloud = Cloud(seen, self.table[some], self.hull.lift(wide))
+        return replace(judged, subspace=wide, cuts=flag_cuts(cloud))
 
     def robust_spectrum(self, judged: Judged) -> tuple[NDArray, int]:
         """Variances of regular rows of the sample; how many of them differ."""

@@ -27,6 +27,7 @@ from trueaxis.engine.stages import (
     fit_core,
     learn,
     least_rows,
+    roomy,
     trim,
 )
 from trueaxis.engine.starts import equal_weights
@@ -35,6 +36,7 @@ from trueaxis.rows import ArrayRows
 
 # The iteration on a sample need not be more exact than the sample itself.
 SAMPLE_TOL = 1e-4
+LEAST_ROOM = 8  # components, with fewer of which rows cannot be judged for more
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,8 @@ class Fitting:
     def at(self, k: int) -> Outcome:
         """Fit with k components."""
         plan, ground = replace(self.plan, k=k), self.ground
+        if self._is_crowded(k):
+            plan = replace(plan, k=roomy(len(ground.sample.S), plan.trust))
         core = self._literal(plan) if self._is_literal() else self._staged(plan)
         finish = finish_for(ground, core, self.separable)
         learned, rule = core.learned, EntropyRule(*core.temperatures)
@@ -122,7 +126,7 @@ class Fitting:
             learned = learn(rows, start, core.temperatures, plan, finish.counts)
         weighed = finish.weights(learned.turn.state, rule)
         if self.reweight:
-            judged = finish.reweighted(core, least_rows(len(ground.sample.S), k))
+            judged = finish.reweighted(core, least_rows(len(ground.sample.S), k), k)
             counts = judged.support if finish.counts is None else finish.counts
             n = float(counts[judged.support].sum())
             judged = consistent(judged, n, ground.table.shape[1])
@@ -137,6 +141,13 @@ class Fitting:
             learned=learned,
             weighed=weighed,
         )
+
+    def _is_crowded(self, k: int) -> bool:
+        """Whether rows are judged with fewer components than they get in the end."""
+        if self.plan.temperatures is not None or self.ground.sample.large:
+            return False
+        room = roomy(len(self.ground.sample.S), self.plan.trust)
+        return self.reweight and not self.uniform and k > room >= LEAST_ROOM
 
     def _is_literal(self) -> bool:
         return self.uniform and self.plan.temperatures is not None

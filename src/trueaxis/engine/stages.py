@@ -19,7 +19,12 @@ from trueaxis.engine.rules import EntropyRule, TrustRule
 from trueaxis.engine.squarem import Squarem
 from trueaxis.engine.starts import deep_start, directions
 from trueaxis.engine.subspace import Subspace
-from trueaxis.engine.trim import TrimRule, natural_cuts, without_leverage, worst_ratio
+from trueaxis.engine.trim import (
+    TrimRule,
+    natural_cuts,
+    without_leverage,
+    worst_ratio,
+)
 from trueaxis.rows import ArrayRows, Rows
 
 SETTLE_ROUNDS = 8
@@ -146,6 +151,15 @@ def fit_core(
         learned = learn(rows, start, temperatures, plan)
     trimmed = trim(rows, learned.turn.next, need, previous=learned.turn)
     return Core(kept, (), temperatures, learned, trimmed)
+
+
+def roomy(n: int, trust: float) -> int:
+    """Most components with which bad rows, of n, can be told.
+
+    Trusted rows should be twice as many: with more components bad rows are part of the
+    span, and then look regular.
+    """
+    return int(trust * n / 2) - 1
 
 
 def learn(

@@ -53,7 +53,9 @@ class DSWL(SubspaceEstimator):
         component per five regular rows); None for all, min(n, D).
     trust : float in (0, 1], default=0.5
         Share of rows that may carry the weights (their perplexity over n), but at least
-        2 (k + 1) rows. 0.5 withstands nearly half of the rows being bad.
+        2 (k + 1) rows. 0.5 withstands nearly half of the rows being bad. If more
+        components are asked for, rows are weighed and judged with as many as fit that,
+        and those kept give all of them.
     tau : "auto" or tuple of three floats, default="auto"
         The paper's temperatures (tau_a, tau_b, tau_c), in squared units of X over n.
         "auto" calibrates them by `trust`. Only 1/tau_a + 1/tau_c and 1/tau_b + 1/tau_c
@@ -219,11 +221,11 @@ class DSWL(SubspaceEstimator):
         if self.reweight and turn.change <= np.sqrt(self.tol):
             self.converged_ = True
         self._warn_unless_converged(outcome.learned, self.tol)
-        distance = np.median(turn.view.d)
-        if turn.effective < min(outcome.k + 1, ground.n_rows - 1) and distance > 0:
+        distance, k = np.median(turn.view.d), len(turn.state.basis)
+        if turn.effective < min(k + 1, ground.n_rows - 1) and distance > 0:
             warn(
                 f"Only {turn.effective:.1f} of {ground.n_rows} rows carry weight, too "
-                f"few for {outcome.k} components: the temperatures {self.tau_} are "
+                f"few for {k} components: the temperatures {self.tau_} are "
                 f"small for squared distances of {distance:.3g} (median). Raise tau, "
                 'or raise trust with tau="auto".'
             )
