@@ -144,11 +144,8 @@ def compare(
     """Fit several methods to one table and lay them side by side."""
     refuse_target(output, data)
     table = read_table(data, choice)
-    X = (
-        table.X
-        if recipe.scale == "none"
-        else scaler_for(recipe, table).transform(table.X)
-    )
+    scaler = scaler_for(recipe, table)
+    X = table.X if scaler is None else scaler.transform(table.X)
     left_out = [] if methods else sorted(METHODS.keys() - set(suitable(*X.shape)))
     with console.stages(methods or suitable(*X.shape)) as begin:
         found = compare_methods(
@@ -216,7 +213,12 @@ def reproduce(
     ]
     for one in studies:
         for name in getattr(one, "missing", ()):
-            console.say(f"Note: {name} is left out: no such data.", console.aside())
+            console.say(
+                f"Note: {name} is left out, since there is no such data set in "
+                f"{data_home or 'TRUEAXIS_DATA (not set)'} or the cache. Name a folder "
+                "that has it with --data-home.",
+                console.aside(),
+            )
     with console.bars() as begin:
         experiments.reproduce(
             studies, folder, target, jobs=jobs or cores(), begin=begin

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from trueaxis.datasets.download import fetch
@@ -11,6 +12,21 @@ from trueaxis.datasets.record import Dataset, record
 from trueaxis.datasets.registry import Facts, facts_of
 
 BUNDLED = ("breast_cancer", "wine")
+
+
+def at_hand(
+    names: Sequence[str], data_home: str | Path | None = None, download: bool = True
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Part names of data sets into those that can be loaded and those that cannot."""
+    found, missing = [], []
+    for name in names:
+        try:
+            load(name, data_home=data_home, download=download)
+        except FileNotFoundError:
+            missing.append(name)
+        else:
+            found.append(name)
+    return tuple(found), tuple(missing)
 
 
 def load(

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.datasets import FACES
+from trueaxis.datasets.loading import at_hand
 from trueaxis.estimators.dswl import DSWL
 from trueaxis.experiments import faces_figures, faces_page
 from trueaxis.experiments.faces_measures import (
@@ -43,6 +44,7 @@ from trueaxis.experiments.faces_methods import (
 )
 from trueaxis.experiments.study import Key, Outcome, Results, Row
 
+QUICK = ("yale", "orl")
 SHOWN_K = 100  # components of weights and pictures in figures
 SHOWN_FOLD = 0
 
@@ -72,6 +74,8 @@ class FacesStudy:
     seed : int
     data_home : str or None
         Folder of the images, see `trueaxis.datasets.load`.
+    missing : tuple of str
+        Sets that were left out because they could not be had.
     """
 
     sets: tuple[str, ...] = FACES
@@ -83,13 +87,38 @@ class FacesStudy:
     block: int = 5
     seed: int = 0
     data_home: str | None = None
+    missing: tuple[str, ...] = ()
 
     name: ClassVar[str] = "faces"
 
     @classmethod
-    def quick(cls, data_home: str | None = None) -> FacesStudy:
-        """Two sets, two folds and two k: seconds, for tests."""
-        return cls(("yale", "orl"), run_folds=2, ks=(20, 100), data_home=data_home)
+    def prepare(
+        cls,
+        *,
+        data_home: str | Path | None = None,
+        download: bool = True,
+        quick: bool = False,
+    ) -> FacesStudy:
+        """Make a study of the sets that can be had.
+
+        Parameters
+        ----------
+        data_home : str or Path, optional
+            Folder of the images.
+        download : bool
+            Whether the network may be used.
+        quick : bool
+            Two sets, two folds and two numbers of components: seconds.
+
+        Returns
+        -------
+        FacesStudy
+        """
+        home = None if data_home is None else str(data_home)
+        sets, missing = at_hand(QUICK if quick else FACES, home, download)
+        if quick:
+            return cls(sets, run_folds=2, ks=(20, 100), data_home=home, missing=missing)
+        return cls(sets, data_home=home, missing=missing)
 
     def tasks(self) -> list[Key]:
         """Names of all tasks: set, fold, method and block of k."""

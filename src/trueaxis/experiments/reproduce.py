@@ -64,6 +64,8 @@ def reproduce(
     """
     folder.mkdir(parents=True, exist_ok=True)
     for study in studies:
+        if not study.tasks():  # no data at hand
+            continue
         results = run(study, folder, jobs=jobs, progress=begin(study.name))
         figures = study.figures(results, folder)
         _write(folder / f"{study.name}.md", study.section(results))

@@ -19,6 +19,7 @@ from scipy.linalg import subspace_angles
 from scipy.spatial.distance import cdist
 
 from trueaxis.datasets import UCI, contaminate, load
+from trueaxis.datasets.loading import at_hand
 from trueaxis.experiments.contenders import (
     NAMES,
     Tau,
@@ -84,15 +85,8 @@ class UciStudy:
         home = None if data_home is None else str(data_home)
         if quick:
             return cls(("breast_cancer", "wine"), 1, 3, home)
-        sets, missing = [], []
-        for name in UCI:
-            try:
-                load(name, data_home=home, download=download)
-            except FileNotFoundError:
-                missing.append(name)
-            else:
-                sets.append(name)
-        return cls(tuple(sets), data_home=home, missing=tuple(missing))
+        sets, missing = at_hand(UCI, home, download)
+        return cls(sets, data_home=home, missing=missing)
 
     def tasks(self) -> list[Key]:
         """Data sets and seeds."""
