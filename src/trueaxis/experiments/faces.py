@@ -44,7 +44,7 @@ from trueaxis.experiments.faces_methods import (
 )
 from trueaxis.experiments.study import Key, Outcome, Results, Row
 
-QUICK = ("yale", "orl")
+QUICK = ("yale",)
 SHOWN_K = 100  # components of weights and pictures in figures
 SHOWN_FOLD = 0
 
@@ -108,7 +108,7 @@ class FacesStudy:
         download : bool
             Whether the network may be used.
         quick : bool
-            Two sets, two folds and two numbers of components: seconds.
+            One set, two folds and two numbers of components: seconds.
 
         Returns
         -------

@@ -15,6 +15,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -27,6 +28,7 @@ from threadpoolctl import threadpool_limits
 import trueaxis
 from trueaxis.writing import beside, write_table
 
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 Key = tuple[str, ...]
 Row = dict[str, Any]
 
@@ -141,10 +143,11 @@ def _outcomes(
                 yield task, study.run(task)
         return
     # New interpreters: threads of a parent must not be copied into its children.
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_one_thread)
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_leave_quietly)
     waiting: dict[Future[Outcome], Key] = {}
     try:
-        waiting = {pool.submit(study.run, task): task for task in todo}
+        with _one_thread_each():  # processes begin as tasks are submitted
+            waiting = {pool.submit(study.run, task): task for task in todo}
         while waiting:
             for future in wait(waiting, return_when=FIRST_COMPLETED).done:
                 yield waiting.pop(future), future.result()
@@ -153,9 +156,24 @@ def _outcomes(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _one_thread() -> None:
-    # Processes share the cores already; a limit that lasts as long as the process.
-    threadpool_limits(1)
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Processes that begin now have one thread: they share the cores already.
+
+    Libraries that a process loads later read these variables, too.
+    """
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
+
+
+def _leave_quietly() -> None:
     # Ctrl-C reaches every process: this one leaves without a word.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
