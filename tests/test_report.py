@@ -185,6 +185,30 @@ def test_new_rows_have_no_weights(pump):
     alone(render(analyse(pump.model, X[:1])))
 
 
+def test_columns_in_another_order_are_refused(tmp_path):
+    table = sensors()
+    X = pd.DataFrame(table.X, columns=table.columns)
+    turned = X[X.columns[::-1]]
+    for model in (DSWL(2).fit(X), make_pipeline(ColumnScaler(), DSWL(2)).fit(X)):
+        with pytest.raises(ValueError, match="feature names") as refused:
+            model.predict(turned)
+        with pytest.raises(ValueError, match="feature names") as as_well:
+            analyse(model, turned)
+        assert str(as_well.value) == str(refused.value)
+        with pytest.raises(ValueError, match="feature names"):
+            write_report(model, turned, tmp_path / "report.html")
+        assert analyse(model, table.X).of_the_fit  # plain rows: in the known order
+
+
+def test_as_many_new_rows_are_no_rows_of_the_fit(pump):
+    new = pump.raw[::-1]
+    assert not analyse(pump.model, new).of_the_fit
+    assert not analyse(pump.model, pump.raw, of_the_fit=False).of_the_fit
+    assert analyse(pump.model, new, of_the_fit=True).of_the_fit
+    page = render(analyse(pump.model, new))
+    assert "New rows." in page and 'id="figure-weights"' not in page
+
+
 def test_a_method_that_does_not_weigh_rows_says_so():
     X = planted("none", n=40, n_features=5).X
     assert "does not weigh rows" in render(analyse(PCP().fit(X), X))

@@ -42,7 +42,7 @@ def look(table: Sensors) -> Analysis:
     model = DSWL(n_components=2).fit(table.X)
     model.feature_names_in_ = np.array(table.columns, dtype=object)
     labels = np.where(table.fault == "", "healthy", table.fault)
-    return analyse(model, table.X, labels=labels)
+    return analyse(model, table.X, labels=labels, of_the_fit=True)
 
 
 def _say_truth(table: Sensors, found: Analysis) -> None:

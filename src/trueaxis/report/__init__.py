@@ -31,6 +31,7 @@ def write_report(
     *,
     ids: Any = None,
     labels: Any = None,
+    of_the_fit: bool | None = None,
     title: str | None = None,
     source: str | None = None,
     command: str | None = None,
@@ -51,6 +52,8 @@ def write_report(
         Names of the rows; the index of a frame, or numbers from 0, if not given.
     labels : array-like of shape (n,), optional
         Something known about every row, to be shown beside it.
+    of_the_fit : bool, optional
+        Whether these are the rows of the fit, see `trueaxis.analysis.analyse`.
     title, source, command, seconds, progress
         See `render`.
 
@@ -68,7 +71,7 @@ def write_report(
     """
     look_for_needs()
     page = render(
-        analyse(model, X, ids=ids, labels=labels),
+        analyse(model, X, ids=ids, labels=labels, of_the_fit=of_the_fit),
         title=title,
         source=source,
         command=command,
