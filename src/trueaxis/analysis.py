@@ -73,8 +73,7 @@ class Analysis:
     @cached_property
     def flagged(self) -> NDArray[np.intp]:
         """Numbers of the rows that are outliers, worst first."""
-        order = np.argsort(-self.diagnosis.excess, kind="stable")
-        return order[self.diagnosis.flagged[order]]
+        return self.diagnosis.worst_first()
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -95,9 +94,14 @@ class Analysis:
         return self.raw[rows, self.diagnosis.column].astype(float)
 
     @cached_property
-    def most_shifted(self) -> int:
-        """The column whose mean moves most, as the method sees it."""
-        return int(np.abs(self.effect.shift).argmax())
+    def most_shifted(self) -> NDArray[np.intp]:
+        """Columns whose means move most, as the method sees them, first."""
+        return np.argsort(-np.abs(self.effect.shift), kind="stable")
+
+    @cached_property
+    def plain_centre(self) -> NDArray[np.float64]:
+        """Plain mean of every column, raw unit."""
+        return self.centre + self.shift
 
     @cached_property
     def uneven(self) -> Uneven | None:

@@ -12,6 +12,7 @@ from trueaxis.analysis import Analysis, analyse
 from trueaxis.comparison import between
 from trueaxis.datasets import Sensors, sensors
 from trueaxis.estimators import DSWL, PlainPCA
+from trueaxis.repeat import Origin
 from trueaxis.writing import refuse_target
 
 
@@ -27,6 +28,7 @@ def run(output: str, show: bool = False) -> None:
         found,
         title="Readings of a pump",
         source="sensors() of trueaxis.datasets",
+        origin=Origin("from trueaxis.datasets import sensors", "sensors().X"),
         command="trueaxis demo",
     )
     report.write(page, output)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from trueaxis.analysis import Analysis, analyse
+from trueaxis.repeat import Origin
 from trueaxis.report.content import words
 from trueaxis.report.figures import draw
 from trueaxis.report.points import gather
@@ -34,6 +35,7 @@ def write_report(
     of_the_fit: bool | None = None,
     title: str | None = None,
     source: str | None = None,
+    origin: Origin | None = None,
     command: str | None = None,
     seconds: float | None = None,
     progress: Callable[[str], None] | None = None,
@@ -54,7 +56,7 @@ def write_report(
         Something known about every row, to be shown beside it.
     of_the_fit : bool, optional
         Whether these are the rows of the fit, see `trueaxis.analysis.analyse`.
-    title, source, command, seconds, progress
+    title, source, origin, command, seconds, progress
         See `render`.
 
     Examples
@@ -74,6 +76,7 @@ def write_report(
         analyse(model, X, ids=ids, labels=labels, of_the_fit=of_the_fit),
         title=title,
         source=source,
+        origin=origin,
         command=command,
         seconds=seconds,
         progress=progress,
@@ -86,6 +89,7 @@ def render(
     *,
     title: str | None = None,
     source: str | None = None,
+    origin: Origin | None = None,
     command: str | None = None,
     seconds: float | None = None,
     progress: Callable[[str], None] | None = None,
@@ -100,6 +104,9 @@ def render(
         Heading; made from the source if not given.
     source : str, optional
         Name of the file that the rows are from.
+    origin : Origin, optional
+        How Python gets the rows again, and the model where it was loaded; see
+        `trueaxis.repeat`. The code on the page leaves the rows open without it.
     command : str, optional
         The command line that made the report.
     seconds : float, optional
@@ -118,7 +125,10 @@ def render(
     tell = progress or (lambda stage: None)
     drawn = draw(found, tell)
     tell("page")
-    told = words(found, title=title, source=source, command=command, seconds=seconds)
+    told = words(
+        found, title=title, source=source, origin=origin, command=command,
+        seconds=seconds,
+    )  # fmt: skip
     return filled(told, gather(found), drawn)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.analysis import Analysis
-from trueaxis.diagnostics import KINDS, over
+from trueaxis.diagnostics import KINDS
 from trueaxis.plots.canvas import FAR, LOOKS, shorten
 from trueaxis.story import CALLED, MEANS, because
 
@@ -58,8 +58,8 @@ def gather(found: Analysis) -> dict[str, Any]:
         "id": found.ids[chosen].tolist(),
         "label": None if found.labels is None else found.labels[chosen].tolist(),
         "kind": [KINDS.index(kind) for kind in d.kind[chosen]],
-        "score": numbers(over(d.score, d.score_cutoff)[chosen]),
-        "off": numbers(over(d.orthogonal, d.orthogonal_cutoff)[chosen]),
+        "score": numbers(d.score_ratio[chosen]),
+        "off": numbers(d.orthogonal_ratio[chosen]),
         "excess": numbers(d.excess[listed]),
         "because": [because(found, row) for row in listed],
         "scoreParts": top_parts(shares.score),
