@@ -16,7 +16,7 @@ from trueaxis.analysis import Analysis, analyse
 from trueaxis.repeat import Origin
 from trueaxis.report.content import words
 from trueaxis.report.figures import draw
-from trueaxis.report.points import gather
+from trueaxis.report.points import gather, shortened
 from trueaxis.writing import beside
 
 __all__ = ["STAGES", "look_for_needs", "render", "write", "write_report"]
@@ -124,6 +124,7 @@ def render(
 
     tell = progress or (lambda stage: None)
     drawn = draw(found, tell)
+    found = shortened(found)
     tell("page")
     told = words(
         found, title=title, source=source, origin=origin, command=command,

@@ -18,7 +18,6 @@ from trueaxis.report.points import (
     MOST_LISTED,
     chosen_rows,
     marks,
-    shortened,
     tidy,
 )
 from trueaxis.story import (
@@ -60,7 +59,6 @@ def words(
     dict
         Of texts, numbers and lists of them.
     """
-    found = shortened(found)
     heading = title or (f"Outliers in {source}" if source else "Outlier report")
     return {
         "title": tidy(heading),

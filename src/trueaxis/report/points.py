@@ -45,7 +45,6 @@ def gather(found: Analysis) -> dict[str, Any]:
     dict
         Of what JSON can hold.
     """
-    found = shortened(found)
     chosen, listed = chosen_rows(found), found.flagged[:MOST_LISTED]
     d = found.diagnosis
     shares = found.shares(listed)
@@ -84,15 +83,27 @@ def tidy(text: str) -> str:
 
 def shortened(found: Analysis) -> Analysis:
     """Return the same analysis, with names that a page has room for."""
-    cut = np.vectorize(tidy, otypes=[object])
-    names = cut(found.names).astype(str)
+    names = distinct(found.names)
     return replace(
         found,
         names=names,
-        ids=cut(found.ids).astype(str),
-        labels=None if found.labels is None else cut(found.labels).astype(str),
+        ids=distinct(found.ids),
+        labels=None if found.labels is None else distinct(found.labels),
         diagnosis=replace(found.diagnosis, names=names),
     )
+
+
+def distinct(texts: NDArray[np.str_]) -> NDArray[np.str_]:
+    """Tidy names; those that were different before stay different."""
+    taken: dict[str, str] = {}  # short to long
+    short: dict[str, str] = {}  # long to short
+    for text in dict.fromkeys(texts.tolist()):
+        name, number = tidy(text), 1
+        while name in taken:
+            number += 1
+            name = f"{tidy(text)} ({number})"
+        taken[name], short[text] = text, name
+    return np.array([short[text] for text in texts.tolist()])
 
 
 def chosen_rows(found: Analysis) -> NDArray[np.intp]:
