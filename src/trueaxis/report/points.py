@@ -6,6 +6,7 @@ and then regular ones, so that row i of the table is point i of the map.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -95,14 +96,15 @@ def shortened(found: Analysis) -> Analysis:
 
 def distinct(texts: NDArray[np.str_]) -> NDArray[np.str_]:
     """Tidy names; those that were different before stay different."""
-    taken: dict[str, str] = {}  # short to long
-    short: dict[str, str] = {}  # long to short
+    short: dict[str, str] = {}
+    taken: Counter[str] = Counter()
     for text in dict.fromkeys(texts.tolist()):
-        name, number = tidy(text), 1
+        name = cut = tidy(text)
         while name in taken:
-            number += 1
-            name = f"{tidy(text)} ({number})"
-        taken[name], short[text] = text, name
+            taken[cut] += 1  # goes on from the last number: there may be many alike
+            name = f"{cut} ({taken[cut]})"
+        taken[name] += 1
+        short[text] = name
     return np.array([short[text] for text in texts.tolist()])
 
 
