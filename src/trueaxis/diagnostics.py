@@ -276,8 +276,7 @@ def outlier_table(model: SubspaceEstimator, X: Any, *, everything: bool = False)
         "share": found.share[order],
     }
     if hasattr(model, "tau_"):
-        why = reasons(model, X)
-        fields |= {name: x[order] for name, x in zip(why._fields, why, strict=True)}
+        fields |= {name: x[order] for name, x in reasons(model, X)._asdict().items()}
     try:
         import pandas as pd
     except ImportError:
