@@ -12,6 +12,7 @@ from sklearn.decomposition import PCA
 
 from clouds import nasty
 from trueaxis import DSWL, METHODS, PlainPCA
+from trueaxis.comparison import compare
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import (
     KINDS,
@@ -314,3 +315,36 @@ def test_bad_paths_are_refused(trust, message):
     X = cloud().X
     with pytest.raises(ValueError, match=message):
         trust_path(DSWL(2).fit(X), X, trust)
+
+
+def test_an_effect_knows_plain_pca_as_it_is():
+    X = sensors().X
+    found, plain = effect(DSWL(2).fit(X), X), PlainPCA(2).fit(X)
+    np.testing.assert_allclose(found.plain_variance, plain.explained_variance_)
+    assert found.angle == found.angles[0] > 50
+
+
+def test_worst_first_and_ratios_are_those_of_predict():
+    X = sensors().X
+    model = DSWL(2).fit(X)
+    found = diagnose(model, X)
+    order = found.worst_first(everything=True)
+    assert (np.diff(model.score_samples(X)[order]) >= 0).all()
+    bad = found.worst_first()
+    assert (bad == order[: len(bad)]).all() and len(bad) == found.flagged.sum()
+    assert ((found.score_ratio > 1) == np.isin(found.kind, ["inside", "both"])).all()
+    assert ((found.orthogonal_ratio > 1) == np.isin(found.kind, ["off", "both"])).all()
+
+
+def test_the_jump_of_a_path_is_its_largest_step():
+    X = planted("ocs", share=0.2).X
+    path = trust_path(DSWL(3).fit(X), X)
+    assert path.step[path.jump] == path.step.max() > 50
+
+
+def test_methods_side_by_side_share_outliers():
+    X = planted("ocs", n=200, share=0.1).X
+    dswl, pca = compare(X, ["dswl", "pca"], n_components=3)
+    both = (DSWL(3).fit(X).predict(X) < 0) & (PlainPCA(3).fit(X).predict(X) < 0)
+    assert pca.shared == both.sum() and 0 < pca.shared < min(pca.flagged, dswl.flagged)
+    assert dswl.shared == dswl.flagged

@@ -19,7 +19,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
@@ -741,6 +741,20 @@ def test_the_names_of_scaled_columns_come_back(tmp_path):
     assert np.array_equal(loaded.predict(frame), pipeline.predict(frame))  # no warning
     with pytest.raises(ValueError, match="feature names should match"):
         loaded.predict(frame[frame.columns[::-1]])
+
+
+def test_steps_come_back_under_their_usual_names(tmp_path):
+    pipeline = Pipeline([("units", ColumnScaler()), ("robust", DSWL(2))]).fit(rows())
+    trueaxis.save(pipeline, tmp_path / "model.npz")
+    loaded = trueaxis.load(tmp_path / "model.npz")
+    assert [*loaded.named_steps] == ["columnscaler", "dswl"]
+
+
+def test_parts_of_different_fits_are_not_saved(tmp_path):
+    scaler = ColumnScaler().fit(rows()[:, :4])
+    with pytest.raises(ValueError, match="knows 4 columns and the DSWL 6.*one fit"):
+        trueaxis.save(make_pipeline(scaler, fitted("dswl")), tmp_path / "model.npz")
+    assert not list(tmp_path.iterdir())
 
 
 def test_other_pipelines_are_refused(tmp_path):

@@ -16,11 +16,13 @@ from trueaxis import DSWL, METHODS, PCP, ColumnScaler, PlainPCA
 from trueaxis.analysis import analyse
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import over
+from trueaxis.repeat import Origin
 from trueaxis.report import points, render, write_report
-from trueaxis.report.content import percent, short, told_path, words
+from trueaxis.report.content import short, told_path, words
 from trueaxis.report.page import script_safe
 from trueaxis.report.points import chosen_rows, gather, numbers
-from trueaxis.story import because, verdict
+from trueaxis.story import because, hints, percent, verdict
+from trueaxis.tables import Choice
 from trueaxis.trust import trust_path
 
 EVIL = [
@@ -34,7 +36,7 @@ EVIL = [
 
 
 def parts(found, **names):
-    full = dict(title=None, source=None, command=None, seconds=None)
+    full = dict(title=None, source=None, origin=None, command=None, seconds=None)
     return words(found, **{**full, **names})
 
 
@@ -134,7 +136,9 @@ def test_the_code_to_repeat_the_fit_runs(pump, tmp_path, monkeypatch):
     header = ",".join(pump.names)
     np.savetxt("pump.csv", pump.raw, delimiter=",", header=header, comments="")
     names = {}
-    exec(parts(pump, source="pump.csv")["repeat"]["code"], names)
+    origin = Origin.table("pump.csv", Choice())
+    exec(parts(pump, origin=origin)["repeat"]["code"], names)
+    assert "X = ...  # your 200 x 6 table" in parts(pump)["repeat"]["code"]
     np.testing.assert_allclose(
         names["model"].components_, pump.model.components_, atol=1e-9
     )
@@ -158,9 +162,52 @@ def test_stages_are_told(pump):
 
 
 def test_numbers_for_people_and_for_json():
-    assert [percent(x) for x in (0, 0.004, 0.5, 1)] == ["0 %", "0.4 %", "50 %", "100 %"]
+    shares = {
+        0: "0 %",
+        4e-5: "less than 0.1 %",
+        0.004: "0.4 %",
+        0.5: "50 %",
+        1: "100 %",
+    }
+    assert [percent(share) for share in shares] == [*shares.values()]
     assert [short(x) for x in (np.inf, 12345.6, -0.12345)] == ["∞", "12,346", "−0.1235"]
     assert numbers(np.array([1.23456, np.inf, np.nan])) == [1.235, None, None]
+
+
+def test_one_of_many_rows_is_more_than_nothing():
+    X = planted("none", n=200, n_features=3).X
+    model = PlainPCA(1).fit(X)
+    calm = np.tile(X.mean(axis=0), (200, 1))
+    calm[7] += 1e3
+    told = verdict(analyse(model, calm))
+    assert told.startswith("1 of 200 rows (0.5 %) is an outlier")
+
+
+def test_hints_on_many_flagged_and_few_rows(pump):
+    bad = analyse(pump.model, pump.X[pump.flagged])
+    few = analyse(pump.model, pump.X[~pump.diagnosis.flagged][:14])
+    assert [hint.split(":")[0] for hint in hints(bad)] == [
+        "100 % of the rows are flagged"
+    ]
+    assert hints(few) == ["14 rows are very few to tell outliers from chance."]
+    assert hints(pump) == []
+
+
+def test_what_would_fit_is_in_the_unit_of_the_data():
+    X, units = sensors().X, np.array([1, 1e3, 1e-3, 20, 1, 7])
+    plain, other = (
+        analyse(make_pipeline(ColumnScaler(), DSWL(2)).fit(rows), rows)
+        for rows in (X, X * units)
+    )
+    column = plain.diagnosis.column
+    assert np.array_equal(column, other.diagnosis.column)
+    np.testing.assert_allclose(other.fitting, plain.fitting * units[column], rtol=1e-9)
+    # Put right, a row has no surplus any more, wherever that is measured.
+    mended = X.copy()
+    mended[np.arange(200), column] = plain.fitting
+    alone_found = analyse(plain.model, plain.scaler.transform(X))
+    scaled = plain.scaler.transform(mended)[np.arange(200), column]
+    np.testing.assert_allclose(alone_found.fitting, scaled, atol=1e-9)
 
 
 # ---------------------------------------------------------------- every model
@@ -183,6 +230,30 @@ def test_new_rows_have_no_weights(pump):
     assert "New rows." in page
     assert 'id="figure-weights"' not in page and 'id="figure-trust"' not in page
     alone(render(analyse(pump.model, X[:1])))
+
+
+def test_columns_in_another_order_are_refused(tmp_path):
+    table = sensors()
+    X = pd.DataFrame(table.X, columns=table.columns)
+    turned = X[X.columns[::-1]]
+    for model in (DSWL(2).fit(X), make_pipeline(ColumnScaler(), DSWL(2)).fit(X)):
+        with pytest.raises(ValueError, match="feature names") as refused:
+            model.predict(turned)
+        with pytest.raises(ValueError, match="feature names") as as_well:
+            analyse(model, turned)
+        assert str(as_well.value) == str(refused.value)
+        with pytest.raises(ValueError, match="feature names"):
+            write_report(model, turned, tmp_path / "report.html")
+        assert analyse(model, table.X).of_the_fit  # plain rows: in the known order
+
+
+def test_as_many_new_rows_are_no_rows_of_the_fit(pump):
+    new = pump.raw[::-1]
+    assert not analyse(pump.model, new).of_the_fit
+    assert not analyse(pump.model, pump.raw, of_the_fit=False).of_the_fit
+    assert analyse(pump.model, new, of_the_fit=True).of_the_fit
+    page = render(analyse(pump.model, new))
+    assert "New rows." in page and 'id="figure-weights"' not in page
 
 
 def test_a_method_that_does_not_weigh_rows_says_so():
@@ -234,6 +305,20 @@ def test_names_of_any_kind_are_only_text():
     assert data["columns"][3] == EVIL[3].replace("\u202e", "")
     assert data["id"][0] in ids
     assert len(parts(found, title=EVIL[-1], source=EVIL[-1])["title"]) < 100
+
+
+def test_long_names_that_differ_in_the_middle_stay_different():
+    table, ends = sensors(), ("long " * 30, " end" * 30)
+    names = [f"{ends[0]}{name}{ends[1]}" for name in table.columns]
+    X = pd.DataFrame(table.X, columns=names)
+    found = analyse(
+        DSWL(2).fit(X), X, ids=[f"{ends[0]}{i}{ends[1]}" for i in range(200)]
+    )
+    data = embedded(render(found))
+    assert len(set(data["columns"])) == 6 and len(set(data["id"])) == 200
+    assert max(map(len, data["columns"] + data["id"])) < 90
+    flow = data["columns"][table.columns.index("flow")]
+    assert data["because"][0].startswith(f"{flow} is 8.99")
 
 
 def test_the_policy_lets_only_our_script_run(page):

@@ -246,6 +246,23 @@ def test_keys_walk_along_the_flagged_rows(visit):
     assert page.locator("#body tr.chosen").count() == 0
 
 
+def test_keys_go_on_from_the_selected_row(visit):
+    page = visit()
+    canvas, said = page.locator("#canvas"), page.locator("#map-said")
+    third, fourth = rows(page)[2:4]
+    page.locator("#body tr.row td").nth(2 * 6).click()
+    assert f"Selected: row {third}" in said.inner_text()
+    canvas.press("Enter")
+    assert f"Selected: row {third}" in said.inner_text()
+    canvas.press("ArrowRight")
+    assert f"At row {fourth}" in said.inner_text()
+    place = onto_the_map(page, 15)
+    page.mouse.click(place["x"], place["y"])
+    picked = page.locator("#body tr.chosen .open").inner_text()
+    canvas.press("Enter")
+    assert f"Selected: row {picked}" in said.inner_text()
+
+
 def test_a_finger_pans_and_taps(visit):
     page = visit(has_touch=True, viewport={"width": 390, "height": 800})
     page.click("#scale-linear")

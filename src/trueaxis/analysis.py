@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from trueaxis.diagnostics import (
     Contributions,
@@ -27,6 +28,9 @@ from trueaxis.diagnostics import (
     row_labels,
 )
 from trueaxis.scaling import ColumnScaler, Uneven, parted, uneven_columns
+from trueaxis.validation import validate_rows
+
+SAME = 2  # outliers at other places than in the fit, which rounding may explain
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,8 @@ class Analysis:
     diagnosis : Diagnosis
     effect : Effect
         Against plain PCA of the same rows.
+    of_the_fit : bool
+        Whether these are the rows that the model was fitted on.
     """
 
     model: Any
@@ -62,12 +68,12 @@ class Analysis:
     labels: NDArray[np.str_] | None
     diagnosis: Diagnosis
     effect: Effect
+    of_the_fit: bool
 
     @cached_property
     def flagged(self) -> NDArray[np.intp]:
         """Numbers of the rows that are outliers, worst first."""
-        order = np.argsort(-self.diagnosis.excess, kind="stable")
-        return order[self.diagnosis.flagged[order]]
+        return self.diagnosis.worst_first()
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -88,9 +94,14 @@ class Analysis:
         return self.raw[rows, self.diagnosis.column].astype(float)
 
     @cached_property
-    def most_shifted(self) -> int:
-        """The column whose mean moves most, as the method sees it."""
-        return int(np.abs(self.effect.shift).argmax())
+    def most_shifted(self) -> NDArray[np.intp]:
+        """Columns whose means move most, as the method sees them, first."""
+        return np.argsort(-np.abs(self.effect.shift), kind="stable")
+
+    @cached_property
+    def plain_centre(self) -> NDArray[np.float64]:
+        """Plain mean of every column, raw unit."""
+        return self.centre + self.shift
 
     @cached_property
     def uneven(self) -> Uneven | None:
@@ -108,11 +119,6 @@ class Analysis:
         """Plain mean minus robust mean of every column, raw unit."""
         return self.effect.shift * (1.0 if self.scaler is None else self.scaler.unit_)
 
-    @property
-    def of_the_fit(self) -> bool:
-        """Whether there are as many rows as the model was fitted on."""
-        return len(getattr(self.model, "support_", ())) == len(self.ids)
-
     def contributions(self, rows: NDArray[np.intp]) -> Contributions:
         """What every column adds to the squared distances of some of the rows."""
         if not len(rows):
@@ -126,7 +132,12 @@ class Analysis:
 
 
 def analyse(
-    model: Any, X: ArrayLike, *, ids: Any = None, labels: Any = None
+    model: Any,
+    X: ArrayLike,
+    *,
+    ids: Any = None,
+    labels: Any = None,
+    of_the_fit: bool | None = None,
 ) -> Analysis:
     """Ask the diagnostics all that there is to tell.
 
@@ -140,10 +151,19 @@ def analyse(
         Names of the rows.
     labels : array-like of shape (n,), optional
         Something known about every row, to be shown beside it.
+    of_the_fit : bool, optional
+        Whether these are the rows of the fit, in their order. If not given, they are
+        taken for them where there are as many and outliers stand at the same places.
 
     Returns
     -------
     Analysis
+
+    Raises
+    ------
+    ValueError
+        As `predict`, also where a frame has other columns than the fit, or another
+        order of them.
 
     Examples
     --------
@@ -156,9 +176,14 @@ def analyse(
     (6, '96')
     """
     scaler, method = parts = parted(model)
-    raw = np.asarray(X)
+    # Names are checked by what meets the user's columns; from there on they are known.
+    check_is_fitted(method, "components_")
     with names_are_known():
+        raw = validate_rows(scaler or method, X, reset=False).read()
         rows = parts.scaled(raw)
+        diagnosis = diagnose(method, rows)
+        if of_the_fit is None:
+            of_the_fit = _look_like_the_fit(method, diagnosis)
         return Analysis(
             model=method,
             scaler=scaler,
@@ -167,9 +192,18 @@ def analyse(
             names=column_names(method),
             ids=_texts(row_labels(X, len(raw)) if ids is None else ids, len(raw)),
             labels=None if labels is None else _texts(labels, len(raw)),
-            diagnosis=diagnose(method, rows),
+            diagnosis=diagnosis,
             effect=effect(method, rows),
+            of_the_fit=of_the_fit,
         )
+
+
+def _look_like_the_fit(model: Any, diagnosis: Diagnosis) -> bool:
+    if not hasattr(model, "support_") or len(model.support_) != len(diagnosis.kind):
+        return False
+    then, now = ~model.support_, diagnosis.flagged
+    # Next to a cut-off, a fit may judge by rounding otherwise than afterwards.
+    return bool((then ^ now).sum() <= max((then & now).sum(), SAME))
 
 
 def _parts(x: NDArray) -> NDArray[np.float64]:

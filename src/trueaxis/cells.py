@@ -1,4 +1,4 @@
-"""What the cells of a text file are: delimiters, numbers, missing; for `tables`."""
+"""What the cells of a text file are: delimiters, numbers, missing, safe to print."""
 
 from __future__ import annotations
 
@@ -10,6 +10,21 @@ DELIMITERS = ",;\t|"
 MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "-", "."}
 # What marks a number in tables with a decimal comma: 1.234,5 or 0,5.
 COMMA_NUMBER = re.compile(r"^[+-]?(\d{1,3}(\.\d{3})+|\d*),\d+([eE][+-]?\d+)?$")
+
+
+def printable(text: object) -> str:
+    r"""Text from files on one line, without what would steer a terminal.
+
+    Examples
+    --------
+    >>> from trueaxis.cells import printable
+    >>> printable("a\nb\x1b[2J")
+    'a b�[2J'
+    """
+    return "".join(
+        c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}"
+        for c in str(text)
+    )
 
 
 def find_delimiter(lines: Sequence[str]) -> str:

@@ -11,10 +11,13 @@ from trueaxis.options import (
     Careful,
     choice,
     fit_options,
+    given_command,
     json_option,
     known_method,
+    need_file,
     recipe,
     refuse_both,
+    refuse_fit_options,
     several,
     size_options,
     table_options,
@@ -43,8 +46,7 @@ def fit(data: str, output: str, as_json: bool, **options: Any) -> None:
     """Fit a table, say which rows are bad, and keep the model."""
     from trueaxis import commands
 
-    if output == "-":
-        raise click.UsageError("A model is no text: give -o the name of a file.")
+    need_file(output, "A model")
     commands.fit(data, choice(options), recipe(options), output, as_json)
 
 
@@ -92,17 +94,26 @@ def transform(
 @fit_options
 @table_options
 @json_option
+@click.pass_context
 def report(
-    data: str, output: str, model: str, show: bool, as_json: bool, **options: Any
+    ctx: click.Context,
+    data: str,
+    output: str,
+    model: str,
+    show: bool,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Write one page on a table: which rows are bad, why, and what that changes."""
     from trueaxis import commands
 
-    if output == "-":
-        raise click.UsageError("Give -o the name of a file for the page.")
+    need_file(output, "The page")
+    if model:
+        refuse_fit_options(ctx)
     commands.report(
-        data, choice(options), recipe(options), model, output, as_json, show
-    )
+        data, choice(options), recipe(options), model, output, as_json, show,
+        given_command(ctx),
+    )  # fmt: skip
 
 
 @main.command()
@@ -138,6 +149,7 @@ def export(model: str, output: str, as_json: bool) -> None:
     """Turn a saved model into an ONNX graph, for runtimes without Python."""
     from trueaxis import commands
 
+    need_file(output, "A graph")
     commands.export(model, output, as_json)
 
 
@@ -159,6 +171,7 @@ def demo(output: str, show: bool) -> None:
     """Fit embedded sensor data: who is flagged and why, and a report to look at."""
     from trueaxis.demo import run
 
+    need_file(output, "The page")
     run(output, show)
 
 

@@ -7,11 +7,8 @@ Every function is one command; `cli` has their options. Numbers come from `analy
 from __future__ import annotations
 
 import inspect
-import shlex
-import sys
 import webbrowser
 from pathlib import Path
-from typing import Any
 
 from trueaxis import console
 from trueaxis.analysis import names_are_known
@@ -20,18 +17,18 @@ from trueaxis.comparison import suitable
 from trueaxis.estimators import METHODS
 from trueaxis.files import load, save
 from trueaxis.scaling import parted
+from trueaxis.story import how_it_went
 from trueaxis.summary import (
     as_records,
-    counts,
-    how,
-    records,
+    judgement,
     scored,
+    side_by_side,
     summary,
     who,
 )
 from trueaxis.tables import STANDARD, Choice, read_table
 from trueaxis.work import Recipe, fitted, judged, scaler_for, table_for
-from trueaxis.writing import refuse_target, write_table
+from trueaxis.writing import refuse_table, refuse_target, write_table
 
 
 def fit(data: str, choice: Choice, recipe: Recipe, output: str, as_json: bool) -> None:
@@ -42,10 +39,11 @@ def fit(data: str, choice: Choice, recipe: Recipe, output: str, as_json: bool) -
     if output:
         save(work.model, output)
     if as_json:
-        console.say_json(summary(data, work) | {"model": output or None})
+        content = summary(data, work.found, work.seconds)
+        console.say_json(content | {"model": output or None})
         return
     console.show_analysis(work.found)
-    console.say(how(work))
+    console.say(how_it_went(work.found, work.seconds))
     if output:
         console.say(f"Model saved to {output}")
 
@@ -54,19 +52,12 @@ def score(
     model_path: str, data: str, choice: Choice, output: str, as_json: bool
 ) -> None:
     """Judge rows by a model: one line for each."""
-    refuse_target(output, data, model_path)
-    found = judged(model_path, data, choice)
+    refuse_table(output, data, model_path)
+    found = judged(model_path, data, choice).found
     if output:
         write_table(output, scored(found))
     if as_json:
-        console.say_json(
-            {
-                "rows": len(found.ids),
-                "outliers": counts(found),
-                "worst_first": records(found),
-                "output": output or None,
-            }
-        )
+        console.say_json(judgement(found) | {"output": output or None})
     elif output != STANDARD:
         console.show_analysis(found)
         console.say(f"Scored rows saved to {output}")
@@ -76,7 +67,7 @@ def transform(
     model_path: str, data: str, choice: Choice, output: str, as_json: bool
 ) -> None:
     """Scores of rows on the components."""
-    refuse_target(output, data, model_path)
+    refuse_table(output, data, model_path)
     model = load(model_path)
     table = table_for(model, data, choice)
     with names_are_known():
@@ -104,30 +95,30 @@ def report(
     output: str,
     as_json: bool,
     show: bool,
+    command: str,
 ) -> None:
     """Write the page about a table: fit it, or judge it by a model."""
     from trueaxis.report import STAGES, look_for_needs, render, write
 
     look_for_needs()
     refuse_target(output, data, model_path)
-    command = shlex.join(["trueaxis", *sys.argv[1:]])
     with console.stages(["reading", "fitting", "looking", *STAGES]) as begin:
         if model_path:
             begin("looking")
-            found, seconds = judged(model_path, data, choice), None
-            content: dict[str, Any] = {"outliers": counts(found)}
+            work = judged(model_path, data, choice)
+            content = judgement(work.found)
         else:
             work = fitted(data, choice, recipe, begin)
-            found, seconds, content = work.found, work.seconds, summary(data, work)
+            content = summary(data, work.found, work.seconds)
         page = render(
-            found, source=Path(data).name, command=command, seconds=seconds,
-            progress=begin,
+            work.found, source=Path(data).name, origin=work.origin, command=command,
+            seconds=work.seconds, progress=begin,
         )  # fmt: skip
     write(page, output)
     if as_json:
         console.say_json(content | {"report": output})
     else:
-        console.show_analysis(found)
+        console.show_analysis(work.found)
         console.say(f"Report saved to {output}")
     if show:
         webbrowser.open(Path(output).resolve().as_uri())
@@ -142,7 +133,7 @@ def compare(
     as_json: bool,
 ) -> None:
     """Fit several methods to one table and lay them side by side."""
-    refuse_target(output, data)
+    refuse_table(output, data)
     table = read_table(data, choice)
     scaler = scaler_for(recipe, table)
     X = table.X if scaler is None else scaler.transform(table.X)
@@ -151,15 +142,7 @@ def compare(
         found = compare_methods(
             X, methods or None, n_components=recipe.n_components, progress=begin
         )
-    fields: dict[str, list[Any]] = {
-        "method": [one.method for one in found],
-        "seconds": [one.seconds for one in found],
-        "outliers": [one.flagged for one in found],
-        "shared": [one.shared for one in found],
-        "angle": [one.angle for one in found],
-        "centre": [one.shift for one in found],
-        "problem": [one.problem for one in found],
-    }
+    fields = side_by_side(found)
     if output:
         write_table(output, fields)
     if as_json:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import subspace_angles
 from sklearn.exceptions import ConvergenceWarning
 
+from trueaxis.effect import largest_angle
 from trueaxis.estimators import METHODS
 
 # Where a method's work grows faster than the table, the most that takes about half a
@@ -38,26 +38,31 @@ class Compared:
         Fitted; None where there was a problem.
     problem : str
         Why there is no model; empty if there is one.
-    seconds : float
-        CPU time of the fit.
-    flagged : int
+    seconds : float or None
+        CPU time of the fit; None, like all that follows, where there was a problem.
+    flagged : int or None
         Number of outliers.
-    shared : int
+    shared : int or None
         How many of them are outliers for the first method as well.
-    angle : float
+    angle : float or None
         Largest angle to the subspace of the first method in degrees.
-    shift : float
+    shift : float or None
         Distance of its centre from that of the first method.
     """
 
     method: str
     model: Any = None
     problem: str = ""
-    seconds: float = np.nan
-    flagged: int = 0
-    shared: int = 0
-    angle: float = np.nan
-    shift: float = np.nan
+    seconds: float | None = None
+    flagged: int | None = None
+    shared: int | None = None
+    angle: float | None = None
+    shift: float | None = None
+
+    @property
+    def converged(self) -> bool | None:
+        """Whether the fit settled; None where there was a problem."""
+        return None if self.model is None else bool(self.model.converged_)
 
 
 def suitable(n: int, D: int) -> list[str]:
@@ -170,8 +175,5 @@ class Apart(NamedTuple):
 
 def between(one: Any, other: Any) -> Apart:
     """How far two fitted models are apart."""
-    bases = (model.components_.T.astype(float) for model in (one, other))
-    angle = subspace_angles(*bases)[0]
-    return Apart(
-        float(np.degrees(angle)), float(np.linalg.norm(one.mean_ - other.mean_))
-    )
+    angle = largest_angle(one.components_, other.components_)
+    return Apart(angle, float(np.linalg.norm(one.mean_ - other.mean_)))

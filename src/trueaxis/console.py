@@ -20,6 +20,7 @@ from rich.text import Text
 
 from trueaxis import story
 from trueaxis.analysis import Analysis
+from trueaxis.cells import printable
 from trueaxis.comparison import Compared
 
 WIDE = 200  # columns, where there is no terminal to ask
@@ -43,11 +44,7 @@ def _console(file: Any) -> Console:
 
 def plain(text: Any) -> Text:
     """Text from files: no markup, and nothing that steers a terminal."""
-    return Text(
-        "".join(
-            c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(text)
-        )
-    )
+    return Text(printable(text))
 
 
 def say(text: str, to: Console | None = None) -> None:

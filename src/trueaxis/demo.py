@@ -12,6 +12,7 @@ from trueaxis.analysis import Analysis, analyse
 from trueaxis.comparison import between
 from trueaxis.datasets import Sensors, sensors
 from trueaxis.estimators import DSWL, PlainPCA
+from trueaxis.repeat import Origin
 from trueaxis.writing import refuse_target
 
 
@@ -27,6 +28,7 @@ def run(output: str, show: bool = False) -> None:
         found,
         title="Readings of a pump",
         source="sensors() of trueaxis.datasets",
+        origin=Origin("from trueaxis.datasets import sensors", "sensors().X"),
         command="trueaxis demo",
     )
     report.write(page, output)
@@ -42,7 +44,7 @@ def look(table: Sensors) -> Analysis:
     model = DSWL(n_components=2).fit(table.X)
     model.feature_names_in_ = np.array(table.columns, dtype=object)
     labels = np.where(table.fault == "", "healthy", table.fault)
-    return analyse(model, table.X, labels=labels)
+    return analyse(model, table.X, labels=labels, of_the_fit=True)
 
 
 def _say_truth(table: Sensors, found: Analysis) -> None:

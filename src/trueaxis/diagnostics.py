@@ -94,17 +94,29 @@ class Diagnosis:
     names: NDArray[np.str_]
 
     @property
+    def score_ratio(self) -> NDArray[np.float64]:
+        """Score distances in units of their cut-off."""
+        return over(self.score, self.score_cutoff)
+
+    @property
+    def orthogonal_ratio(self) -> NDArray[np.float64]:
+        """Orthogonal distances in units of their cut-off."""
+        return over(self.orthogonal, self.orthogonal_cutoff)
+
+    @property
     def excess(self) -> NDArray[np.float64]:
         """The larger of both distances over its cut-off: above 1 for outliers."""
-        return np.maximum(
-            over(self.score, self.score_cutoff),
-            over(self.orthogonal, self.orthogonal_cutoff),
-        )
+        return np.maximum(self.score_ratio, self.orthogonal_ratio)
 
     @property
     def flagged(self) -> NDArray[np.bool_]:
         """Rows that are outliers."""
         return self.kind != "regular"
+
+    def worst_first(self, *, everything: bool = False) -> NDArray[np.intp]:
+        """Numbers of the outliers, or of all rows, those of most excess first."""
+        order = np.argsort(-self.excess, kind="stable")
+        return order if everything else order[self.flagged[order]]
 
 
 def over(distance: NDArray, cutoff: float) -> NDArray[np.float64]:
@@ -253,30 +265,23 @@ def outlier_table(model: SubspaceEstimator, X: Any, *, everything: bool = False)
         DSWL also the logarithms of its three weights, "inside", "off" and "centre".
     """
     found = diagnose(model, X)
-    excess = found.excess
-    order = np.argsort(-excess, kind="stable")
-    if not everything:
-        order = order[found.flagged[order]]
+    order = found.worst_first(everything=everything)
     fields: dict[str, Any] = {
-        "row": row_labels(X, len(excess))[order],
+        "row": row_labels(X, len(found.kind))[order],
         "kind": found.kind[order],
-        "excess": excess[order],
+        "excess": found.excess[order],
         "score": found.score[order],
         "orthogonal": found.orthogonal[order],
         "column": found.names[found.column[order]],
         "share": found.share[order],
     }
     if hasattr(model, "tau_"):
-        why = reasons(model, X)
-        fields |= {name: x[order] for name, x in zip(why._fields, why, strict=True)}
+        fields |= {name: x[order] for name, x in reasons(model, X)._asdict().items()}
     try:
         import pandas as pd
     except ImportError:
         types = [(name, values.dtype) for name, values in fields.items()]
-        table = np.empty(len(order), dtype=types)
-        for name, values in fields.items():
-            table[name] = values
-        return table
+        return np.rec.fromarrays([*fields.values()], dtype=types)
     return pd.DataFrame(fields)
 
 

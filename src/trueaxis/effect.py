@@ -19,6 +19,8 @@ from trueaxis.validation import fitted_rows
 if TYPE_CHECKING:
     from trueaxis.estimators.base import SubspaceEstimator
 
+LEAST = 0.0005  # share of a row in a change that is worth a line
+
 
 @dataclass(frozen=True)
 class Effect:
@@ -34,12 +36,26 @@ class Effect:
     tilt_share, shift_share : ndarray of shape (n,)
         Share of every row in the turn of the axes, and in the move of the mean; each
         sums to 1 (or is 0, where nothing moved).
+    plain_variance : ndarray of shape (k,)
+        Variances along the plain components, `explained_variance_` of `PlainPCA`.
     """
 
     angles: NDArray[np.float64]
     shift: NDArray[np.float64]
     tilt_share: NDArray[np.float64]
     shift_share: NDArray[np.float64]
+    plain_variance: NDArray[np.float64]
+
+    @property
+    def angle(self) -> float:
+        """The largest of the angles."""
+        return float(self.angles.max(initial=0.0))
+
+
+def responsible(share: NDArray) -> NDArray[np.intp]:
+    """Numbers of the rows with a share that is worth a line, largest first."""
+    order = np.argsort(-share, kind="stable")
+    return order[share[order] >= LEAST]
 
 
 def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
@@ -74,7 +90,7 @@ def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
     rows = fitted_rows(model, X)
     robust = model._subspace()
     plain = solve(plain_moments(rows, None), len(robust.basis))
-    angles = np.degrees(subspace_angles(robust.basis.T, plain.basis.T))
+    angles = principal_angles(robust.basis, plain.basis)
     y = rows.read() - robust.mean
     shift = plain.mean - robust.mean
     t = y @ robust.basis.T
@@ -85,7 +101,18 @@ def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
     tilt = residual.T @ t
     tilt_share = np.einsum("ij,ij->i", residual @ tilt, t)
     move = y @ (shift / (np.abs(shift).max() or 1.0))
-    return Effect(angles, shift, _shares(tilt_share), _shares(move))
+    variance = plain.variances * (len(y) / max(len(y) - 1, 1))
+    return Effect(angles, shift, _shares(tilt_share), _shares(move), variance)
+
+
+def principal_angles(P: NDArray, Q: NDArray) -> NDArray[np.float64]:
+    """Angles between the subspaces of two bases (rows) in degrees, largest first."""
+    return np.degrees(subspace_angles(P.T.astype(float), Q.T.astype(float)))
+
+
+def largest_angle(P: NDArray, Q: NDArray) -> float:
+    """The largest angle between the subspaces of two bases (rows) in degrees."""
+    return float(principal_angles(P, Q)[0])
 
 
 def _shares(x: NDArray) -> NDArray[np.float64]:

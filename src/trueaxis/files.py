@@ -25,7 +25,7 @@ def save(model: Any, path: str | os.PathLike[str], *, training: bool = True) -> 
     ----------
     model : estimator
         Fitted; of a class in `trueaxis.METHODS`, or `ReweightedPCA`; or a pipeline of
-        a `ColumnScaler` and one of them.
+        a `ColumnScaler` and one of them, the names of whose steps are not kept.
     path : str or path
         Used as given; no ".npz" is added.
     training : bool, default=True
@@ -73,7 +73,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator or Pipeline
-        Fitted; it transforms, predicts and prints exactly as the one that was saved.
+        Fitted; it transforms and predicts exactly as the one that was saved. Steps of a
+        pipeline have the names that `make_pipeline` gives, such as "columnscaler".
 
     Raises
     ------

@@ -16,7 +16,7 @@ from trueaxis import __version__
 from trueaxis.archive import ModelFileError, damaged
 from trueaxis.estimators import METHODS, ReweightedPCA
 from trueaxis.estimators.base import Distances, SubspaceEstimator
-from trueaxis.scaling import HOW, ColumnScaler, joined, parted
+from trueaxis.scaling import HOW, ColumnScaler, Parted, joined, parted
 from trueaxis.values import decode, encode
 
 HISTORY = "history_."  # its arrays are flattened under such names
@@ -47,9 +47,8 @@ OWN = {
 
 def to_parts(model: Any, training: bool) -> tuple[dict[str, Any], dict[str, NDArray]]:
     """Header and arrays of a fitted method, or of a scaler and a method."""
-    scaler, model = parted(model)
+    scaler, model = checked(model)
     name = _class_name(model)
-    check_is_fitted(model, sorted(REQUIRED))
     values, arrays = _learnt(model, name, training)
     names = getattr(model, "feature_names_in_", None)
     names = None if names is None else [str(each) for each in names]
@@ -66,10 +65,26 @@ def to_parts(model: Any, training: bool) -> tuple[dict[str, Any], dict[str, NDAr
         "attributes": values,
     }
     if scaler is not None:
-        check_is_fitted(scaler, "unit_")
         header["scaling"] = scaler.how
         arrays |= {SCALING + "centre": scaler.centre_, SCALING + "unit": scaler.unit_}
     return header, arrays
+
+
+def checked(model: Any) -> Parted:
+    """Take a model apart whose parts are fitted, of known classes, and of one fit."""
+    scaler, method = parts = parted(model)
+    _class_name(method)
+    check_is_fitted(method, sorted(REQUIRED))
+    if scaler is None:
+        return parts
+    check_is_fitted(scaler, "unit_")
+    if scaler.n_features_in_ != method.n_features_in_:
+        raise ValueError(
+            f"The ColumnScaler knows {scaler.n_features_in_} columns and the "
+            f"{type(method).__name__} {method.n_features_in_}: they are not of one "
+            "fit. Fit the pipeline."
+        )
+    return parts
 
 
 def from_parts(header: dict[str, Any], arrays: dict[str, NDArray]) -> Any:
@@ -90,7 +105,7 @@ def _class_name(model: Any) -> str:
         if type(model) is cls:
             return name
     raise TypeError(
-        f"The model is a {type(model).__name__}, which load would not know: pass a "
+        f"The model is a {type(model).__name__}, which is not one of trueaxis: pass a "
         "fitted estimator of a class in trueaxis.METHODS or a ReweightedPCA, or a "
         "pipeline of a ColumnScaler and one of them."
     )

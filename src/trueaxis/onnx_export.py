@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from trueaxis import __version__
 from trueaxis.engine.subspace import Subspace
 from trueaxis.estimators.base import Distances
-from trueaxis.header import CLASSES, REQUIRED
+from trueaxis.header import checked
 from trueaxis.onnx_graph import Graph
-from trueaxis.scaling import ColumnScaler, parted
+from trueaxis.scaling import ColumnScaler
 from trueaxis.validation import validate_choice
 from trueaxis.writing import beside
 
@@ -87,8 +86,7 @@ def export_onnx(
     """
     onnx = _package()
     validate_choice("dtype", dtype, DTYPES)
-    scaler, method = parted(model)
-    _check(scaler, method)
+    scaler, method = checked(model)
     subspace = method._subspace()
     if dtype == "float32":
         _refuse_if_too_coarse(subspace, method.cutoffs_)
@@ -113,26 +111,6 @@ def _package() -> Any:
             "'trueaxis[onnx]'."
         ) from None
     return onnx
-
-
-def _check(scaler: ColumnScaler | None, method: Any) -> None:
-    if type(method) not in CLASSES.values():
-        raise TypeError(
-            f"The model is a {type(method).__name__}, whose answers are not known to "
-            "follow from its subspace: pass a fitted estimator of a class in "
-            "trueaxis.METHODS, a ReweightedPCA, or a pipeline of a ColumnScaler and "
-            "one of them."
-        )
-    check_is_fitted(method, sorted(REQUIRED))
-    if scaler is None:
-        return
-    check_is_fitted(scaler, "unit_")
-    if scaler.n_features_in_ != method.n_features_in_:
-        raise ValueError(
-            f"The ColumnScaler knows {scaler.n_features_in_} columns and the "
-            f"{type(method).__name__} {method.n_features_in_}: they are not of one "
-            "fit. Fit the pipeline."
-        )
 
 
 def _refuse_if_too_coarse(subspace: Subspace, cutoffs: Distances) -> None:

@@ -6,6 +6,7 @@ import csv
 import errno
 import json
 import os
+import shlex
 import signal
 import sys
 import warnings
@@ -14,6 +15,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import click
+from click.core import ParameterSource
+
+from trueaxis.cells import printable
 
 
 class Careful(click.Group):
@@ -23,30 +27,37 @@ class Careful(click.Group):
         """In the order of their definition, which is the one of their use."""
         return list(self.commands)
 
+    def make_context(self, info_name: Any, args: Any, *rest: Any, **extra: Any) -> Any:
+        """Keep the arguments as they were given, for `given_command`."""
+        given = list(args)
+        ctx = super().make_context(info_name, args, *rest, **extra)
+        ctx.obj = given
+        return ctx
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; what the input is to blame for becomes a message."""
         with _ended_by_signal(), _spoken_warnings():
             try:
                 return super().invoke(ctx)
-            except OSError as error:
-                if error.errno == errno.EPIPE:  # `| head` has seen enough
+            except (OSError, ImportError, ValueError, TypeError, MemoryError) as error:
+                # `| head` has seen enough: click knows what to do.
+                closed = isinstance(error, OSError) and error.errno == errno.EPIPE
+                if closed or os.environ.get("TRUEAXIS_TRACEBACK"):
                     raise
-                raise click.ClickException(_told(error)) from error
-            except (ImportError, ValueError, TypeError) as error:
-                if os.environ.get("TRUEAXIS_TRACEBACK"):
-                    raise
-                raise click.ClickException(str(error)) from error
-            except MemoryError:
-                raise click.ClickException(
-                    "The table does not fit into memory: choose --columns, or fewer "
-                    "rows."
-                ) from None
+                raise click.ClickException(printable(_told(error))) from error
 
 
-def _told(error: OSError) -> str:
-    if error.filename is None or error.strerror is None:
-        return str(error)
-    return f"{error.filename}: {error.strerror}."
+def _told(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "The table does not fit into memory: choose --columns, or fewer rows."
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}."
+    return str(error)
+
+
+def given_command(ctx: click.Context) -> str:
+    """The command line that is being run."""
+    return shlex.join(["trueaxis", *ctx.obj])
 
 
 @contextmanager
@@ -72,7 +83,7 @@ def _spoken_warnings() -> Iterator[None]:
     """Warnings as sentences for people, without the line of code that gave them."""
 
     def say(message: Warning | str, *_: Any, **__: Any) -> None:
-        click.echo(f"Note: {message}", err=True)
+        click.echo(f"Note: {printable(message)}", err=True)
 
     with warnings.catch_warnings():
         warnings.showwarning = say
@@ -221,6 +232,26 @@ def known_method(name: str, option: str) -> Any:
             param_hint=option,
         )
     return METHODS[name]
+
+
+def refuse_fit_options(ctx: click.Context) -> None:
+    """Refuse what only a fit would heed, where a saved model judges."""
+    names = {"components", "scale", "method", "parameters"}
+    for param in ctx.command.params:
+        source = ctx.get_parameter_source(param.name or "")
+        if param.name in names and source is ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"{param.opts[-1]} is for a fit, but --model judges by a saved model: "
+                "leave out one of them."
+            )
+
+
+def need_file(output: str, what: str) -> None:
+    """Refuse standard output for what is written to files only."""
+    if output == "-":
+        raise click.UsageError(
+            f"{what} cannot go to standard output: give the name of a file."
+        )
 
 
 def refuse_both(output: str, as_json: bool) -> None:

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from trueaxis.validation import validate_rows
+from trueaxis.validation import validate_choice, validate_rows
 
 HOW = ("standard", "robust")
 NORMAL_MAD = 1.482602218505602  # a normal's deviation over its median absolute one
@@ -65,10 +65,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self
         """
-        if self.how not in HOW:
-            raise ValueError(
-                f"how={self.how!r} is not known: choose one of {', '.join(HOW)}."
-            )
+        validate_choice("how", self.how, HOW)
         rows = validate_rows(self, X).read()
         centre, unit = _robust(rows) if self.how == "robust" else _standard(rows)
         limits = np.finfo(rows.dtype)  # a unit must not round to 0 or infinity

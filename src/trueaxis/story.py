@@ -36,21 +36,20 @@ def verdict(found: Analysis) -> str:
         for kind in ("inside", "off", "both")
         if kind in found.counts
     ]
-    share = percent(bad / n) if bad / n >= 0.005 else "less than 1 %"
     are = "is an outlier" if bad == 1 else "are outliers"
-    return f"{bad:,} of {n:,} rows ({share}) {are}: {_listed(parts)}."
+    return f"{bad:,} of {n:,} rows ({percent(bad / n)}) {are}: {_listed(parts)}."
 
 
 def change(found: Analysis) -> str:
     """How different plain PCA would have been."""
-    angle = found.effect.angles.max(initial=0.0)
+    angle = found.effect.angle
     what = "subspace" if len(found.effect.angles) > 1 else "axis"
     if angle < SMALL_ANGLE:
         turned = f"nearly the same {what}, {angle:.1f} degrees away"
     else:
         much = "a different" if angle >= LARGE_ANGLE else "a somewhat different"
         turned = f"{much} {what}, turned by {angle:.0f} degrees"
-    column = found.most_shifted
+    column = found.most_shifted[0]
     return (
         f"Plain PCA would find {turned}; its mean moves most in {found.names[column]}, "
         f"by {found.shift[column]:+.3g}."
@@ -83,7 +82,8 @@ def hints(found: Analysis) -> list[str]:
         said.append(
             f"Column {found.names[wide]} varies {ratio:,.0f} times as much as "
             f"{found.names[narrow]}, so that the smaller columns hardly count. If the "
-            "columns have different units, scale them: --scale robust."
+            "columns have different units, scale them (--scale robust, or ColumnScaler "
+            "in Python)."
         )
     if len(found.flagged) > MANY * n:
         said.append(
@@ -96,9 +96,25 @@ def hints(found: Analysis) -> list[str]:
     return said
 
 
+def how_it_went(found: Analysis, seconds: float | None) -> str:
+    """Say what was fitted, whether it settled, and how long it took."""
+    model, k = found.model, found.model.n_components_
+    rounds = "1 iteration" if model.n_iter_ == 1 else f"{model.n_iter_:,} iterations"
+    end = "settled after" if model.converged_ else "had not settled when it stopped at"
+    time = "" if seconds is None else f" It took {seconds:.3g} seconds."
+    return (
+        f"The fit of {type(model).__name__} with {k} component{'s' if k > 1 else ''} "
+        f"({percent(model.explained_variance_ratio_.sum())} of the regular variance) "
+        f"{end} {rounds}.{time}"
+    )
+
+
 def percent(share: float) -> str:
-    """A share for people: 1 % and 100 % are said of what is not quite, too."""
-    return f"{100 * share:.0f} %"
+    """Say a share in per cent, with a digit more where it is small."""
+    value = 100 * float(share)
+    if 0 < value < 0.05:
+        return "less than 0.1 %"
+    return f"{value:.0f} %" if value >= 9.95 or value == 0 else f"{value:.1f} %"
 
 
 def _listed(parts: list[str]) -> str:

@@ -8,8 +8,8 @@ import numpy as np
 
 from trueaxis import __version__, story
 from trueaxis.analysis import Analysis, names_are_known
+from trueaxis.comparison import Compared
 from trueaxis.diagnostics import reasons
-from trueaxis.work import Work
 
 
 def who(ids: Any, labels: Any, n: int) -> dict[str, Any]:
@@ -57,13 +57,21 @@ def counts(found: Analysis) -> dict[str, int]:
     return {"count": len(found.flagged), **kinds}
 
 
-def summary(data: str, work: Work) -> dict[str, Any]:
+def judgement(found: Analysis) -> dict[str, Any]:
+    """What a model says of rows, for machines."""
+    return {
+        "rows": len(found.ids),
+        "outliers": counts(found),
+        "worst_first": records(found),
+    }
+
+
+def summary(data: str, found: Analysis, seconds: float | None) -> dict[str, Any]:
     """A fit for machines."""
-    found, model = work.found, work.found.model
+    model = found.model
     return {
         "trueaxis": __version__,
         "source": data,
-        "rows": len(found.ids),
         "columns": found.names,
         "method": type(model).__name__,
         "scale": "none" if found.scaler is None else found.scaler.how,
@@ -72,20 +80,22 @@ def summary(data: str, work: Work) -> dict[str, Any]:
         "cutoffs": model.cutoffs_._asdict(),
         "iterations": model.n_iter_,
         "converged": bool(model.converged_),
-        "seconds": work.seconds,
-        "angle_to_plain_pca": found.effect.angles.max(initial=0.0),
-        "outliers": counts(found),
-        "worst_first": records(found),
+        "seconds": seconds,
+        "angle_to_plain_pca": found.effect.angle,
+        **judgement(found),
         "hints": story.hints(found),
     }
 
 
-def how(work: Work) -> str:
-    """A sentence on the fit."""
-    model, (n, D) = work.found.model, work.table.X.shape
-    share, k = model.explained_variance_ratio_.sum(), model.n_components_
-    return (
-        f"{type(model).__name__} with {k} component{'s' if k > 1 else ''} "
-        f"({story.percent(share)} of the regular variance) of {n:,} x {D:,} in "
-        f"{work.seconds:.2f} s"
-    )
+def side_by_side(found: list[Compared]) -> dict[str, list[Any]]:
+    """Methods as columns of a table; cells of those that failed are empty."""
+    return {
+        "method": [one.method for one in found],
+        "seconds": [one.seconds for one in found],
+        "outliers": [one.flagged for one in found],
+        "shared": [one.shared for one in found],
+        "angle": [one.angle for one in found],
+        "centre": [one.shift for one in found],
+        "converged": [one.converged for one in found],
+        "problem": [one.problem for one in found],
+    }

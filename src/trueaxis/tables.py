@@ -9,6 +9,8 @@ from __future__ import annotations
 import csv
 import io
 import sys
+import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -180,19 +182,23 @@ def _read_parquet(path: Path) -> tuple[list[str], list[list[Any]]]:
 
 def _read_numpy(path: Path) -> tuple[NDArray, list[str]]:
     try:
-        found = np.load(path, allow_pickle=False)
-    except ValueError as error:
-        raise TableError(f"{path} holds no plain numbers ({error}).") from None
-    if isinstance(found, np.ndarray):
-        array = found
-    else:
-        tables = [name for name in found.files if found[name].ndim == 2]
-        if len(tables) != 1:
-            raise TableError(
-                f"{path} has {len(tables)} tables ({', '.join(found.files)}): keep one "
-                "array of two dimensions in the file."
-            )
-        array = found[tables[0]]
+        with path.open("rb") as file:
+            found = np.load(file, allow_pickle=False)
+            arrays = {"": found} if isinstance(found, np.ndarray) else dict(found)
+    except (FileNotFoundError, PermissionError):
+        raise
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
+        raise TableError(
+            f"{path} holds no plain numbers, or is damaged ({error}): save it again "
+            "with numpy.save."
+        ) from None
+    tables = [array for array in arrays.values() if array.ndim == 2]
+    if len(arrays) != 1 and len(tables) != 1:
+        raise TableError(
+            f"{path} has {len(tables)} tables ({', '.join(arrays)}): keep one array of "
+            "two dimensions in the file."
+        )
+    array = (tables or [*arrays.values()])[0]
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         raise TableError(
             f"{path} has an array of {array.dtype} with {array.ndim} dimensions: a "

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import subspace_angles
 
+from trueaxis.effect import largest_angle
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.stages import Plan, learn, settle
 from trueaxis.engine.starts import equal_weights
@@ -45,6 +45,11 @@ class TrustPath:
     to_model: NDArray[np.float64]
     rows: NDArray[np.intp]
     weights: NDArray[np.float64]
+
+    @property
+    def jump(self) -> int:
+        """Number of the step that turns the subspace most."""
+        return int(self.step.argmax())
 
     def left_at(self, least: float = 0.05) -> NDArray[np.float64]:
         """Trust at which the weight of each row fell below `least`; 0 if it never did.
@@ -107,9 +112,9 @@ def trust_path(
         turn = learn(S, start, temperatures, plan).turn
         state = turn.next
         basis = ground.hull.lift(state).basis
-        step = 0.0 if before is None else _angle(before, basis)
+        step = 0.0 if before is None else largest_angle(before, basis)
         weights = len(ground.sample.S) * turn.copy_weights()
-        found.append((step, _angle(robust, basis), weights))
+        found.append((step, largest_angle(robust, basis), weights))
         before = basis
     steps, to_model, all_weights = zip(*found, strict=True)
     order = np.argsort(ground.sample.index, kind="stable")
@@ -136,7 +141,3 @@ def _falling(trust: ArrayLike) -> NDArray[np.float64]:
             "ended, so pass shares from large to small."
         )
     return shares
-
-
-def _angle(P: NDArray, Q: NDArray) -> float:
-    return float(np.degrees(subspace_angles(P.T, Q.T)[0]))

@@ -13,6 +13,7 @@ from trueaxis.analysis import Analysis, analyse
 from trueaxis.diagnostics import column_names
 from trueaxis.estimators import METHODS
 from trueaxis.files import load
+from trueaxis.repeat import Origin
 from trueaxis.scaling import ColumnScaler, joined, parted
 from trueaxis.tables import Choice, Table, TableError, read_table
 
@@ -39,21 +40,22 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Work:
-    """What came in and what came out of a fit.
+    """What came in, and what came out.
 
     Attributes
     ----------
-    table : Table
     model : estimator or Pipeline
     found : Analysis
-    seconds : float
-        The fit took.
+    origin : Origin
+        How Python gets the same rows, and the model where it was not fitted.
+    seconds : float or None
+        The fit took; None where there was none.
     """
 
-    table: Table
     model: Any
     found: Analysis
-    seconds: float
+    origin: Origin
+    seconds: float | None = None
 
 
 def fitted(
@@ -74,8 +76,8 @@ def fitted(
     seconds = time.perf_counter() - start
     begin("looking")
     model = joined(scaler, method)
-    found = analyse(model, table.X, ids=table.ids, labels=table.labels)
-    return Work(table, model, found, seconds)
+    found = analyse(model, table.X, ids=table.ids, labels=table.labels, of_the_fit=True)
+    return Work(model, found, Origin.table(data, choice), seconds)
 
 
 def scaler_for(recipe: Recipe, table: Table) -> ColumnScaler | None:
@@ -85,25 +87,27 @@ def scaler_for(recipe: Recipe, table: Table) -> ColumnScaler | None:
     return ColumnScaler(recipe.scale).fit(table.X)  # type: ignore[arg-type]
 
 
-def judged(model_path: str, data: str, choice: Choice) -> Analysis:
+def judged(model_path: str, data: str, choice: Choice) -> Work:
     """Read a model and a table, and ask all that there is to tell."""
     model = load(model_path)
     table = table_for(model, data, choice)
-    return analyse(model, table.X, ids=table.ids, labels=table.labels)
+    found = analyse(
+        model, table.X, ids=table.ids, labels=table.labels, of_the_fit=False
+    )
+    origin = Origin.table(data, choice_for(model, choice))
+    return Work(model, found, origin._replace(model_file=model_path))
 
 
 def table_for(model: Any, data: str, choice: Choice) -> Table:
     """The columns that a model was fitted on, wherever they stand in the file."""
-    method = parted(model).model
-    if hasattr(method, "feature_names_in_"):
-        wanted = tuple(column_names(method).tolist())
-        try:
-            return read_table(data, Choice(wanted, (), choice.id, choice.label))
-        except TableError as error:
-            raise TableError(
-                f"{error} (The model was fitted on {', '.join(wanted)}.)"
-            ) from None
-    table = read_table(data, choice)
+    method, wanted = parted(model).model, choice_for(model, choice)
+    try:
+        table = read_table(data, wanted)
+    except TableError as error:
+        if wanted is choice:
+            raise
+        names = ", ".join(wanted.columns or ())
+        raise TableError(f"{error} (The model was fitted on {names}.)") from None
     if table.X.shape[1] != method.n_features_in_:
         raise TableError(
             f"{data} has {table.X.shape[1]} columns, but the model was fitted on "
@@ -111,3 +115,23 @@ def table_for(model: Any, data: str, choice: Choice) -> Table:
             "--columns or --drop, in the same order."
         )
     return table
+
+
+def choice_for(model: Any, choice: Choice) -> Choice:
+    """The columns that a model knows by name; else those that were chosen."""
+    method = parted(model).model
+    if not hasattr(method, "feature_names_in_"):
+        return choice
+    names = column_names(method).tolist()
+    if choice.columns or choice.drop:
+        raise TableError(
+            f"The model knows its columns by name ({', '.join(names)}) and takes no "
+            "others: leave out --columns and --drop."
+        )
+    for option, name in (("--id", choice.id), ("--label", choice.label)):
+        if name in names:
+            raise TableError(
+                f"{option} {name} is a column that the model was fitted on and needs "
+                "for itself: name another one."
+            )
+    return Choice(names, (), choice.id, choice.label)

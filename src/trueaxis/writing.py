@@ -21,6 +21,8 @@ import numpy as np
 
 from trueaxis.tables import STANDARD, TableError
 
+ENDINGS = (".csv", ".tsv", ".txt", ".parquet", "")
+
 
 def write_table(path: str | Path, fields: dict[str, Any]) -> None:
     """Write columns to a CSV, TSV or Parquet file, or to standard output as CSV.
@@ -33,6 +35,7 @@ def write_table(path: str | Path, fields: dict[str, Any]) -> None:
         Name and values of every column, all of one length.
     """
     name, ending = str(path), Path(str(path)).suffix.lower()
+    _refuse_ending(name)
     if name != STANDARD and ending == ".parquet":
         return _write_parquet(Path(name), fields)
     delimiter = "\t" if ending == ".tsv" else ","
@@ -47,6 +50,20 @@ def write_table(path: str | Path, fields: dict[str, Any]) -> None:
     with beside(name) as file:
         file.write(text.getvalue().encode("utf-8"))
     return None
+
+
+def refuse_table(path: str, *sources: str) -> None:
+    """Refuse, as `refuse_target` does, also an ending of no table."""
+    refuse_target(path, *sources)
+    _refuse_ending(path)
+
+
+def _refuse_ending(path: str) -> None:
+    if path != STANDARD and Path(path).suffix.lower() not in ENDINGS:
+        raise TableError(
+            f"{path} ends in {Path(path).suffix}, and tables are written as "
+            f"{', '.join(filter(None, ENDINGS))}: choose one of these endings."
+        )
 
 
 def refuse_target(path: str, *sources: str) -> None:

@@ -233,7 +233,7 @@ class ImageGridDisplay(Display):
             )
         n = _n_rows(X)
         if rows is None:
-            rows = np.argsort(-diagnose(model, X).excess, kind="stable")[:5].tolist()
+            rows = diagnose(model, X).worst_first(everything=True)[:5].tolist()
         _check_rows(rows, n)
         some = _safe_indexing(X, list(rows))
         scores = np.asarray(model.transform(some))

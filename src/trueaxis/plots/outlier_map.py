@@ -127,10 +127,10 @@ class OutlierMapDisplay(Display):
             f"orthogonal distance (off the subspace){says[1]}",
         )
         legend_below(ax)
-        worst = np.argsort(-found.excess, kind="stable")[: min(n_labels, flagged)]
+        worst = found.worst_first()[:n_labels]
         if len(worst):
             x, y = found.score[worst], found.orthogonal[worst]
-            near = np.argsort(-found.excess, kind="stable")[: min(flagged, 500)]
+            near = found.worst_first()[:500]
             marks = np.column_stack([found.score[near], found.orthogonal[near]])
             label_points(ax, x, y, self.labels[worst], marks)
         return self

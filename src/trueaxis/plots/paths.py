@@ -119,7 +119,7 @@ class TrustPathDisplay(Display):
             path.trust[1:], path.step[1:], "o-", color=BLUE, lw=1.6,
             label="to the fit before",
         )  # fmt: skip
-        jump = int(path.step.argmax())
+        jump = path.jump
         title = "Turn of the subspace as trust falls"
         if path.step[jump] > 0:
             at, turn = path.trust[jump], path.step[jump]

@@ -9,7 +9,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis.diagnostics import Diagnosis, ScorePlane, Spread, diagnose, score_plane
+from trueaxis.diagnostics import (
+    Diagnosis,
+    ScorePlane,
+    Spread,
+    diagnose,
+    effect,
+    score_plane,
+)
 from trueaxis.plots.canvas import (
     BLUE,
     SMALL,
@@ -21,6 +28,7 @@ from trueaxis.plots.canvas import (
     name_axes,
     whole_numbers,
 )
+from trueaxis.story import percent
 
 REACH = 10  # robust ellipses: rows farther away are drawn on the edge
 LINES = {"robust": (BLUE, "-"), "plain": ("black", "--")}
@@ -104,7 +112,7 @@ class ScoresDisplay(Display):
         ax = self._canvas(ax, (6.4, 5.2))
         x, beyond = self._view(0, ax.set_xlim)
         names = [
-            f"score on component {j + 1} ({ratio:.0%} of variance)".replace("%", " %")
+            f"score on component {j + 1} ({percent(ratio)} of variance)"
             for j, ratio in zip(self.plane.components, self.variance_ratio, strict=True)
         ]
         if len(names) == 1:
@@ -201,7 +209,7 @@ class ScreeDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, X: ArrayLike, *, ax: Any = None) -> Self:
-        """Fit plain PCA beside the model and draw the variances of both.
+        """Measure plain PCA beside the model and draw the variances of both.
 
         Parameters
         ----------
@@ -215,10 +223,8 @@ class ScreeDisplay(Display):
         -------
         ScreeDisplay
         """
-        from trueaxis.estimators.reweighted import PlainPCA
-
-        plain = PlainPCA(model.n_components_).fit(X)
-        return cls(model.explained_variance_, plain.explained_variance_).plot(ax)
+        plain = effect(model, X).plain_variance
+        return cls(model.explained_variance_, plain).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the variances.

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from trueaxis.analysis import Analysis, analyse
+from trueaxis.repeat import Origin
 from trueaxis.report.content import words
 from trueaxis.report.figures import draw
-from trueaxis.report.points import gather
+from trueaxis.report.points import gather, shortened
 from trueaxis.writing import beside
 
 __all__ = ["STAGES", "look_for_needs", "render", "write", "write_report"]
@@ -31,8 +32,10 @@ def write_report(
     *,
     ids: Any = None,
     labels: Any = None,
+    of_the_fit: bool | None = None,
     title: str | None = None,
     source: str | None = None,
+    origin: Origin | None = None,
     command: str | None = None,
     seconds: float | None = None,
     progress: Callable[[str], None] | None = None,
@@ -51,7 +54,9 @@ def write_report(
         Names of the rows; the index of a frame, or numbers from 0, if not given.
     labels : array-like of shape (n,), optional
         Something known about every row, to be shown beside it.
-    title, source, command, seconds, progress
+    of_the_fit : bool, optional
+        Whether these are the rows of the fit, see `trueaxis.analysis.analyse`.
+    title, source, origin, command, seconds, progress
         See `render`.
 
     Examples
@@ -68,9 +73,10 @@ def write_report(
     """
     look_for_needs()
     page = render(
-        analyse(model, X, ids=ids, labels=labels),
+        analyse(model, X, ids=ids, labels=labels, of_the_fit=of_the_fit),
         title=title,
         source=source,
+        origin=origin,
         command=command,
         seconds=seconds,
         progress=progress,
@@ -83,6 +89,7 @@ def render(
     *,
     title: str | None = None,
     source: str | None = None,
+    origin: Origin | None = None,
     command: str | None = None,
     seconds: float | None = None,
     progress: Callable[[str], None] | None = None,
@@ -97,6 +104,9 @@ def render(
         Heading; made from the source if not given.
     source : str, optional
         Name of the file that the rows are from.
+    origin : Origin, optional
+        How Python gets the rows again, and the model where it was loaded; see
+        `trueaxis.repeat`. The code on the page leaves the rows open without it.
     command : str, optional
         The command line that made the report.
     seconds : float, optional
@@ -114,8 +124,12 @@ def render(
 
     tell = progress or (lambda stage: None)
     drawn = draw(found, tell)
+    found = shortened(found)
     tell("page")
-    told = words(found, title=title, source=source, command=command, seconds=seconds)
+    told = words(
+        found, title=title, source=source, origin=origin, command=command,
+        seconds=seconds,
+    )  # fmt: skip
     return filled(told, gather(found), drawn)
 
 

@@ -11,19 +11,28 @@ from numpy.typing import NDArray
 
 import trueaxis
 from trueaxis.analysis import Analysis
-from trueaxis.diagnostics import TrustPath, over
+from trueaxis.diagnostics import TrustPath
+from trueaxis.effect import responsible
+from trueaxis.repeat import Origin, code
 from trueaxis.report.points import (
     MOST_LISTED,
     chosen_rows,
     marks,
-    shortened,
     tidy,
 )
-from trueaxis.story import CALLED, MEANS, because, change, hints, verdict
+from trueaxis.story import (
+    CALLED,
+    MEANS,
+    because,
+    change,
+    hints,
+    how_it_went,
+    percent,
+    verdict,
+)
 
 FEW = 6  # columns, or rows, of a table about plain PCA
 PLAIN_ROWS = 50  # of the table for browsers without scripts
-LEAST = 0.0005  # share of a row that is worth a line
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
 TURN = 10.0  # degrees from which a step of the trust path is worth a sentence
 
@@ -33,6 +42,7 @@ def words(
     *,
     title: str | None,
     source: str | None,
+    origin: Origin | None,
     command: str | None,
     seconds: float | None,
 ) -> dict[str, Any]:
@@ -41,7 +51,7 @@ def words(
     Parameters
     ----------
     found : Analysis
-    title, source, command, seconds
+    title, source, origin, command, seconds
         See `trueaxis.report.render`.
 
     Returns
@@ -49,7 +59,6 @@ def words(
     dict
         Of texts, numbers and lists of them.
     """
-    found = shortened(found)
     heading = title or (f"Outliers in {source}" if source else "Outlier report")
     return {
         "title": tidy(heading),
@@ -77,14 +86,14 @@ def words(
         "worst": worst_rows(found),
         "plain": plain(found),
         "fit": how_it_went(found, seconds),
-        "repeat": repeat(found, source, command),
+        "repeat": repeat(found, origin, command),
     }
 
 
 def key_figures(found: Analysis) -> list[tuple[str, str]]:
     """Name and value of the numbers to know first."""
     model, (n, D) = found.model, found.raw.shape
-    share = float(np.sum(model.explained_variance_ratio_))
+    share = model.explained_variance_ratio_.sum()
     bad = len(found.flagged)
     return [
         ("rows", f"{n:,}"),
@@ -116,8 +125,7 @@ def left_out(found: Analysis) -> dict[str, str]:
 def worst_rows(found: Analysis) -> list[dict[str, str]]:
     """Return the worst rows, for browsers without scripts."""
     d = found.diagnosis
-    score = over(d.score, d.score_cutoff)
-    off = over(d.orthogonal, d.orthogonal_cutoff)
+    score, off = d.score_ratio, d.orthogonal_ratio
     return [
         {
             "id": found.ids[row],
@@ -133,7 +141,7 @@ def worst_rows(found: Analysis) -> list[dict[str, str]]:
 
 def plain(found: Analysis) -> dict[str, Any]:
     """What plain PCA would have said: angles, moved means, and the rows behind it."""
-    moved = np.argsort(-np.abs(found.effect.shift), kind="stable")[:FEW]
+    moved = found.most_shifted[:FEW]
     return {
         "angles": [f"{angle:.1f}" for angle in found.effect.angles[:FEW]],
         "more_angles": max(len(found.effect.angles) - FEW, 0),
@@ -141,43 +149,32 @@ def plain(found: Analysis) -> dict[str, Any]:
             {
                 "name": found.names[j],
                 "robust": short(found.centre[j]),
-                "plain": short(found.centre[j] + found.shift[j]),
+                "plain": short(found.plain_centre[j]),
                 "shift": signed(found.shift[j]),
             }
             for j in moved
         ],
         "more_columns": found.raw.shape[1] - len(moved),
-        "tilt": responsible(found, found.effect.tilt_share),
-        "shift": responsible(found, found.effect.shift_share),
+        "tilt": who_moved(found, found.effect.tilt_share),
+        "shift": who_moved(found, found.effect.shift_share),
     }
 
 
-def responsible(found: Analysis, share: NDArray) -> list[dict[str, str]]:
+def who_moved(found: Analysis, share: NDArray) -> list[dict[str, str]]:
     """Rows of the largest shares in a change."""
-    order = np.argsort(-share, kind="stable")[:FEW]
     return [
         {
             "id": found.ids[row],
             "kind": CALLED[found.diagnosis.kind[row]],
             "share": percent(share[row]),
         }
-        for row in order
-        if share[row] >= LEAST
+        for row in responsible(share)[:FEW]
     ]
-
-
-def how_it_went(found: Analysis, seconds: float | None) -> str:
-    """Whether the fit settled, after how many iterations, and how long it took."""
-    model = found.model
-    rounds = "1 iteration" if model.n_iter_ == 1 else f"{model.n_iter_:,} iterations"
-    end = "settled after" if model.converged_ else "had not settled when it stopped at"
-    time = "" if seconds is None else f" It took {seconds:.3g} seconds."
-    return f"The fit of {type(model).__name__} {end} {rounds}.{time}"
 
 
 def told_path(path: TrustPath) -> str:
     """Say what the trust path shows."""
-    jump = int(path.step.argmax())
+    jump = path.jump
     turn, at = path.step[jump], path.trust[jump]
     left = path.to_model[-1]
     if turn < TURN and left >= TURN:
@@ -198,26 +195,16 @@ def told_path(path: TrustPath) -> str:
     )
 
 
-def repeat(found: Analysis, source: str | None, command: str | None) -> dict[str, Any]:
-    """Parameters, versions, and code that fits the same again."""
+def repeat(
+    found: Analysis, origin: Origin | None, command: str | None
+) -> dict[str, Any]:
+    """Parameters, versions, and code that does the same again."""
     steps = [step for step in (found.scaler, found.model) if step is not None]
-    names = ", ".join(type(step).__name__ for step in steps)
     n, D = found.raw.shape
-    made = repr(steps[-1])
-    lines = [f"from trueaxis import {names}"]
-    if len(steps) > 1:
-        lines.insert(0, "from sklearn.pipeline import make_pipeline")
-        made = f"make_pipeline({', '.join(map(repr, steps))})"
-    if source:
-        lines += ["from trueaxis.tables import read_table", ""]
-        # In quotes, so that no name of a file can become code.
-        lines.append(f"X = read_table({source!r}).X  # {n:,} x {D:,}")
-    else:
-        lines += ["", f"X = ...  # your {n:,} x {D:,} table"]
     return {
         "command": command,
         "shape": f"{n:,} rows, {D:,} columns",
-        "code": "\n".join([*lines, f"model = {made}.fit(X)"]),
+        "code": code(found, origin),
         "parameters": [
             {
                 "step": type(step).__name__,
@@ -233,12 +220,6 @@ def repeat(found: Analysis, source: str | None, command: str | None) -> dict[str
             *((name, importlib.metadata.version(name)) for name in LIBRARIES),
         ],
     }
-
-
-def percent(share: float) -> str:
-    """Say a share in per cent, with a digit more where it is small."""
-    value = 100 * float(share)
-    return f"{value:.0f} %" if value >= 9.95 or value == 0 else f"{value:.1f} %"
 
 
 def short(x: float) -> str:

@@ -78,9 +78,9 @@ def draw(found: Analysis, tell: Callable[[str], None]) -> Figures:
         ).plot,
     }
     if len(found.ids) > 1:
-        displays["scree"] = lambda ax: ScreeDisplay.from_estimator(
-            model, found.X, ax=ax
-        )
+        displays["scree"] = ScreeDisplay(
+            model.explained_variance_, found.effect.plain_variance
+        ).plot
     if found.of_the_fit and hasattr(model, "weights_"):
         displays["weights"] = WeightsDisplay(model.weights_, found.diagnosis.kind).plot
     if path is not None:

@@ -71,7 +71,8 @@ function listenToHands(map) {
   }, { passive: false });
 }
 
-// Arrow keys go along the flagged rows, worst first.
+// Arrow keys go along the flagged rows, worst first, from the row that is selected.
+// Returns a function to tell which that is.
 function listenToKeys(map, flagged, walkTo, clear) {
   let at = -1;
   const shifts = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
@@ -79,7 +80,7 @@ function listenToKeys(map, flagged, walkTo, clear) {
   const others = {
     "+": () => map.zoom(1.4), "=": () => map.zoom(1.4), "-": () => map.zoom(1 / 1.4),
     0: () => map.reset(),
-    Escape: () => { at = -1; clear(); },
+    Escape: clear,
     Enter: () => map.onPick(at),
     Home: () => { at = -1; walk(1); },
     End: () => { at = flagged; walk(-1); },
@@ -99,4 +100,5 @@ function listenToKeys(map, flagged, walkTo, clear) {
     else return;
     event.preventDefault();
   });
+  return (i) => { at = i; };
 }

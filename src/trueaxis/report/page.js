@@ -59,6 +59,7 @@ function say(i, what) {
 
 function pick(i, scroll) {
   map.select(i);
+  standAt(i);
   say(i, "Selected:");
   table.select(i, scroll);
 }
@@ -71,7 +72,7 @@ function showOnMap(i) {
 }
 
 listenToHands(map);
-listenToKeys(map, data.flagged, (i) => {
+const standAt = listenToKeys(map, data.flagged, (i) => {
   requestAnimationFrame(() => requestAnimationFrame(() => hover(i)));
   say(i, "At");
 }, () => { hover(-1); pick(-1, false); });

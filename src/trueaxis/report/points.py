@@ -6,6 +6,7 @@ and then regular ones, so that row i of the table is point i of the map.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.analysis import Analysis
-from trueaxis.diagnostics import KINDS, over
+from trueaxis.diagnostics import KINDS
 from trueaxis.plots.canvas import FAR, LOOKS, shorten
 from trueaxis.story import CALLED, MEANS, because
 
@@ -45,7 +46,6 @@ def gather(found: Analysis) -> dict[str, Any]:
     dict
         Of what JSON can hold.
     """
-    found = shortened(found)
     chosen, listed = chosen_rows(found), found.flagged[:MOST_LISTED]
     d = found.diagnosis
     shares = found.shares(listed)
@@ -58,8 +58,8 @@ def gather(found: Analysis) -> dict[str, Any]:
         "id": found.ids[chosen].tolist(),
         "label": None if found.labels is None else found.labels[chosen].tolist(),
         "kind": [KINDS.index(kind) for kind in d.kind[chosen]],
-        "score": numbers(over(d.score, d.score_cutoff)[chosen]),
-        "off": numbers(over(d.orthogonal, d.orthogonal_cutoff)[chosen]),
+        "score": numbers(d.score_ratio[chosen]),
+        "off": numbers(d.orthogonal_ratio[chosen]),
         "excess": numbers(d.excess[listed]),
         "because": [because(found, row) for row in listed],
         "scoreParts": top_parts(shares.score),
@@ -84,15 +84,28 @@ def tidy(text: str) -> str:
 
 def shortened(found: Analysis) -> Analysis:
     """Return the same analysis, with names that a page has room for."""
-    cut = np.vectorize(tidy, otypes=[object])
-    names = cut(found.names).astype(str)
+    names = distinct(found.names)
     return replace(
         found,
         names=names,
-        ids=cut(found.ids).astype(str),
-        labels=None if found.labels is None else cut(found.labels).astype(str),
+        ids=distinct(found.ids),
+        labels=None if found.labels is None else distinct(found.labels),
         diagnosis=replace(found.diagnosis, names=names),
     )
+
+
+def distinct(texts: NDArray[np.str_]) -> NDArray[np.str_]:
+    """Tidy names; those that were different before stay different."""
+    short: dict[str, str] = {}
+    taken: Counter[str] = Counter()
+    for text in dict.fromkeys(texts.tolist()):
+        name = cut = tidy(text)
+        while name in taken:
+            taken[cut] += 1  # goes on from the last number: there may be many alike
+            name = f"{cut} ({taken[cut]})"
+        taken[name] += 1
+        short[text] = name
+    return np.array([short[text] for text in texts.tolist()])
 
 
 def chosen_rows(found: Analysis) -> NDArray[np.intp]:
