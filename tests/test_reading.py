@@ -86,7 +86,7 @@ def test_formats_agree(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b\n1,2\n\n3,x7\n", "Column 'b' has text: 'x7' in line 4.*--drop 'b'"),
+        ("a,b\n1,2\n\n3,x7\n", "Column 'b' has text: 'x7' in line 4.*--drop b"),
         (
             "a,b\n1,\n3,4\n",
             "'b' has a cell that is missing in line 2.*in 1 of 2",
