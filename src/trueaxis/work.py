@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from trueaxis import console
 from trueaxis.analysis import Analysis, analyse
 from trueaxis.diagnostics import column_names
 from trueaxis.estimators import METHODS
@@ -61,7 +62,7 @@ def fitted(
 ) -> Work:
     """Read a table, fit it, and ask all that there is to tell."""
     begin("reading")
-    table = read_table(data, choice)
+    table = read(data, choice)
     begin("fitting")
     start = time.perf_counter()
     scaler = scaler_for(recipe, table)
@@ -76,6 +77,14 @@ def fitted(
     model = joined(scaler, method)
     found = analyse(model, table.X, ids=table.ids, labels=table.labels)
     return Work(table, model, found, seconds)
+
+
+def read(data: str, choice: Choice) -> Table:
+    """Read a table, and say what was guessed about it."""
+    table = read_table(data, choice)
+    for note in table.notes:
+        console.say(f"Note: {note}", console.aside())
+    return table
 
 
 def scaler_for(recipe: Recipe, table: Table) -> ColumnScaler | None:
@@ -98,12 +107,12 @@ def table_for(model: Any, data: str, choice: Choice) -> Table:
     if hasattr(method, "feature_names_in_"):
         wanted = tuple(column_names(method).tolist())
         try:
-            return read_table(data, Choice(wanted, (), choice.id, choice.label))
+            return read(data, replace(choice, columns=wanted, drop=()))
         except TableError as error:
             raise TableError(
                 f"{error} (The model was fitted on {', '.join(wanted)}.)"
             ) from None
-    table = read_table(data, choice)
+    table = read(data, choice)
     if table.X.shape[1] != method.n_features_in_:
         raise TableError(
             f"{data} has {table.X.shape[1]} columns, but the model was fitted on "
