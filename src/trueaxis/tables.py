@@ -202,10 +202,10 @@ def _read_numpy(path: Path) -> tuple[NDArray, list[str]]:
 
 
 def _load(path: Path) -> NDArray:
-    found = np.load(path, allow_pickle=False)
-    if isinstance(found, np.ndarray):
-        return found
-    with found:
+    with path.open("rb") as file:  # numpy leaves it open if it is broken
+        found = np.load(file, allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            return found
         if MODEL_HEADER in found.files:
             raise TableError(
                 f"{path} is a model file, not a table: name the file that has the rows "
