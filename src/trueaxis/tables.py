@@ -251,11 +251,8 @@ def _from_cells(
         raise TableError("No column is left to analyse: drop fewer.")
     place = _places(lines)
     # Names of rows may be anything; they tell nothing about numbers.
-    others = {
-        name: known[name]
-        for name in columns
-        if name not in wanted and name not in (choice.id, choice.label)
-    }
+    used = {*wanted, choice.id, choice.label}
+    others = {name: known[name] for name in columns if name not in used}
     X, notes = to_numbers(
         {name: known[name] for name in wanted},
         others,

@@ -15,6 +15,7 @@ from trueaxis.headings import first_line_is_header
 DELIMITERS = ",;\t| "
 SPOKEN = {"tab": "\t", "\\t": "\t", "space": " "}
 _SAMPLE = 50  # records that show the delimiter
+_LONG = 200_000  # characters of them that are enough
 _ENOUGH = 5000  # cells that are looked at, the last ones: those of headers are text
 # The line by which Excel is told the delimiter.
 _SEP = re.compile(r'"?sep=(.)"?[ ;,\t]*(\r\n|\r|\n|$)', re.IGNORECASE)
@@ -173,7 +174,7 @@ def find_delimiter(text: str, decimal: str = "auto") -> str:
     best, most = ",", (0.0, 0.0, 0)
     for delimiter in DELIMITERS:
         try:
-            rows = [row for _, row in islice(_records(text, delimiter), _SAMPLE)]
+            rows = _sample(text, delimiter)
         except csv.Error:  # told when the file is read with what is found
             continue
         width, lines = Counter(map(len, rows)).most_common(1)[0] if rows else (1, 0)
@@ -190,6 +191,17 @@ def find_delimiter(text: str, decimal: str = "auto") -> str:
     if decimal == "," and most[0] == 0 and '"' not in text:
         return ";"  # one column, whose commas are decimals
     return best
+
+
+def _sample(text: str, delimiter: str) -> list[list[str]]:
+    """Whole records from the beginning; fewer where they are very long."""
+    rows, size = [], 0
+    for _, row in islice(_records(text, delimiter), _SAMPLE):
+        rows.append(row)
+        size += sum(map(len, row))
+        if size > _LONG and len(rows) >= 5:
+            break
+    return rows
 
 
 # ---------------------------------------------------------------- names of columns
