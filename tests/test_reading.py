@@ -431,6 +431,9 @@ def test_a_column_of_names_makes_no_header(tmp_path):
     table = read_table(path, Choice(id="x0"))
     assert table.ids.tolist() == ["A", "B", "C"] and table.columns == ("x1", "x2")
     assert "taken as data" in table.notes[0]
+    with pytest.raises(TableError, match="'A' in line 1.*Note: .*--header yes") as told:
+        read_table(path)
+    assert "taken as data" in str(told.value)
     table = read_table(path, Choice(id="A", header="yes"))
     assert table.columns == ("0,2", "0,3") and len(table.X) == 2
     with pytest.raises(TableError, match="--header is 'maybe'"):

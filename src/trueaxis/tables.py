@@ -162,7 +162,13 @@ def _from_text(text: str, name: str, choice: Choice) -> Table:
             f"The first column has no name and no cell twice: it names the rows. To "
             f"leave it out, say --drop {option([cells.ids])}."
         )
-    table = _from_cells(cells.columns, cells.by_column, choice, cells.lines, doubt)
+    try:
+        table = _from_cells(cells.columns, cells.by_column, choice, cells.lines, doubt)
+    except TableError as error:
+        if not notes:
+            raise
+        # A wrong guess may be the cause.
+        raise TableError(f"{error} Note: {' '.join(notes)}") from None
     return replace(table, notes=(*notes, *table.notes))
 
 
