@@ -391,7 +391,7 @@ def test_without_jinja_it_says_what_to_install(command, pump, folder, monkeypatc
     [
         ("fit nowhere.csv", 1, "nowhere.csv: No such file"),
         ("fit {folder}", 1, "is a folder"),
-        ("fit {pump}", 1, "Column 'pump' has text: 'p-0' in line 2"),
+        ("fit {pump}", 1, "'pump' ('p-0' in line 2)"),
         ("fit {pump} --drop pump,remark -k 9", 1, "n_components=9"),
         ("fit {pump} --drop pump,remark -k many", 2, "'many' is neither a number"),
         ("fit {pump} --drop pump,remark --method pcb", 2, "'pcb' is not known"),

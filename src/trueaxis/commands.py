@@ -26,8 +26,8 @@ from trueaxis.summary import (
     summary,
     who,
 )
-from trueaxis.tables import STANDARD, Choice, read_table
-from trueaxis.work import Recipe, fitted, judged, scaler_for, table_for
+from trueaxis.tables import STANDARD, Choice
+from trueaxis.work import Recipe, fitted, judged, read, scaler_for, table_for
 from trueaxis.writing import refuse_table, refuse_target, write_table
 
 
@@ -134,7 +134,7 @@ def compare(
 ) -> None:
     """Fit several methods to one table and lay them side by side."""
     refuse_table(output, data)
-    table = read_table(data, choice)
+    table = read(data, choice)
     scaler = scaler_for(recipe, table)
     X = table.X if scaler is None else scaler.transform(table.X)
     left_out = [] if methods else sorted(METHODS.keys() - set(suitable(*X.shape)))

@@ -159,6 +159,27 @@ table_options = _together(
         metavar="A,B,...",
         help="Columns to leave out.",
     ),
+    click.option(
+        "--decimal",
+        type=click.Choice(["auto", ".", ","]),
+        default="auto",
+        show_default=True,
+        help="Sign before decimals; the other one parts thousands.",
+    ),
+    click.option(
+        "--delimiter",
+        default="auto",
+        show_default=True,
+        metavar="CHARACTER",
+        help="What parts cells: a character, tab or space.",
+    ),
+    click.option(
+        "--header",
+        type=click.Choice(["auto", "yes", "no"]),
+        default="auto",
+        show_default=True,
+        help="Whether the first line has names of columns.",
+    ),
 )
 size_options = _together(
     click.option(
@@ -205,7 +226,8 @@ def choice(options: dict[str, Any]) -> Any:
     from trueaxis.tables import Choice
 
     columns = options["columns"] or None
-    return Choice(columns, options["drop"], options["id_"], options["label"])
+    text = {name: options[name] for name in ("decimal", "delimiter", "header")}
+    return Choice(columns, options["drop"], options["id_"], options["label"], **text)
 
 
 def recipe(options: dict[str, Any]) -> Any:

@@ -25,11 +25,11 @@ class Origin(NamedTuple):
     def table(cls, path: str, choice: Choice) -> Self:
         """Rows that `read_table` reads from a file."""
         # In quotes, so that no name of a file or a column can become code.
-        chosen = [
-            f"{field.name}={getattr(choice, field.name)!r}"
-            for field in fields(choice)
-            if getattr(choice, field.name)
-        ]
+        usual, chosen = Choice(), []
+        for name in (field.name for field in fields(choice)):
+            value = getattr(choice, name)
+            if value and value != getattr(usual, name):
+                chosen.append(f"{name}={value!r}")
         if not chosen:
             needs = "from trueaxis.tables import read_table"
             return cls(needs, f"read_table({path!r}).X")

@@ -6,32 +6,30 @@ with its line and column. `writing` is the way back.
 
 from __future__ import annotations
 
-import csv
-import io
+import struct
 import sys
 import zipfile
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.cells import (
-    find_delimiter,
-    has_decimal_commas,
-    is_missing,
-    is_number,
-    with_point,
-)
+from trueaxis.cells import TableError as TableError
+from trueaxis.conversion import to_numbers
+from trueaxis.faults import option, refuse_missing
+from trueaxis.text_tables import read_cells
 
 STANDARD = "-"
-
-
-class TableError(ValueError):
-    """A table that cannot be used, with the reason and what to do."""
+MODEL_HEADER = "header.json"  # as in `archive`, which cannot be imported from here
+# What numpy and zipfile raise for files that are not what their endings say.
+_GARBLED = (
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, KeyError,
+    NotImplementedError, RuntimeError, TypeError, ValueError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -46,17 +44,20 @@ class Table:
         Names of the rows.
     labels : ndarray of shape (n,), or None
         A column that is carried along and not analysed.
+    notes : tuple of str
+        What was guessed about the file against appearances.
     """
 
     X: NDArray[np.float64]
     columns: tuple[str, ...]
     ids: NDArray[np.str_] | None = None
     labels: NDArray[np.str_] | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which columns of a file are which.
+    """Which columns of a file are which, and how its text is to be read.
 
     Attributes
     ----------
@@ -66,12 +67,21 @@ class Choice:
         Not to analyse.
     id, label : str or None
         Names of rows; a column that is carried along.
+    decimal : {"auto", ".", ","}
+        What stands before decimals; the other one parts thousands.
+    delimiter : str
+        What parts cells: "auto", a character, "tab" or "space".
+    header : {"auto", "yes", "no"}
+        Whether the first line has names of columns.
     """
 
     columns: Sequence[str] | None = None
     drop: Sequence[str] = ()
     id: str | None = None
     label: str | None = None
+    decimal: str = "auto"
+    delimiter: str = "auto"
+    header: str = "auto"
 
 
 def read_table(path: str | Path, choice: Choice | None = None) -> Table:
@@ -126,46 +136,40 @@ def _read_text(name: str) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return raw.decode("latin-1")  # what spreadsheets in the West save otherwise
+        pass
+    try:
+        return raw.decode("cp1252")  # what spreadsheets in the West save otherwise
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
 
 
 def _from_text(text: str, name: str, choice: Choice) -> Table:
-    delimiter = find_delimiter(text.splitlines())
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    cells, lines = [], []
-    for row in reader:
-        if any(cell.strip() for cell in row):
-            cells.append([cell.strip() for cell in row])
-            lines.append(reader.line_num)
-    if not cells:
-        raise TableError(f"{_shown(name)} is empty: there is no row to analyse.")
-    width = len(cells[0])
-    for line, row in zip(lines, cells, strict=True):
-        if len(row) != width:
-            raise TableError(
-                f"Line {line} of {_shown(name)} has {len(row)} cells, line {lines[0]} "
-                f"has {width} (parted by {delimiter!r}). Mend the line."
-            )
-    if delimiter != "," and has_decimal_commas(cells):
-        cells = [[with_point(cell) for cell in row] for row in cells]
-    columns = [f"x{i}" for i in range(width)]
-    if not all(is_number(cell) or is_missing(cell) for cell in cells[0]):
-        columns, cells, lines = cells[0], cells[1:], lines[1:]
-    if not cells:
-        raise TableError(f"{_shown(name)} has a header, but no rows.")
-    _refuse_repeated(columns, name)
-    by_column: list[list[Any]] = [list(column) for column in zip(*cells, strict=True)]
-    return _from_cells(columns, by_column, choice, lines)
-
-
-def _refuse_repeated(columns: Sequence[str], name: str) -> None:
-    seen: set[str] = set()
-    for column in columns:
-        if column in seen:
-            raise TableError(
-                f"{_shown(name)} has two columns named {column!r}: rename one of them."
-            )
-        seen.add(column)
+    cells = read_cells(
+        text,
+        _shown(name),
+        delimiter=choice.delimiter,
+        header=choice.header,
+        decimal=choice.decimal,
+    )
+    # Where commas part cells, 1.234 has decimals; elsewhere it may be thousands, and
+    # where semicolons do, the comma is often there for decimals.
+    doubt = {",": "none", ";": "error"}.get(cells.delimiter, "note")
+    notes = list(cells.notes)
+    named = {*(choice.columns or ()), *choice.drop, choice.label}
+    if choice.id is None and cells.ids is not None and cells.ids not in named:
+        choice = replace(choice, id=cells.ids)
+        notes.append(
+            f"The first column has no name and no cell twice: it names the rows. To "
+            f"leave it out, say --drop {option([cells.ids])}."
+        )
+    try:
+        table = _from_cells(cells.columns, cells.by_column, choice, cells.lines, doubt)
+    except TableError as error:
+        if not notes:
+            raise
+        # A wrong guess may be the cause.
+        raise TableError(f"{error} Note: {' '.join(notes)}") from None
+    return replace(table, notes=(*notes, *table.notes))
 
 
 def _read_parquet(path: Path) -> tuple[list[str], list[list[Any]]]:
@@ -182,23 +186,19 @@ def _read_parquet(path: Path) -> tuple[list[str], list[list[Any]]]:
 
 def _read_numpy(path: Path) -> tuple[NDArray, list[str]]:
     try:
-        with path.open("rb") as file:
-            found = np.load(file, allow_pickle=False)
-            arrays = {"": found} if isinstance(found, np.ndarray) else dict(found)
-    except (FileNotFoundError, PermissionError):
+        array = _load(path)
+    except TableError:
         raise
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
+    except _GARBLED as error:
+        if "Object arrays" in str(error):
+            raise TableError(
+                f"{path} holds no plain numbers, but objects of Python: save it as an "
+                "array of floats."
+            ) from None
         raise TableError(
-            f"{path} holds no plain numbers, or is damaged ({error}): save it again "
-            "with numpy.save."
+            f"{path} is damaged, or no file that numpy.save or numpy.savez wrote: save "
+            "it again, or give text its own ending (.csv, .tsv, .txt)."
         ) from None
-    tables = [array for array in arrays.values() if array.ndim == 2]
-    if len(arrays) != 1 and len(tables) != 1:
-        raise TableError(
-            f"{path} has {len(tables)} tables ({', '.join(arrays)}): keep one array of "
-            "two dimensions in the file."
-        )
-    array = (tables or [*arrays.values()])[0]
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         raise TableError(
             f"{path} has an array of {array.dtype} with {array.ndim} dimensions: a "
@@ -207,21 +207,44 @@ def _read_numpy(path: Path) -> tuple[NDArray, list[str]]:
     return array, [f"x{i}" for i in range(array.shape[1])]
 
 
+def _load(path: Path) -> NDArray:
+    with path.open("rb") as file:  # numpy leaves it open if it is broken
+        found = np.load(file, allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            return found
+        if MODEL_HEADER in found.files:
+            raise TableError(
+                f"{path} is a model file, not a table: name the file that has the rows "
+                "(score, transform and report --model take a model besides)."
+            )
+        arrays = {name: found[name] for name in found.files}
+    tables = [name for name in arrays if getattr(arrays[name], "ndim", 0) == 2]
+    if len(tables) != 1:
+        raise TableError(
+            f"{path} has {len(tables)} tables ({', '.join(arrays)}): keep one array of "
+            "two dimensions in the file."
+        )
+    return arrays[tables[0]]
+
+
 def _chosen_numbers(array: NDArray, columns: list[str], choice: Choice) -> Table:
-    if choice == Choice():  # most tables: without a detour through cells
-        X = array.astype(float)
-        _refuse_nan(X, columns, None)
+    if (choice.columns, choice.id, choice.label) == (None,) * 3 and not choice.drop:
+        X = array.astype(float)  # most tables: without a detour through cells
+        refuse_missing(X, columns, _places(None))
         return Table(X, tuple(columns))
     return _from_cells(columns, [list(column) for column in array.T], choice)
 
 
 def _from_cells(
     columns: Sequence[str],
-    by_column: list[list[Any]],
+    by_column: Sequence[list[Any]],
     choice: Choice,
     lines: list[int] | None = None,
+    doubt: str = "none",
 ) -> Table:
     """Make numbers of the cells of the chosen columns; `lines` are their places."""
+    if choice.decimal not in ("auto", ".", ","):
+        raise TableError(f"--decimal is {choice.decimal!r}: choose auto, . or a comma.")
     known = dict(zip(columns, by_column, strict=True))
     for name in (*(choice.columns or ()), *choice.drop, choice.id, choice.label):
         if name is not None and name not in known:
@@ -232,52 +255,27 @@ def _from_cells(
     wanted = [name for name in (choice.columns or columns) if name not in apart]
     if not wanted:
         raise TableError("No column is left to analyse: drop fewer.")
-    X = np.column_stack([_numbers(known[name], name, lines) for name in wanted])
-    _refuse_nan(X, wanted, lines)
+    place = _places(lines)
+    # Names of rows may be anything; they tell nothing about numbers.
+    used = {*wanted, choice.id, choice.label}
+    others = {name: known[name] for name in columns if name not in used}
+    X, notes = to_numbers(
+        {name: known[name] for name in wanted},
+        others,
+        choice.decimal,
+        place,
+        doubt=doubt,
+    )
+    refuse_missing(X, wanted, place)
     ids, labels = (
         None if name is None else np.array([str(cell) for cell in known[name]])
         for name in (choice.id, choice.label)
     )
-    return Table(X, tuple(wanted), ids, labels)
+    return Table(X, tuple(wanted), ids, labels, tuple(notes))
 
 
-def _numbers(
-    cells: list[Any], name: str, lines: list[int] | None
-) -> NDArray[np.float64]:
-    try:
-        return np.array(cells, dtype=float)  # the usual case, fast
-    except (TypeError, ValueError):
-        pass
-    out = np.full(len(cells), np.nan)
-    for row, cell in enumerate(cells):
-        if cell is None or (isinstance(cell, str) and is_missing(cell)):
-            continue
-        try:
-            out[row] = float(cell)
-        except (TypeError, ValueError):
-            raise TableError(
-                f"Column {name!r} has text: {str(cell)!r} in {_place(row, lines)}. "
-                f"Only numbers can be analysed: leave it out (--drop {name!r}), or use "
-                f"it for names of rows (--id {name!r}) or a label (--label {name!r})."
-            ) from None
-    return out
-
-
-def _refuse_nan(X: NDArray, columns: Sequence[str], lines: list[int] | None) -> None:
-    bad = ~np.isfinite(X)
-    if not bad.any():
-        return
-    row, column = (int(place) for place in np.argwhere(bad)[0])
-    what = "infinite" if np.isinf(X[row, column]) else "missing"
-    raise TableError(
-        f"Column {columns[column]!r} has a cell that is {what} in {_place(row, lines)} "
-        f"(such cells: {bad.sum()}, in {bad.any(axis=1).sum()} of {len(X)} rows). Fill "
-        "them in, leave out the rows, or drop the column."
-    )
-
-
-def _place(row: int, lines: list[int] | None) -> str:
-    return f"row {row}" if lines is None else f"line {lines[row]}"
+def _places(lines: list[int] | None) -> Callable[[int], str]:
+    return lambda row: f"row {row}" if lines is None else f"line {lines[row]}"
 
 
 def _shown(name: str) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from trueaxis import console
 from trueaxis.analysis import Analysis, analyse
 from trueaxis.diagnostics import column_names
 from trueaxis.estimators import METHODS
@@ -63,7 +64,7 @@ def fitted(
 ) -> Work:
     """Read a table, fit it, and ask all that there is to tell."""
     begin("reading")
-    table = read_table(data, choice)
+    table = read(data, choice)
     begin("fitting")
     start = time.perf_counter()
     scaler = scaler_for(recipe, table)
@@ -78,6 +79,14 @@ def fitted(
     model = joined(scaler, method)
     found = analyse(model, table.X, ids=table.ids, labels=table.labels, of_the_fit=True)
     return Work(model, found, Origin.table(data, choice), seconds)
+
+
+def read(data: str, choice: Choice) -> Table:
+    """Read a table, and say what was guessed about it."""
+    table = read_table(data, choice)
+    for note in table.notes:
+        console.say(f"Note: {note}", console.aside())
+    return table
 
 
 def scaler_for(recipe: Recipe, table: Table) -> ColumnScaler | None:
@@ -102,7 +111,7 @@ def table_for(model: Any, data: str, choice: Choice) -> Table:
     """The columns that a model was fitted on, wherever they stand in the file."""
     method, wanted = parted(model).model, choice_for(model, choice)
     try:
-        table = read_table(data, wanted)
+        table = read(data, wanted)
     except TableError as error:
         if wanted is choice:
             raise
@@ -134,4 +143,4 @@ def choice_for(model: Any, choice: Choice) -> Choice:
                 f"{option} {name} is a column that the model was fitted on and needs "
                 "for itself: name another one."
             )
-    return Choice(names, (), choice.id, choice.label)
+    return replace(choice, columns=names, drop=())
