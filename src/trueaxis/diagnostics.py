@@ -140,10 +140,11 @@ def diagnose(model: SubspaceEstimator, X: ArrayLike) -> Diagnosis:
     >>> table.columns[found.column[62]]
     'vibration'
     """
-    rows, limits, blame = fitted_rows(model, X), model.cutoffs_, Blame(model)
-    view = look(rows, model._subspace())
+    with fitted_rows(model, X) as rows:
+        limits, blame = model.cutoffs_, Blame(model)
+        view = look(rows, model._subspace())
+        found = [blame(block) for _, block in rows.blocks()]
     score, orthogonal = np.sqrt(view.s), np.sqrt(view.e)
-    found = [blame(block) for _, block in rows.blocks()]
     column, share, surplus = (np.concatenate(part) for part in zip(*found, strict=True))
     return Diagnosis(
         score=score,
@@ -189,8 +190,9 @@ def contributions(model: SubspaceEstimator, X: ArrayLike) -> Contributions:
     >>> bool(np.allclose(parts.score.sum(axis=1), model.distances(X).score ** 2))
     True
     """
-    sub = model._subspace()
-    y = fitted_rows(model, X).read() - sub.mean
+    with fitted_rows(model, X) as rows:
+        sub = model._subspace()
+        y = rows.read() - sub.mean
     t = y @ sub.basis.T
     score = y * ((t / sub.floored_variances()) @ sub.basis)
     return Contributions(score, (y - t @ sub.basis) ** 2)
@@ -228,7 +230,8 @@ def reasons(model: Any, X: ArrayLike) -> Reasons:
             f"{type(model).__name__} has no temperatures: only DSWL learns three "
             "weights for every row. Use diagnose, which serves all methods."
         )
-    view = look(fitted_rows(model, X), model._subspace())
+    with fitted_rows(model, X) as rows:
+        view = look(rows, model._subspace())
     a, b, c = (model.n_samples_ * tau for tau in model.tau_)
     return Reasons(-view.v / a, -view.e / b, -view.d / c)
 

@@ -74,14 +74,13 @@ class SubspaceEstimator(
         -------
         ndarray of shape (n, n_components_)
         """
-        rows = fitted_rows(self, X)
-        basis = self.components_.T
 
         def project(block: NDArray) -> NDArray:
             # Centre first: far from the origin, x P - m P loses the digits.
-            return (block - self.mean_) @ basis
+            return (block - self.mean_) @ self.components_.T
 
-        return rows.map(project, self.n_components_)
+        with fitted_rows(self, X) as rows:
+            return rows.map(project, self.n_components_)
 
     def inverse_transform(self, X: ArrayLike) -> NDArray:
         """Rows that have these scores and lie in the subspace.
@@ -116,8 +115,8 @@ class SubspaceEstimator(
         Distances
             Two arrays of length n, `score` and `orthogonal`.
         """
-        rows = fitted_rows(self, X)
-        (_, e, s), _ = rows.scan(Sweep(self._subspace()))
+        with fitted_rows(self, X) as rows:
+            (_, e, s), _ = rows.scan(Sweep(self._subspace()))
         return Distances(np.sqrt(s), np.sqrt(e))
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
