@@ -150,8 +150,8 @@ def _tell_nonfinite(
     name = column if names is None else repr(str(names[column]))
     raise ValueError(
         f"X contains {what} in {rows.place(int(index[row]))}, column {name} (such "
-        f"cells in {where}: {bad.sum()}). Distances need finite numbers: drop or impute "
-        "the rows."
+        f"cells in {where}: {bad.sum()}). Distances need finite numbers: drop or "
+        "impute the rows."
     )
 
 

@@ -29,18 +29,15 @@ def rows_per_block(n_columns: int, dtype: np.dtype) -> int:
 
 
 class Kernel(Protocol):
-    """What a pass over the rows does: a state, and how it takes in one block.
+    """What a pass over the rows does: a state, and how it takes in one block."""
 
-    Attributes
-    ----------
-    n_fields : int
-        Numbers that the record has of every row.
-    field_type : type
-        Of these numbers.
-    """
+    @property
+    def n_fields(self) -> int:
+        """How many numbers the record has of every row."""
 
-    n_fields: int
-    field_type: type
+    @property
+    def field_type(self) -> type:
+        """Type of these numbers."""
 
     def start(self) -> Any:
         """Return an empty state."""

@@ -100,8 +100,8 @@ class SpooledRows(Rows):
         if size > free:
             raise SourceError(
                 f"Decoding {self.shape[0]:,} rows takes {shown_size(size)} in "
-                f"{folder}, which has {shown_size(free)} left. Set TMPDIR to a folder with more, "
-                "or pass spool=False to decode them in every pass instead."
+                f"{folder}, which has {shown_size(free)} left. Set TMPDIR to a folder "
+                "with more, or pass spool=False to decode them in every pass instead."
             )
         LOG.info(
             "Decoding %s rows to a temporary file of %s in %s, removed at the end.",

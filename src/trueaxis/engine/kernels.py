@@ -81,7 +81,7 @@ class Gather:
     """The pass that only adds up moments, with weights known for all rows."""
 
     n_fields = 0
-    field_type: type = float
+    field_type = float
 
     def __init__(
         self,
