@@ -64,7 +64,7 @@ class CheckedRows(Rows):
         self.shape, self.dtype, self.names = rows.shape, rows.dtype, rows.names
         self.in_memory = rows.in_memory
         self.limit = np.inf
-        self._columns = names
+        self._columns = names if rows.names is None else rows.names
         self._checked = 0  # rows from the first on
 
     def blocks(self) -> Iterator[tuple[int, NDArray]]:

@@ -10,6 +10,7 @@ import logging
 import shutil
 import tempfile
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
@@ -114,6 +115,8 @@ class SpooledRows(Rows):
             file.close()
             raise
         self._file = file
+        # Rows that are read outside of any `with` give their spool back as they go.
+        weakref.finalize(self, file.close)
         self._spooled = RawRows(
             Spool(file), "The spool", 0, self.shape, self.dtype,
             block_rows=self.block_rows,
