@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -93,28 +95,38 @@ class ParquetRows(Rows):
             ) from None
 
     def _blocks(self, groups: Sequence[int]) -> Iterator[tuple[int, NDArray]]:
-        import pyarrow
-
         self.watched.check()
         out = np.empty((self.block_rows, self.shape[1]), dtype=self.dtype)
-        group, first, last = 0, 0, 0
-        with self._opened() as file:
+        with (
+            self._opened() as file,
+            closing(ahead(self._batches(file, groups))) as batches,
+        ):
+            for first, batch in batches:
+                for block in self._numbers(batch, out):
+                    yield first, block
+                    first += len(block)
+        self.watched.check()
+
+    def _batches(self, file: Any, groups: Sequence[int]) -> Iterator[tuple[int, Any]]:
+        import pyarrow
+
+        for group in groups:
+            first, last = (int(row) for row in self.starts[group : group + 2])
             try:
-                for group in groups:
-                    first, last = (int(row) for row in self.starts[group : group + 2])
-                    for batch in file.iter_batches(
-                        BATCH_ROWS, row_groups=[group], columns=list(self.names)
-                    ):
-                        for block in self._numbers(batch, out):
-                            yield first, block
-                            first += len(block)
+                for batch in file.iter_batches(
+                    BATCH_ROWS,
+                    row_groups=[group],
+                    columns=list(self.names),
+                    use_threads=False,
+                ):
+                    yield first, batch
+                    first += batch.num_rows
             except (OSError, pyarrow.ArrowException) as error:
                 self.watched.check()
                 raise SourceError(
                     f"Reading {self.name}, row group {group}, failed after row "
                     f"{first:,} of {last:,} ({error}). Write the file again."
                 ) from error
-        self.watched.check()
 
     def _numbers(self, batch: Any, out: NDArray) -> Iterator[NDArray]:
         import pyarrow
@@ -133,6 +145,15 @@ class ParquetRows(Rows):
             for j, line in enumerate(lines):
                 block[:, j] = line[begin : begin + len(block)]
             yield block
+
+
+def ahead(items: Iterator[Any]) -> Generator[Any, None, None]:
+    """The same items, each made by a thread while the one before it is used."""
+    with ThreadPoolExecutor(1) as worker:
+        coming = worker.submit(next, items, None)
+        while (item := coming.result()) is not None:
+            coming = worker.submit(next, items, None)
+            yield item
 
 
 def _chosen(
