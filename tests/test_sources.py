@@ -1,5 +1,6 @@
 """Rows that live in files: the same models, and errors that name the place."""
 
+import json
 import logging
 import os
 import signal
@@ -7,7 +8,9 @@ import subprocess
 import sys
 import time
 
+import click.testing
 import numpy as np
+import pandas
 import pyarrow
 import pyarrow.parquet as parquet
 import pytest
@@ -22,8 +25,10 @@ from trueaxis import (
     memory,
     open_rows,
     spool,
+    streaming,
     watch,
 )
+from trueaxis.cli import main
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import contributions, diagnose, effect, reasons, score_plane
 from trueaxis.rows import ArrayRows, Rows
@@ -622,3 +627,59 @@ def test_memory_of_containers_and_other_systems(tmp_path, monkeypatch):
 
 def test_the_door_is_lazy():
     assert trueaxis.open_rows is open_rows and "open_rows" in dir(trueaxis)
+
+
+# ------------------------------------------------------------------ the command line
+
+
+@pytest.mark.parametrize("ending", ["parquet", "npy"])
+@pytest.mark.parametrize("scale", ["none", "robust"])
+def test_commands_stream_large_files(ending, scale, X, tmp_path, monkeypatch):
+    data = tmp_path / f"x.{ending}"
+    X = X[:1000]
+    np.save(data, X) if ending == "npy" else write_parquet(data, X)
+    model = str(tmp_path / "model.npz")
+    run = click.testing.CliRunner().invoke
+    cases = [("score", "csv"), ("score", "parquet"), ("transform", "tsv")]
+
+    def written(name):
+        found = []
+        for command, kind in cases:
+            target = tmp_path / f"{command}-{name}.{kind}"
+            done = run(main, [command, model, str(data), "-o", str(target)])
+            assert done.exit_code == 0, done.output
+            found.append(target)
+        printed = run(main, ["score", model, str(data), "--json"]).stdout
+        return found, json.loads(printed)["outliers"]
+
+    assert run(main, ["fit", str(data), "-o", model, "--scale", scale]).exit_code == 0
+    whole, counts = written("whole")
+    monkeypatch.setattr(streaming, "LARGE_BYTES", 0)
+    monkeypatch.setattr(streaming, "BLOCK_BYTES", 8 * D * 300)
+    streamed, streamed_counts = written("streamed")
+    assert counts == streamed_counts
+    for one, two in zip(whole, streamed, strict=True):
+        if one.suffix == ".parquet":
+            here, there = (parquet.read_table(path).to_pandas() for path in (one, two))
+        else:
+            here, there = (
+                pandas.read_csv(path, sep=None, engine="python") for path in (one, two)
+            )
+        pandas.testing.assert_frame_equal(here, there, rtol=1e-9, atol=1e-12)
+
+
+def test_commands_tell_where_a_large_file_is_bad(X, tmp_path, monkeypatch):
+    X = X[:1000].copy()
+    np.save(tmp_path / "good.npy", X)
+    X[700, 3] = np.nan
+    write_parquet(tmp_path / "bad.parquet", X)
+    write_parquet(tmp_path / "few.parquet", X[:, :5], NAMES[:5])
+    model, run = str(tmp_path / "m.npz"), click.testing.CliRunner().invoke
+    run(main, ["fit", str(tmp_path / "good.npy"), "-o", model])
+    monkeypatch.setattr(streaming, "LARGE_BYTES", 0)
+    target = tmp_path / "out.csv"
+    done = run(main, ["score", model, str(tmp_path / "bad.parquet"), "-o", str(target)])
+    assert done.exit_code == 1 and "bad.parquet, row group 1, row 0 " in done.output
+    done = run(main, ["score", model, str(tmp_path / "few.parquet"), "-o", str(target)])
+    assert done.exit_code == 1 and "There is no column 'x5'" in done.output
+    assert not target.exists()

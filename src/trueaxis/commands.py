@@ -10,6 +10,7 @@ import inspect
 import shlex
 import sys
 import webbrowser
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,12 @@ from trueaxis.comparison import suitable
 from trueaxis.estimators import METHODS
 from trueaxis.files import load, save
 from trueaxis.scaling import parted
+from trueaxis.streaming import (
+    Tally,
+    large_rows,
+    scored_blocks,
+    transformed_blocks,
+)
 from trueaxis.summary import (
     as_records,
     counts,
@@ -31,7 +38,7 @@ from trueaxis.summary import (
 )
 from trueaxis.tables import STANDARD, Choice, read_table
 from trueaxis.work import Recipe, fitted, judged, scaler_for, table_for
-from trueaxis.writing import refuse_target, write_table
+from trueaxis.writing import refuse_target, write_blocks, write_table
 
 
 def fit(data: str, choice: Choice, recipe: Recipe, output: str, as_json: bool) -> None:
@@ -55,6 +62,18 @@ def score(
 ) -> None:
     """Judge rows by a model: one line for each."""
     refuse_target(output, data, model_path)
+    model = load(model_path)
+    rows = large_rows(model, data, choice)
+    if rows is not None:
+        tally = Tally()
+        _stream(output, scored_blocks(model, rows, tally))
+        content = {"rows": tally.rows, "outliers": tally.outliers(), "output": output}
+        if as_json:
+            console.say_json(content | {"output": output or None})
+        elif output != STANDARD:
+            console.say(f"{tally.outliers()['count']:,} of {tally.rows:,} rows are bad")
+            console.say(f"Scored rows saved to {output}")
+        return
     found = judged(model_path, data, choice)
     if output:
         write_table(output, scored(found))
@@ -78,22 +97,41 @@ def transform(
     """Scores of rows on the components."""
     refuse_target(output, data, model_path)
     model = load(model_path)
+    names = [str(name) for name in parted(model).model.get_feature_names_out()]
+    rows = large_rows(model, data, choice) if output else None
+    if rows is not None:
+        tally = Tally()
+        _stream(output, transformed_blocks(model, rows, names, tally))
+        _say_transformed(names, tally.rows, output, as_json)
+        return
     table = table_for(model, data, choice)
     with names_are_known():
         scores = model.transform(table.X)
-    names = [str(name) for name in parted(model).model.get_feature_names_out()]
     fields = who(table.ids, table.labels, len(scores))
     fields |= dict(zip(names, scores.T, strict=True))
     if output:
         write_table(output, fields)
+    _say_transformed(names, len(scores), output, as_json, scores)
+
+
+def _say_transformed(
+    names: list[str], n: int, output: str, as_json: bool, scores: Any = None
+) -> None:
     if as_json:
-        content = {"rows": len(scores), "columns": names, "output": output or None}
+        content = {"rows": n, "columns": names, "output": output or None}
         console.say_json(content if output else content | {"scores": scores})
     elif output != STANDARD:
         console.say(
-            f"{len(names)} scores of {len(scores):,} rows saved to {output}: "
-            f"{', '.join(names)}"
+            f"{len(names)} scores of {n:,} rows saved to {output}: {', '.join(names)}"
         )
+
+
+def _stream(output: str, blocks: Iterator[dict[str, Any]]) -> None:
+    if output:
+        write_blocks(output, blocks)
+        return
+    for _ in blocks:  # counted only
+        pass
 
 
 def report(

@@ -18,6 +18,12 @@ from trueaxis.watch import SourceError, Watched
 BATCH_ROWS = 1 << 15
 
 
+def parquet_head(path: Path, name: str) -> tuple[int, list[str]]:
+    """Number of rows and names of all columns, numbers or not."""
+    with _opened(Watched.of(path, name)) as file:
+        return file.metadata.num_rows, list(file.schema_arrow.names)
+
+
 class ParquetRows(Rows):
     """Rows of one Parquet file.
 
@@ -41,7 +47,7 @@ class ParquetRows(Rows):
         block_rows: int | None = None,
     ) -> None:
         self.watched, self.name = Watched.of(path, name), name
-        with self._opened() as file:
+        with _opened(self.watched) as file:
             schema, groups = file.schema_arrow, file.metadata
             sizes = [groups.row_group(i).num_rows for i in range(groups.num_row_groups)]
         self.names = _chosen(schema.names, columns, name)
@@ -74,31 +80,11 @@ class ParquetRows(Rows):
         within = row - int(self.starts[group])
         return f"{self.name}, row group {group}, row {within:,}" + of_all(overall)
 
-    def _opened(self) -> Any:
-        try:
-            import pyarrow
-            import pyarrow.parquet as parquet
-        except ImportError:
-            raise SourceError(
-                f"{self.name} is a Parquet file, and pyarrow is not installed: pip "
-                "install 'trueaxis[parquet]', or save it as .npy."
-            ) from None
-        try:
-            # Without a buffer of its own it would hold every column chunk whole.
-            return parquet.ParquetFile(
-                self.watched.path, pre_buffer=False, buffer_size=1 << 18
-            )
-        except (OSError, pyarrow.ArrowException) as error:
-            raise SourceError(
-                f"{self.name} ({self.watched.size:,} bytes) is no whole Parquet file "
-                f"({error}): write it again."
-            ) from None
-
     def _blocks(self, groups: Sequence[int]) -> Iterator[tuple[int, NDArray]]:
         self.watched.check()
         out = np.empty((self.block_rows, self.shape[1]), dtype=self.dtype)
         with (
-            self._opened() as file,
+            _opened(self.watched) as file,
             closing(ahead(self._batches(file, groups))) as batches,
         ):
             for first, batch in batches:
@@ -145,6 +131,25 @@ class ParquetRows(Rows):
             for j, line in enumerate(lines):
                 block[:, j] = line[begin : begin + len(block)]
             yield block
+
+
+def _opened(watched: Watched) -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise SourceError(
+            f"{watched.name} is a Parquet file, and pyarrow is not installed: pip "
+            "install 'trueaxis[parquet]', or save it as .npy."
+        ) from None
+    try:
+        # Without a buffer of its own it would hold every column chunk whole.
+        return parquet.ParquetFile(watched.path, pre_buffer=False, buffer_size=1 << 18)
+    except (OSError, pyarrow.ArrowException) as error:
+        raise SourceError(
+            f"{watched.name} ({watched.size:,} bytes) is no whole Parquet file "
+            f"({error}): write it again."
+        ) from None
 
 
 def ahead(items: Iterator[Any]) -> Generator[Any, None, None]:

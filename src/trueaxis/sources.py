@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.parquet import ParquetRows
+from trueaxis.parquet import ParquetRows, parquet_head
 from trueaxis.raw import float_type, mapped_rows, npy_rows
 from trueaxis.rows import ArrayRows, Rows
 from trueaxis.slices import SlicedRows
@@ -107,6 +107,18 @@ def open_rows(
     rows = parts[0] if len(parts) == 1 else StackedRows(parts)
     decoded = any(isinstance(part, ParquetRows) for part in parts)
     return SpooledRows(rows, block_rows) if spool and decoded else rows
+
+
+def head(path: Path) -> tuple[int, list[str]]:
+    """Number of rows and names of the columns of a file, or of a folder's first.
+
+    Columns without names are x0, x1, ...; those of Parquet need not be numbers.
+    """
+    files, names = _files(path)
+    if files[0].suffix.lower() == ".parquet":
+        return parquet_head(files[0], names[0])
+    n, width = npy_rows(files[0], names[0]).shape
+    return n, [f"x{i}" for i in range(width)]
 
 
 def _files(path: Path) -> tuple[list[Path], list[str]]:
