@@ -658,6 +658,16 @@ def test_commands_stream_large_files(ending, scale, X, tmp_path, monkeypatch):
     monkeypatch.setattr(streaming, "BLOCK_BYTES", 8 * D * 300)
     streamed, streamed_counts = written("streamed")
     assert counts == streamed_counts
+    if scale == "none":
+        again = tmp_path / "again.npz"
+        done = run(main, ["fit", str(data), "-o", str(again)])
+        assert done.exit_code == 0 and "of 1,000 rows are bad" in done.output
+        assert ("Decoding 1,000 rows" in done.output) == (ending == "parquet")
+        one, two = trueaxis.load(model), trueaxis.load(again)
+        np.testing.assert_array_equal(one.components_, two.components_)
+        assert one.feature_names_in_.tolist() == two.feature_names_in_.tolist()
+        found = json.loads(run(main, ["fit", str(data), "--json"]).stdout)
+        assert found["outliers"]["count"] == (~one.support_).sum()
     for one, two in zip(whole, streamed, strict=True):
         if one.suffix == ".parquet":
             here, there = (parquet.read_table(path).to_pandas() for path in (one, two))

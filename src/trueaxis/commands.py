@@ -10,23 +10,17 @@ import inspect
 import shlex
 import sys
 import webbrowser
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from trueaxis import console
+from trueaxis import bulk, console
 from trueaxis.analysis import names_are_known
 from trueaxis.comparison import compare as compare_methods
 from trueaxis.comparison import suitable
 from trueaxis.estimators import METHODS
 from trueaxis.files import load, save
 from trueaxis.scaling import parted
-from trueaxis.streaming import (
-    Tally,
-    large_rows,
-    scored_blocks,
-    transformed_blocks,
-)
+from trueaxis.streaming import large_rows
 from trueaxis.summary import (
     as_records,
     counts,
@@ -38,12 +32,17 @@ from trueaxis.summary import (
 )
 from trueaxis.tables import STANDARD, Choice, read_table
 from trueaxis.work import Recipe, fitted, judged, scaler_for, table_for
-from trueaxis.writing import refuse_target, write_blocks, write_table
+from trueaxis.writing import refuse_target, write_table
 
 
 def fit(data: str, choice: Choice, recipe: Recipe, output: str, as_json: bool) -> None:
     """Fit a table, say which rows are bad, keep the model."""
     refuse_target(output, data)
+    if recipe.scale == "none":
+        rows = large_rows(None, data, choice, spool=True)
+        if rows is not None:
+            bulk.fit(data, rows, recipe, output, as_json)
+            return
     with console.stages(["reading", "fitting", "looking"]) as begin:
         work = fitted(data, choice, recipe, begin)
     if output:
@@ -65,14 +64,7 @@ def score(
     model = load(model_path)
     rows = large_rows(model, data, choice)
     if rows is not None:
-        tally = Tally()
-        _stream(output, scored_blocks(model, rows, tally))
-        content = {"rows": tally.rows, "outliers": tally.outliers(), "output": output}
-        if as_json:
-            console.say_json(content | {"output": output or None})
-        elif output != STANDARD:
-            console.say(f"{tally.outliers()['count']:,} of {tally.rows:,} rows are bad")
-            console.say(f"Scored rows saved to {output}")
+        bulk.score(model, rows, output, as_json)
         return
     found = judged(model_path, data, choice)
     if output:
@@ -100,9 +92,8 @@ def transform(
     names = [str(name) for name in parted(model).model.get_feature_names_out()]
     rows = large_rows(model, data, choice) if output else None
     if rows is not None:
-        tally = Tally()
-        _stream(output, transformed_blocks(model, rows, names, tally))
-        _say_transformed(names, tally.rows, output, as_json)
+        n = bulk.transform(model, rows, names, output)
+        _say_transformed(names, n, output, as_json)
         return
     table = table_for(model, data, choice)
     with names_are_known():
@@ -124,14 +115,6 @@ def _say_transformed(
         console.say(
             f"{len(names)} scores of {n:,} rows saved to {output}: {', '.join(names)}"
         )
-
-
-def _stream(output: str, blocks: Iterator[dict[str, Any]]) -> None:
-    if output:
-        write_blocks(output, blocks)
-        return
-    for _ in blocks:  # counted only
-        pass
 
 
 def report(

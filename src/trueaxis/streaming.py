@@ -6,8 +6,10 @@ at a time.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +29,13 @@ LARGE_BYTES = 1 << 28  # from which on a file is streamed
 BLOCK_BYTES = 1 << 24
 
 
-def large_rows(model: Any, data: str, choice: Choice) -> Rows | None:
+def large_rows(
+    model: Any, data: str, choice: Choice, *, spool: bool = False
+) -> Rows | None:
     """The rows of a file that had better not be read at once; None of any other.
 
-    Names and labels of rows are no numbers: tables with them are read whole.
+    Without a model they have the columns of the choice. Names and labels of rows are no
+    numbers: tables with them are read whole.
     """
     path = Path(data)
     folder = data != STANDARD and path.is_dir()
@@ -41,11 +46,14 @@ def large_rows(model: Any, data: str, choice: Choice) -> Rows | None:
     n, known = head(path)
     if not folder and 8 * n * len(known) < LARGE_BYTES:
         return None
-    wanted = _wanted(parted(model).model, known, choice, data)
+    method = None if model is None else parted(model).model
+    wanted = _wanted(method, known, choice, data)
     block_rows = max(1, BLOCK_BYTES // (8 * len(wanted)))
     columns: Sequence[Any] = wanted
     if any(file.suffix.lower() == ".npy" for file in (path, *path.glob("*.npy"))):
         columns = [known.index(name) for name in wanted]  # they have no names
+    if spool:  # to be read often: in blocks that fit a cache
+        return NamedRows(open_rows(data, columns=columns), wanted)
     rows = open_rows(data, columns=columns, spool=False, block_rows=block_rows)
     return CheckedRows(rows, wanted)
 
@@ -53,7 +61,7 @@ def large_rows(model: Any, data: str, choice: Choice) -> Rows | None:
 def _wanted(
     method: Any, known: Sequence[str], choice: Choice, data: str
 ) -> Sequence[str]:
-    """Names of the columns that a model was fitted on."""
+    """Names of the columns that a model was fitted on, or is to be."""
     if hasattr(method, "feature_names_in_"):
         wanted = column_names(method).tolist()
     else:
@@ -63,13 +71,40 @@ def _wanted(
             raise TableError(
                 f"There is no column {name!r} in {data}; there are {', '.join(known)}."
             )
-    if len(wanted) != method.n_features_in_:
+    if method is not None and len(wanted) != method.n_features_in_:
         raise TableError(
             f"{data} has {len(wanted)} columns, but the model was fitted on "
             f"{method.n_features_in_}, whose names it does not know: choose them with "
             "--columns or --drop, in the same order."
         )
     return wanted
+
+
+class NamedRows(CheckedRows):
+    """Rows whose columns get names, if they had none."""
+
+    def __init__(self, rows: Rows, names: Sequence[str]) -> None:
+        super().__init__(rows, names)
+        self.names = tuple(names)
+
+
+@contextmanager
+def spoken(say: Callable[[str], None]) -> Iterator[None]:
+    """Say what is logged meanwhile, such as the size of a spool."""
+
+    class Speaker(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            say(record.getMessage())
+
+    log, speaker = logging.getLogger("trueaxis"), Speaker(logging.INFO)
+    before = log.level
+    log.addHandler(speaker)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+        log.removeHandler(speaker)
 
 
 class Tally:
