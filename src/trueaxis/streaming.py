@@ -38,7 +38,7 @@ def large_rows(
     numbers: tables with them are read whole.
     """
     path = Path(data)
-    folder = data != STANDARD and path.is_dir()
+    folder = data != STANDARD and _is_one_table(path)
     if data == STANDARD or not (folder or path.suffix.lower() in ENDINGS):
         return None
     if not folder and (choice.id or choice.label or not path.is_file()):
@@ -56,6 +56,16 @@ def large_rows(
         return NamedRows(open_rows(data, columns=columns), wanted)
     rows = open_rows(data, columns=columns, spool=False, block_rows=block_rows)
     return CheckedRows(rows, wanted)
+
+
+def _is_one_table(path: Path) -> bool:
+    """Whether all files of a folder are parts of one table."""
+    found = {
+        file.suffix.lower()
+        for file in (path.rglob("*") if path.is_dir() else ())
+        if file.is_file() and not file.name.startswith((".", "_"))
+    }
+    return len(found) == 1 and found <= set(ENDINGS)
 
 
 def _wanted(
