@@ -22,7 +22,13 @@ def test_the_ten_lines_of_the_readme_print_what_they_say(capsys):
     assert "[-1 -1 -1]" in printed
 
 
-PAGES_WITH_CODE = ["methods.md", "diagnostics.md", "model-files.md", "report.md"]
+PAGES_WITH_CODE = [
+    "methods.md",
+    "diagnostics.md",
+    "model-files.md",
+    "report.md",
+    "scaling.md",
+]
 
 
 # Blocks of one page build on each other.

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from trueaxis.files import load, save
     from trueaxis.onnx_export import export_onnx
     from trueaxis.scaling import ColumnScaler
+    from trueaxis.sources import open_rows
 
 __version__ = "0.1.0"
 
@@ -66,6 +67,7 @@ __all__ = [
     "__version__",
     "export_onnx",
     "load",
+    "open_rows",
     "save",
 ]
 
@@ -84,6 +86,10 @@ def __getattr__(name: str) -> Any:
         from trueaxis import files
 
         return getattr(files, name)
+    if name == "open_rows":
+        from trueaxis.sources import open_rows
+
+        return open_rows
     if name == "export_onnx":
         from trueaxis.onnx_export import export_onnx
 

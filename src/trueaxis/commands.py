@@ -9,8 +9,9 @@ from __future__ import annotations
 import inspect
 import webbrowser
 from pathlib import Path
+from typing import Any
 
-from trueaxis import console
+from trueaxis import bulk, console
 from trueaxis.analysis import names_are_known
 from trueaxis.comparison import compare as compare_methods
 from trueaxis.comparison import suitable
@@ -18,6 +19,7 @@ from trueaxis.estimators import METHODS
 from trueaxis.files import load, save
 from trueaxis.scaling import parted
 from trueaxis.story import how_it_went
+from trueaxis.streaming import large_rows
 from trueaxis.summary import (
     as_records,
     judgement,
@@ -34,6 +36,11 @@ from trueaxis.writing import refuse_table, refuse_target, write_table
 def fit(data: str, choice: Choice, recipe: Recipe, output: str, as_json: bool) -> None:
     """Fit a table, say which rows are bad, keep the model."""
     refuse_target(output, data)
+    if recipe.scale == "none":
+        rows = large_rows(None, data, choice, spool=True)
+        if rows is not None:
+            bulk.fit(data, rows, recipe, output, as_json)
+            return
     with console.stages(["reading", "fitting", "looking"]) as begin:
         work = fitted(data, choice, recipe, begin)
     if output:
@@ -53,6 +60,11 @@ def score(
 ) -> None:
     """Judge rows by a model: one line for each."""
     refuse_table(output, data, model_path)
+    model = load(model_path)
+    rows = large_rows(model, data, choice)
+    if rows is not None:
+        bulk.score(model, rows, output, as_json)
+        return
     found = judged(model_path, data, choice).found
     if output:
         write_table(output, scored(found))
@@ -69,21 +81,31 @@ def transform(
     """Scores of rows on the components."""
     refuse_table(output, data, model_path)
     model = load(model_path)
+    names = [str(name) for name in parted(model).model.get_feature_names_out()]
+    rows = large_rows(model, data, choice) if output else None
+    if rows is not None:
+        n = bulk.transform(model, rows, names, output)
+        _say_transformed(names, n, output, as_json)
+        return
     table = table_for(model, data, choice)
     with names_are_known():
         scores = model.transform(table.X)
-    names = [str(name) for name in parted(model).model.get_feature_names_out()]
     fields = who(table.ids, table.labels, len(scores))
     fields |= dict(zip(names, scores.T, strict=True))
     if output:
         write_table(output, fields)
+    _say_transformed(names, len(scores), output, as_json, scores)
+
+
+def _say_transformed(
+    names: list[str], n: int, output: str, as_json: bool, scores: Any = None
+) -> None:
     if as_json:
-        content = {"rows": len(scores), "columns": names, "output": output or None}
+        content = {"rows": n, "columns": names, "output": output or None}
         console.say_json(content if output else content | {"scores": scores})
     elif output != STANDARD:
         console.say(
-            f"{len(names)} scores of {len(scores):,} rows saved to {output}: "
-            f"{', '.join(names)}"
+            f"{len(names)} scores of {n:,} rows saved to {output}: {', '.join(names)}"
         )
 
 

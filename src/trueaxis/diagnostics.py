@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from trueaxis.blame import Blame
 from trueaxis.effect import Effect, effect
 from trueaxis.engine.reweighted import look
+from trueaxis.naming import column_names, row_labels
 from trueaxis.plane import ScorePlane, Spread, score_plane
 from trueaxis.trust import TrustPath, trust_path
 from trueaxis.validation import fitted_rows
@@ -152,17 +153,18 @@ def diagnose(model: SubspaceEstimator, X: ArrayLike) -> Diagnosis:
     >>> table.columns[found.column[62]]
     'vibration'
     """
-    rows, limits, blame = fitted_rows(model, X), model.cutoffs_, Blame(model)
-    view = look(rows, model._subspace())
+    with fitted_rows(model, X) as rows:
+        view, blame = look(rows, model._subspace()), Blame(model)
+        found = [blame(block) for _, block in rows.blocks()]
     score, orthogonal = np.sqrt(view.s), np.sqrt(view.e)
-    found = [blame(block) for _, block in rows.blocks()]
     column, share, surplus = (np.concatenate(part) for part in zip(*found, strict=True))
+    inside, off = model.cutoffs_
     return Diagnosis(
         score=score,
         orthogonal=orthogonal,
-        score_cutoff=limits.score,
-        orthogonal_cutoff=limits.orthogonal,
-        kind=kinds(score > limits.score, orthogonal > limits.orthogonal),
+        score_cutoff=inside,
+        orthogonal_cutoff=off,
+        kind=kinds(score > inside, orthogonal > off),
         column=column,
         share=share,
         surplus=surplus,
@@ -201,8 +203,9 @@ def contributions(model: SubspaceEstimator, X: ArrayLike) -> Contributions:
     >>> bool(np.allclose(parts.score.sum(axis=1), model.distances(X).score ** 2))
     True
     """
-    sub = model._subspace()
-    y = fitted_rows(model, X).read() - sub.mean
+    with fitted_rows(model, X) as rows:
+        sub = model._subspace()
+        y = rows.read() - sub.mean
     t = y @ sub.basis.T
     score = y * ((t / sub.floored_variances()) @ sub.basis)
     return Contributions(score, (y - t @ sub.basis) ** 2)
@@ -240,7 +243,8 @@ def reasons(model: Any, X: ArrayLike) -> Reasons:
             f"{type(model).__name__} has no temperatures: only DSWL learns three "
             "weights for every row. Use diagnose, which serves all methods."
         )
-    view = look(fitted_rows(model, X), model._subspace())
+    with fitted_rows(model, X) as rows:
+        view = look(rows, model._subspace())
     a, b, c = (model.n_samples_ * tau for tau in model.tau_)
     return Reasons(-view.v / a, -view.e / b, -view.d / c)
 
@@ -283,18 +287,3 @@ def outlier_table(model: SubspaceEstimator, X: Any, *, everything: bool = False)
         types = [(name, values.dtype) for name, values in fields.items()]
         return np.rec.fromarrays([*fields.values()], dtype=types)
     return pd.DataFrame(fields)
-
-
-def column_names(model: SubspaceEstimator) -> NDArray[np.str_]:
-    """Names of the columns that a model was fitted on, or their numbers."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        names = [f"x{i}" for i in range(model.n_features_in_)]
-    return np.array([str(name) for name in names])
-
-
-def row_labels(X: Any, n: int) -> NDArray:
-    """Labels of n rows: those in the index of a frame, or their numbers."""
-    index = getattr(X, "index", None)
-    # A list has an `index` too, which is a method.
-    return np.arange(n) if index is None or callable(index) else np.asarray(index)

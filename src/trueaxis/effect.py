@@ -14,6 +14,7 @@ from scipy.linalg import subspace_angles
 
 from trueaxis.engine.starts import plain_moments
 from trueaxis.engine.subspace import solve
+from trueaxis.rows import Rows
 from trueaxis.validation import fitted_rows
 
 if TYPE_CHECKING:
@@ -87,22 +88,43 @@ def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
     >>> bool(found.shift_share[cloud.is_outlier].sum() > 0.9)
     True
     """
-    rows = fitted_rows(model, X)
+    with fitted_rows(model, X) as rows:
+        return _effect(model, rows)
+
+
+def _effect(model: SubspaceEstimator, rows: Rows) -> Effect:
     robust = model._subspace()
-    plain = solve(plain_moments(rows, None), len(robust.basis))
-    angles = principal_angles(robust.basis, plain.basis)
-    y = rows.read() - robust.mean
-    shift = plain.mean - robust.mean
-    t = y @ robust.basis.T
-    residual = y - t @ robust.basis
+    P, m = robust.basis, robust.mean
+    plain = solve(plain_moments(rows, None), len(P))
+    angles = principal_angles(P, plain.basis)
+    shift = plain.mean - m
+
+    def parts(block: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        y = block - m
+        t = y @ P.T
+        return y - t @ P, t, y
+
     # Shares know no unit, and in a unit of their own the products cannot overflow.
-    residual, t, y = (part / (np.abs(part).max() or 1.0) for part in (residual, t, y))
+    units = np.zeros(3)
+    for _, block in rows.blocks():
+        sizes = [np.abs(part).max(initial=0.0) for part in parts(block)]
+        units = np.maximum(units, sizes)
+    units[units == 0] = 1.0
     # Sum over rows of residual t', without forming D x k matrices of single rows.
-    tilt = residual.T @ t
-    tilt_share = np.einsum("ij,ij->i", residual @ tilt, t)
-    move = y @ (shift / (np.abs(shift).max() or 1.0))
-    variance = plain.variances * (len(y) / max(len(y) - 1, 1))
-    return Effect(angles, shift, _shares(tilt_share), _shares(move), variance)
+    tilt = np.zeros(P.T.shape)
+    for _, block in rows.blocks():
+        residual, t, _ = parts(block)
+        tilt += (residual / units[0]).T @ (t / units[1])
+    direction = shift / (np.abs(shift).max() or 1.0)
+    tilts, moves = np.empty(rows.shape[0]), np.empty(rows.shape[0])
+    for first, block in rows.blocks():
+        residual, t, y = parts(block)
+        some = slice(first, first + len(block))
+        tilts[some] = np.einsum("ij,ij->i", residual / units[0] @ tilt, t / units[1])
+        moves[some] = (y / units[2]) @ direction
+    n = rows.shape[0]
+    variance = plain.variances * (n / max(n - 1, 1))
+    return Effect(angles, shift, _shares(tilts), _shares(moves), variance)
 
 
 def principal_angles(P: NDArray, Q: NDArray) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ from scipy.stats import chi2
 
 from trueaxis.engine.starts import plain_moments
 from trueaxis.engine.subspace import solve
+from trueaxis.rows import Rows
 from trueaxis.validation import fitted_rows
 
 if TYPE_CHECKING:
@@ -96,7 +97,16 @@ def score_plane(
     >>> plane.scores.shape, round(plane.radius, 2)
     ((200, 2), 2.72)
     """
-    rows = fitted_rows(model, X)
+    with fitted_rows(model, X) as rows:
+        return _plane(model, rows, components, level)
+
+
+def _plane(
+    model: SubspaceEstimator,
+    rows: Rows,
+    components: Sequence[int] | None,
+    level: float,
+) -> ScorePlane:
     robust = model._subspace()
     chosen = _chosen(components, len(robust.basis))
     if not 0 < level < 1:

@@ -1,16 +1,20 @@
 """READ: the data behind one interface, so that no method knows where its rows live.
 
 `validation` turns what the user gave into a `Rows`; the engine hands it kernels. A new
-source of rows writes `shape`, `dtype` and `blocks`, and inherits the rest.
+source of rows writes `shape`, `dtype` and `blocks`, and inherits the rest; one whose
+blocks live elsewhere (other processes) writes `scan` and `map` as well. `sources` has
+those that read files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
+
+from trueaxis.memory import refuse_large
 
 # A block of this size stays in a core's own cache while a kernel goes over it
 # several times.
@@ -27,14 +31,18 @@ def rows_per_block(n_columns: int, dtype: np.dtype) -> int:
 class Kernel(Protocol):
     """What a pass over the rows does: a state, and how it takes in one block."""
 
-    n_fields: int
+    @property
+    def n_fields(self) -> int:
+        """How many numbers the record has of every row."""
+
+    @property
+    def field_type(self) -> type:
+        """Type of these numbers."""
 
     def start(self) -> Any:
         """Return an empty state."""
 
-    def absorb(
-        self, state: Any, block: NDArray, first: int
-    ) -> NDArray[np.float64] | None:
+    def absorb(self, state: Any, block: NDArray, first: int) -> NDArray | None:
         """Add a block to the state; return its per-row record (fields x rows)."""
 
     def merge(self, state: Any, other: Any) -> Any:
@@ -42,38 +50,78 @@ class Kernel(Protocol):
 
 
 class Rows:
-    """Rows that can be read block by block, any number of times."""
+    """Rows that can be read block by block, any number of times.
+
+    `with rows:` holds what reading them needs (such as a temporary file) until the end.
+
+    Attributes
+    ----------
+    shape : tuple of two ints
+    dtype : dtype
+        float64 or float32.
+    names : sequence of str, or None
+        Of the columns, where known.
+    largest : float or None
+        Largest size of a value, where known.
+    in_memory : bool
+        Whether all rows lie in memory already.
+    """
 
     shape: tuple[int, int]
     dtype: np.dtype
+    names: tuple[str, ...] | None = None
+    largest: float | None = None
+    in_memory: bool = False
 
     def blocks(self) -> Iterator[tuple[int, NDArray]]:
-        """Yield (number of the first row, block), in order."""
+        """Yield (number of the first row, block), in order.
+
+        A block may be overwritten when the next one is asked for.
+        """
         raise TypeError(f"{type(self).__name__} does not say how to read its blocks.")
 
-    def scan(self, kernel: Kernel) -> tuple[NDArray[np.float64], Any]:
+    def scan(self, kernel: Kernel) -> tuple[NDArray, Any]:
         """Read the data once; return the per-row records and the kernel's state."""
-        record = np.empty((kernel.n_fields, self.shape[0]))
+        record: NDArray = np.empty(
+            (kernel.n_fields, self.shape[0]), dtype=kernel.field_type
+        )
         state = kernel.start()
-        limit = rows_per_block(self.shape[1], self.dtype)
-        for begin, chunk in self.blocks():
-            # A source may hand out chunks of any size; kernels want what fits a cache.
-            for offset in range(0, len(chunk), limit):
-                block, first = chunk[offset : offset + limit], begin + offset
-                part = kernel.absorb(state, block, first)
-                if part is not None:
-                    record[:, first : first + len(block)] = part
+        for first, block in self._small_blocks():
+            part = kernel.absorb(state, block, first)
+            if part is not None:
+                record[:, first : first + len(block)] = part
         return record, state
 
-    def map(self, function: Callable[[NDArray], NDArray], width: int) -> NDArray:
-        """Apply a function to every block; it turns each row into `width` numbers."""
-        out = np.empty((self.shape[0], width), dtype=self.dtype)
-        for first, block in self.blocks():
+    def map(
+        self,
+        function: Callable[[NDArray], NDArray],
+        width: int,
+        dtype: DTypeLike | None = None,
+    ) -> NDArray:
+        """Apply a function to every block; it turns each row into `width` numbers.
+
+        They have the type of the rows, if no other is given.
+        """
+        shape, kind = (self.shape[0], width), np.dtype(dtype or self.dtype)
+        if not self.in_memory:
+            size = shape[0] * width * kind.itemsize
+            what = f"The answer of {shape[0]:,} rows x {width} numbers"
+            refuse_large(size, what, "Ask for some of the rows at a time.", share=0.9)
+        out = np.empty(shape, dtype=kind)
+        for first, block in self._small_blocks():
             out[first : first + len(block)] = function(block)
         return out
 
     def read(self) -> NDArray:
-        """Return all rows in memory."""
+        """Return all rows in memory, if there is room."""
+        if not self.in_memory:
+            refuse_large(
+                self.shape[0] * self.shape[1] * self.dtype.itemsize,
+                f"Reading all {self.shape[0]:,} rows x {self.shape[1]} columns",
+                "What was asked for needs all of them at once: use a method that "
+                "weighs rows, such as DSWL, which reads them block by block, or fewer "
+                "rows.",
+            )
         return self.take(np.arange(self.shape[0]))
 
     def take(self, index: NDArray[np.intp]) -> NDArray:
@@ -85,6 +133,26 @@ class Rows:
             low, high = np.searchsorted(wanted, [first, first + len(block)])
             out[order[low:high]] = block[wanted[low:high] - first]
         return out
+
+    def place(self, row: int, overall: int | None = None) -> str:
+        """Say where a row is, in words; `overall` is its number among all files."""
+        return f"row {row if overall is None else overall}"
+
+    def close(self) -> None:
+        """Give up what reading needs, such as a temporary file."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self.close()
+
+    def _small_blocks(self) -> Iterator[tuple[int, NDArray]]:
+        # A source may hand out chunks of any size; kernels want what fits a cache.
+        limit = rows_per_block(self.shape[1], self.dtype)
+        for begin, chunk in self.blocks():
+            for offset in range(0, len(chunk), limit):
+                yield begin + offset, chunk[offset : offset + limit]
 
 
 class ArrayRows(Rows):
@@ -98,6 +166,8 @@ class ArrayRows(Rows):
     >>> [(first, len(block)) for first, block in rows.blocks()]
     [(0, 2), (2, 1)]
     """
+
+    in_memory = True
 
     def __init__(self, array: NDArray, block_rows: int | None = None) -> None:
         self.array = array
@@ -125,6 +195,7 @@ class CountedRows(Rows):
         self.rows = rows
         self.counts = counts
         self.shape, self.dtype = rows.shape, rows.dtype
+        self.in_memory = rows.in_memory
         self.stand_in = rows.take(np.flatnonzero(counts)[:1])
 
     def blocks(self) -> Iterator[tuple[int, NDArray]]:

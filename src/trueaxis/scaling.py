@@ -66,7 +66,8 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self
         """
         validate_choice("how", self.how, HOW)
-        rows = validate_rows(self, X).read()
+        with validate_rows(self, X) as source:
+            rows = source.read()
         centre, unit = _robust(rows) if self.how == "robust" else _standard(rows)
         limits = np.finfo(rows.dtype)  # a unit must not round to 0 or infinity
         self.centre_ = centre.astype(rows.dtype)
@@ -85,7 +86,8 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ndarray of shape (n, D)
         """
         check_is_fitted(self, "unit_")
-        rows = validate_rows(self, X, reset=False).read()
+        with validate_rows(self, X, reset=False) as source:
+            rows = source.read()
         return (rows - self.centre_) / self.unit_
 
     def inverse_transform(self, X: ArrayLike) -> NDArray:

@@ -102,7 +102,8 @@ def trust_path(
         )
     shares = _falling(trust)
     k = model.n_components_
-    ground = Ground(rows, None, np.random.default_rng(0))
+    with rows:
+        ground = Ground(rows, None, np.random.default_rng(0))
     S = ArrayRows(ground.sample.S)
     robust = model._subspace().basis
     state, before, found = equal_weights(S, k), None, []

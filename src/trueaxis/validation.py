@@ -6,6 +6,7 @@ Everything behind this module may rely on finite floats and sensible parameters.
 from __future__ import annotations
 
 import numbers
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -16,7 +17,9 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from trueaxis.checking import CheckedRows, check_columns, refuse_nonfinite
 from trueaxis.rows import ArrayRows, Rows
+from trueaxis.sources import open_rows
 
 DTYPES = (np.float64, np.float32)
 MOST_COPIES = 1e12  # larger whole numbers are no counts of rows
@@ -31,6 +34,8 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool = True) -> Rows:
         With fact, cause and remedy, where X is not a dense, finite, numeric table.
     """
     _refuse_dask(X)
+    if _is_source(X):
+        return _validate_source(estimator, open_rows(X), reset)
     _refuse_text(X)
     if np.ma.is_masked(X):
         raise ValueError(
@@ -58,8 +63,26 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool = True) -> Rows:
             "or turn them into numbers."
         ) from None
     rows = ArrayRows(X)
-    _refuse_nonfinite(rows, estimator)
+    refuse_nonfinite(rows, getattr(estimator, "feature_names_in_", None))
     return rows
+
+
+def _is_source(X: Any) -> bool:
+    if isinstance(X, np.memmap):  # others than tables are for scikit-learn to refuse
+        return X.ndim == 2 and X.dtype.kind in "biuf" and X.size > 0
+    return isinstance(X, (Rows, str, os.PathLike))
+
+
+def _validate_source(estimator: Any, rows: Rows, reset: bool) -> Rows:
+    """Check what is known of a source before its rows are read."""
+    check_columns(estimator, rows, reset)
+    least = 2 if reset else 1
+    if rows.shape[0] < least:
+        raise ValueError(
+            f"Found array with {rows.shape[0]} sample(s) (shape={rows.shape}) while a "
+            f"minimum of {least} is required by {type(estimator).__name__}."
+        )
+    return CheckedRows(rows, getattr(estimator, "feature_names_in_", None))
 
 
 def fitted_rows(model: Any, X: Any) -> Rows:
@@ -105,37 +128,6 @@ def _is_number(cell: str | bytes) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _refuse_nonfinite(rows: Rows, estimator: Any) -> None:
-    for first, block in rows.blocks():
-        # The extremes tell of any NaN or infinity without a temporary array.
-        if np.isfinite(block.max()) and np.isfinite(block.min()):
-            continue
-        bad = ~np.isfinite(block)
-        row, column = np.argwhere(bad)[0]
-        what = "NaN" if np.isnan(block[row, column]) else "infinity"
-        names = getattr(estimator, "feature_names_in_", None)
-        name = column if names is None else repr(str(names[column]))
-        raise ValueError(
-            f"X contains {what} in row {first + row}, column {name} (such cells in "
-            f"rows {first} to {first + len(block) - 1}: {bad.sum()}). Distances need "
-            "finite numbers: drop or impute the rows."
-        )
-
-
-def refuse_overflow(rows: Rows) -> None:
-    """Refuse rows whose squares are beyond floats."""
-    limit = np.sqrt(np.finfo(rows.dtype).max) * 1e-4
-    for first, block in rows.blocks():
-        if max(block.max(), -block.min()) > limit:
-            row = first + int(np.abs(block).max(axis=1).argmax())
-            raise ValueError(
-                f"The squared distances of the rows overflow: row {row} of X has a "
-                f"value of {np.abs(block).max():.1g}, and squares of {rows.dtype} end "
-                f"at {limit:.0g}. Remove such rows, rescale X, or use DSWL, whose "
-                "robust start leaves them out."
-            )
 
 
 def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:

@@ -13,7 +13,7 @@ import secrets
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,22 +34,41 @@ def write_table(path: str | Path, fields: dict[str, Any]) -> None:
     fields : dict
         Name and values of every column, all of one length.
     """
+    write_blocks(path, iter([fields]))
+
+
+def write_blocks(path: str | Path, blocks: Iterator[dict[str, Any]]) -> None:
+    """Write a table that comes a few rows at a time, as `write_table` does.
+
+    Parameters
+    ----------
+    path : str or Path
+    blocks : iterator of dict
+        Tables with the same columns.
+    """
     name, ending = str(path), Path(str(path)).suffix.lower()
     _refuse_ending(name)
     if name != STANDARD and ending == ".parquet":
-        return _write_parquet(Path(name), fields)
-    delimiter = "\t" if ending == ".tsv" else ","
-    rows = zip(*(_printable(values) for values in fields.values()), strict=True)
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(fields)
-    writer.writerows(rows)
+        return _write_parquet(Path(name), blocks)
+    texts = _as_text(blocks, "\t" if ending == ".tsv" else ",")
     if name == STANDARD:
-        sys.stdout.write(text.getvalue())
+        sys.stdout.writelines(texts)
         return None
     with beside(name) as file:
-        file.write(text.getvalue().encode("utf-8"))
+        for text in texts:
+            file.write(text.encode("utf-8"))
     return None
+
+
+def _as_text(blocks: Iterator[dict[str, Any]], delimiter: str) -> Iterator[str]:
+    for number, fields in enumerate(blocks):
+        text = io.StringIO()
+        writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+        if number == 0:
+            writer.writerow(fields)
+        columns = (_printable(values) for values in fields.values())
+        writer.writerows(zip(*columns, strict=True))
+        yield text.getvalue()
 
 
 def refuse_table(path: str, *sources: str) -> None:
@@ -93,7 +112,7 @@ def _printable(values: Any) -> Iterator[Any]:
         yield repr(value) if isinstance(value, float) else value
 
 
-def _write_parquet(path: Path, fields: dict[str, Any]) -> None:
+def _write_parquet(path: Path, blocks: Iterator[dict[str, Any]]) -> None:
     try:
         import pyarrow
         import pyarrow.parquet as parquet
@@ -102,9 +121,16 @@ def _write_parquet(path: Path, fields: dict[str, Any]) -> None:
             f"Writing {path} needs pyarrow: pip install 'trueaxis[parquet]', or choose "
             "the ending .csv."
         ) from None
-    table = pyarrow.table({name: np.asarray(values) for name, values in fields.items()})
-    with beside(path) as file:
-        parquet.write_table(table, file)
+    with beside(path) as file, ExitStack() as closing:
+        writer: Any = None
+        for fields in blocks:
+            table = pyarrow.table(
+                {name: np.asarray(values) for name, values in fields.items()}
+            )
+            if writer is None:
+                writer = parquet.ParquetWriter(file, table.schema)
+                closing.enter_context(writer)
+            writer.write_table(table)
 
 
 @contextmanager

@@ -7,7 +7,6 @@ each row has next to none: one fused pass gives the subspace, one look the verdi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,10 +16,9 @@ from scipy.stats import chi2
 from trueaxis.engine.cutoffs import Cloud, flag_cuts
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.judge import Judged, Jury, seen_without_leverage
-from trueaxis.engine.kernels import Weighing
-from trueaxis.engine.peel import Split
+from trueaxis.engine.kernels import NOTHING, Record, Sweep, Together, Weighing
 from trueaxis.engine.quantiles import n_different_rows
-from trueaxis.engine.reweighted import EXACT, ReweightedStep, gather, look
+from trueaxis.engine.reweighted import EXACT, block_weigher, gather, look
 from trueaxis.engine.rules import Rule, View
 from trueaxis.engine.stages import Core
 from trueaxis.engine.subspace import Subspace, solve, spectrum
@@ -59,7 +57,11 @@ class Finish(Jury):
 
     def weights(self, state: Subspace, rule: Rule) -> Learned:
         """What all rows weigh at `state`."""
-        x = rule.weigh(look(self.hull.rows, state)).log_weights
+        (x,), _ = self.hull.rows.scan(_log_weights(state, rule))
+        return self._learned(x)
+
+    def _learned(self, x: NDArray[np.float64]) -> Learned:
+        """Make weights of log-weights, which are overwritten."""
         top = x.max() if self.counts is None else x[self.counts > 0].max()
         x -= top
         np.minimum(x, 0.0, out=x)  # rows that do not count may weigh anything
@@ -78,31 +80,39 @@ class Finish(Jury):
             return weights
         return weights / np.where(self.counts > 0, self.counts, 1.0)
 
-    def reweighted(self, core: Core, need: int, k: int) -> Judged:
-        """Span from rows within cut-offs, centre and variances from regular rows.
+    def reweighted(
+        self, core: Core, need: int, k: int, state: Subspace, rule: Rule
+    ) -> tuple[Learned, Judged]:
+        """What all rows weigh at `state`; and span, centre, variances and verdicts.
 
-        The core may have fewer components than k.
+        The span comes from rows within cut-offs, centre and variances from regular
+        rows. The core may have fewer components than k.
         """
         turn = core.trimmed.turn
-        state, carried = turn.next, turn.copy_weights()
-        seen = seen_without_leverage(self.kept, state, carried)
-        rule, flags = TrimRule(need).cut_rule(seen), self.cuts(seen, state)
-        rule = replace(rule, core=Cuts(min(flags.e, rule.span_e), flags.s))
+        trimmed, carried = turn.next, turn.copy_weights()
+        seen = seen_without_leverage(self.kept, trimmed, carried)
+        cut, flags = TrimRule(need).cut_rule(seen), self.cuts(seen, trimmed)
+        cut = replace(cut, core=Cuts(min(flags.e, cut.span_e), flags.s))
+        rows = self.hull.rows
         if self.large:
-            found = ReweightedStep(self.hull.rows, rule, self.counts)(state).next
+            # Nothing that is as long as the data is kept but what is asked for.
+            solving = Sweep(trimmed, block_weigher(cut), self.counts, NOTHING)
+            (x,), sums = rows.scan(Together(_log_weights(state, rule), solving))
+            learned = self._learned(x)
+            found = EXACT(sums[1].span(), sums[1].core(), trimmed)
             cuts = self.cuts(look(self.kept, found), found)
-            support = self.regular(look(self.hull.rows, found), cuts)
-            return Judged(found, cuts, support)
-        everyone = np.zeros(self.hull.rows.shape[0])
+            return learned, Judged(found, cuts, self.regular_at(found, cuts))
+        everyone = np.zeros(rows.shape[0])
         everyone[self.index] = carried
-        weighing = rule.weigh(seen_without_leverage(self.hull.rows, state, everyone))
-        sums = gather(self.hull.rows, state.mean, weighing, self.counts)
-        carried = np.exp(weighing.log_weights - sums.span().log_weight())
-        judged = self.judged(EXACT(sums.span(), sums.core(), state), carried)
-        if k == len(state.basis):
-            return judged
-        wide = solve(sums.span(), k, sums.core())
-        return self.widened(judged, wide, carried)
+        weighing = cut.weigh(seen_without_leverage(rows, trimmed, everyone))
+        moments = gather(rows, trimmed.mean, weighing, self.counts)
+        carried = np.exp(weighing.log_weights - moments.span().log_weight())
+        found = EXACT(moments.span(), moments.core(), trimmed)
+        judged = self.judged(found, carried)
+        if k > len(trimmed.basis):
+            wide = solve(moments.span(), k, moments.core())
+            judged = self.widened(judged, wide, carried)
+        return self.weights(state, rule), judged
 
     def widened(self, judged: Judged, wide: Subspace, carried: NDArray) -> Judged:
         """The same verdicts, and cut-offs for a subspace with more components."""
@@ -124,8 +134,8 @@ def finish_for(ground: Ground, core: Core, separable: NDArray[np.bool_]) -> Fini
     """Leave out the rows that the core set apart, among all rows."""
     sample, counts, kept = ground.sample, ground.counts, core.kept
     apart = np.zeros(0, dtype=np.intp)
-    if sample.large:
-        apart = np.flatnonzero(~_kept_side(ground.rows, core, separable))
+    if core.splits and sample.large:
+        apart = np.flatnonzero(_other_side(ground.rows, core, separable))
     elif core.splits:
         apart = np.delete(sample.index, kept)
     if len(apart):
@@ -141,16 +151,24 @@ def finish_for(ground: Ground, core: Core, separable: NDArray[np.bool_]) -> Fini
     )
 
 
-def _kept_side(rows: Rows, core: Core, separable: NDArray) -> NDArray[np.bool_]:
-    kept = np.ones(rows.shape[0], dtype=bool)
-    for split in core.splits:
-        side = rows.map(partial(_side, split=split, separable=separable), 1)
-        kept &= side[:, 0] > 0
-    return kept
+def _log_weights(state: Subspace, rule: Rule) -> Sweep:
+    """A look at the rows that keeps what a row-local rule makes of it, and no more."""
+
+    def log_weights(v: NDArray, e: NDArray, s: NDArray) -> NDArray[np.float64]:
+        return rule.weigh(View(v, e, s)).log_weights
+
+    return Sweep(state, record=Record(1, float, log_weights))
 
 
-def _side(block: NDArray, split: Split, separable: NDArray) -> NDArray[np.bool_]:
-    return split.keeps(block[:, separable])[:, None]
+def _other_side(rows: Rows, core: Core, separable: NDArray) -> NDArray[np.bool_]:
+    """Mark the rows that a split sets apart, in one pass for all splits."""
+
+    def apart(block: NDArray) -> NDArray[np.bool_]:
+        columns = block[:, separable]
+        sides = [~split.keeps(columns) for split in core.splits]
+        return np.logical_or.reduce(sides)[:, None]
+
+    return rows.map(apart, 1, bool)[:, 0]
 
 
 def consistent(judged: Judged, n: float, D: int) -> Judged:

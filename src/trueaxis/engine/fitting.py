@@ -124,14 +124,16 @@ class Fitting:
         if not (self.reweight or ground.sample.exact or self._is_literal()):
             start, rows = learned.turn.state, ground.rows
             learned = learn(rows, start, core.temperatures, plan, finish.counts)
-        weighed = finish.weights(learned.turn.state, rule)
+        state = learned.turn.state
         if self.reweight:
-            judged = finish.reweighted(core, least_rows(len(ground.sample.S), k), k)
+            need = least_rows(len(ground.sample.S), k)
+            weighed, judged = finish.reweighted(core, need, k, state, rule)
             counts = judged.support if finish.counts is None else finish.counts
             n = float(counts[judged.support].sum())
             judged = consistent(judged, n, ground.table.shape[1])
         else:
-            judged = finish.judged(learned.turn.state, finish.per_copy(weighed.weights))
+            weighed = finish.weights(state, rule)
+            judged = finish.judged(state, finish.per_copy(weighed.weights))
         return Outcome(
             k=k,
             subspace=ground.hull.lift(judged.subspace),

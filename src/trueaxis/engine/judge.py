@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from trueaxis.engine.cutoffs import Cloud, flag_cuts
 from trueaxis.engine.hull import Hull
+from trueaxis.engine.kernels import Record, Sweep
 from trueaxis.engine.reweighted import look
 from trueaxis.engine.rules import View
 from trueaxis.engine.subspace import Subspace
@@ -81,8 +82,22 @@ class Jury:
 
     def regular(self, view: View, cuts: Cuts) -> NDArray[np.bool_]:
         """Rows that count and lie within cut-offs."""
-        regular = (view.e <= cuts.e) & (view.s <= cuts.s)
-        return regular if self.counts is None else regular & (self.counts > 0)
+        return self._counting((view.e <= cuts.e) & (view.s <= cuts.s))
+
+    def regular_at(self, subspace: Subspace, cuts: Cuts) -> NDArray[np.bool_]:
+        """The same of all rows, without keeping their distances: for many rows."""
+
+        def within(v: NDArray, e: NDArray, s: NDArray) -> NDArray[np.bool_]:
+            return (e <= cuts.e) & (s <= cuts.s)
+
+        sweep = Sweep(subspace, record=Record(1, bool, within))
+        (regular,), _ = self.hull.rows.scan(sweep)
+        return self._counting(regular)
+
+    def _counting(self, regular: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        if self.counts is not None:
+            regular &= self.counts > 0
+        return regular
 
 
 def _alike(view: View, k: int) -> NDArray[np.float64]:

@@ -81,6 +81,7 @@ class Gather:
     """The pass that only adds up moments, with weights known for all rows."""
 
     n_fields = 0
+    field_type = float
 
     def __init__(
         self,
@@ -108,6 +109,50 @@ class Gather:
         return state.add(other)
 
 
+class Record(NamedTuple):
+    """What a pass keeps of every row.
+
+    n_fields, field_type : how many numbers, of which type
+    function : makes them of (v, e, s); None for these themselves
+    """
+
+    n_fields: int
+    field_type: type
+    function: Callable[[NDArray, NDArray, NDArray], NDArray] | None = None
+
+
+DISTANCES = Record(3, float)
+NOTHING = Record(0, float)
+
+
+class Together:
+    """Two passes in one: both kernels see a block while it is in cache.
+
+    Of the records only that of the first is kept.
+    """
+
+    def __init__(self, one: Sweep, two: Sweep) -> None:
+        self.one, self.two = one, two
+        self.n_fields, self.field_type = one.n_fields, one.field_type
+
+    def start(self) -> tuple[Sums, Sums]:
+        """Return an empty state of each."""
+        return self.one.start(), self.two.start()
+
+    def absorb(
+        self, state: tuple[Sums, Sums], block: NDArray, first: int
+    ) -> NDArray | None:
+        """Show a block to both."""
+        self.two.absorb(state[1], block, first)
+        return self.one.absorb(state[0], block, first)
+
+    def merge(
+        self, state: tuple[Sums, Sums], other: tuple[Sums, Sums]
+    ) -> tuple[Sums, Sums]:
+        """Add the states of later rows to those of earlier ones."""
+        return self.one.merge(state[0], other[0]), self.two.merge(state[1], other[1])
+
+
 class Sweep:
     """The fused pass: look at the rows, weigh them, add up their moments.
 
@@ -119,16 +164,18 @@ class Sweep:
         Turns (v, e, s) into a `Weighing`. Without it the pass only looks.
     counts : ndarray, optional
         How often each row counts.
+    record : Record
+        What to keep of every row: of many rows three distances are a lot.
     """
-
-    n_fields = 3  # v, e, s
 
     def __init__(
         self,
         subspace: Subspace,
         weigh: Weigh | None = None,
         counts: NDArray[np.float64] | None = None,
+        record: Record = DISTANCES,
     ) -> None:
+        self.n_fields, self.field_type, self._kept = record
         self.subspace = subspace
         self.weigh = weigh
         self.counts = counts
@@ -142,17 +189,19 @@ class Sweep:
         """Return an empty state."""
         return Sums.about(self.subspace.mean if self.weigh else np.zeros(0))
 
-    def absorb(self, state: Sums, block: NDArray, first: int) -> NDArray[np.float64]:
+    def absorb(self, state: Sums, block: NDArray, first: int) -> NDArray | None:
         """Look at a block and, if rows are weighed, add its moments."""
         y = state.workspace(block)
         # A row of 1e300 is infinitely far and gets weight 0: that is right.
         with np.errstate(over="ignore", invalid="ignore"):
             np.subtract(block, self.subspace.mean, out=y, casting="same_kind")
-            record = self._distances(y)
+            distances = self._distances(y)
         if self.weigh is not None:
             counts = _part(self.counts, first, len(block))
-            _accumulate(state, y, self.weigh(*record), counts)
-        return record
+            _accumulate(state, y, self.weigh(*distances), counts)
+        if self.n_fields == 0:
+            return None
+        return distances if self._kept is None else self._kept(*distances)
 
     def merge(self, state: Sums, other: Sums) -> Sums:
         """Add the state of later rows to that of earlier ones."""
@@ -161,7 +210,7 @@ class Sweep:
     def _distances(self, y: NDArray) -> NDArray[np.float64]:
         t = y @ self._axes.astype(y.dtype, copy=False)
         d = np.einsum("ij,ij->i", y, y)
-        record = np.empty((self.n_fields, len(y)))
+        record = np.empty((3, len(y)))
         v, e, s = record
         v[:], s[:] = (np.square(t) @ self._factors).T
         np.subtract(d, v, out=e)

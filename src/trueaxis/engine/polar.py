@@ -60,6 +60,7 @@ class PowerPull:
     smooth: float
     counts: NDArray[np.float64] | None
     n_fields = 0
+    field_type = float
 
     def start(self) -> list[Pull]:
         """Return an empty state."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.engine.iterate import Turn
-from trueaxis.engine.kernels import Gather, Sums, Sweep, Weighing
+from trueaxis.engine.kernels import Gather, Sums, Sweep, Weigh, Weighing
 from trueaxis.engine.moments import Moments
 from trueaxis.engine.rules import Rule, View
 from trueaxis.engine.subspace import Subspace, solve, solve_from, subspace_change
@@ -134,14 +134,7 @@ class ReweightedStep:
             weighing = self.rule.weigh(view)
             sums = gather(self.rows, state.mean, weighing, self.counts)
         span, core = sums.span(), None if weighing.core is None else sums.core()
-        if self.centre == "weighted":
-            after = self.solver(span, core, state)
-        else:
-            centre = state.mean
-            if core is not None:
-                centre = core.mean() if self.centre == "core" else centre
-                core = core.about(centre)
-            after = self.solver(span.about(centre), core, state)
+        after = self._solved(span, core, state)
         log_total = span.log_weight()
         return Weighed(
             state=state,
@@ -155,12 +148,28 @@ class ReweightedStep:
             effective=span.effective_size(),
         )
 
-    def _fused(self, state: Subspace) -> tuple[View, Sums]:
-        def weigh(v: NDArray, e: NDArray, s: NDArray) -> Weighing:
-            return self.rule.weigh(View(v, e, s))
+    def _solved(self, span: Moments, core: Moments | None, state: Subspace) -> Subspace:
+        if self.centre == "weighted":
+            return self.solver(span, core, state)
+        centre = state.mean
+        if core is not None:
+            centre = core.mean() if self.centre == "core" else centre
+            core = core.about(centre)
+        return self.solver(span.about(centre), core, state)
 
-        (v, e, s), sums = self.rows.scan(Sweep(state, weigh, self.counts))
+    def _fused(self, state: Subspace) -> tuple[View, Sums]:
+        sweep = Sweep(state, block_weigher(self.rule), self.counts)
+        (v, e, s), sums = self.rows.scan(sweep)
         return View(v, e, s, counts=self.counts), sums
+
+
+def block_weigher(rule: Rule) -> Weigh:
+    """How a rule that needs a row's own distances only weighs a block."""
+
+    def weigh(v: NDArray, e: NDArray, s: NDArray) -> Weighing:
+        return rule.weigh(View(v, e, s))
+
+    return weigh
 
 
 def _change(state: Subspace, after: Subspace) -> float:

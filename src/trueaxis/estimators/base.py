@@ -22,7 +22,7 @@ from trueaxis.diagnostics import outlier_table, over
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import Result
 from trueaxis.engine.judge import Judged
-from trueaxis.engine.kernels import Sweep
+from trueaxis.engine.kernels import Record, Sweep
 from trueaxis.engine.subspace import Subspace, fix_signs, orthonormal
 from trueaxis.rows import Rows
 from trueaxis.validation import fitted_rows, warn
@@ -74,14 +74,13 @@ class SubspaceEstimator(
         -------
         ndarray of shape (n, n_components_)
         """
-        rows = fitted_rows(self, X)
-        basis = self.components_.T
 
         def project(block: NDArray) -> NDArray:
             # Centre first: far from the origin, x P - m P loses the digits.
-            return (block - self.mean_) @ basis
+            return (block - self.mean_) @ self.components_.T
 
-        return rows.map(project, self.n_components_)
+        with fitted_rows(self, X) as rows:
+            return rows.map(project, self.n_components_)
 
     def inverse_transform(self, X: ArrayLike) -> NDArray:
         """Rows that have these scores and lie in the subspace.
@@ -116,9 +115,7 @@ class SubspaceEstimator(
         Distances
             Two arrays of length n, `score` and `orthogonal`.
         """
-        rows = fitted_rows(self, X)
-        (_, e, s), _ = rows.scan(Sweep(self._subspace()))
-        return Distances(np.sqrt(s), np.sqrt(e))
+        return Distances(*self._scanned(X, Record(2, float, _distances)))
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
         """How regular rows are: minus the larger of both distances over their cut-offs.
@@ -132,10 +129,12 @@ class SubspaceEstimator(
         ndarray of shape (n,)
             0 at the centre, -1 on a cut-off, lower for outliers.
         """
-        found, limits = self.distances(X), self.cutoffs_
-        return -np.maximum(
-            over(found.score, limits.score), over(found.orthogonal, limits.orthogonal)
-        )
+
+        def regularity(v: NDArray, e: NDArray, s: NDArray) -> NDArray:
+            found, limits = _distances(v, e, s), self.cutoffs_
+            return -np.maximum(*map(over, found, limits))
+
+        return self._scanned(X, Record(1, float, regularity))[0]
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """`score_samples` shifted so that outliers are negative.
@@ -192,6 +191,11 @@ class SubspaceEstimator(
         D = P.shape[1]
         return (P.T * (self.explained_variance_ - noise)) @ P + noise * np.eye(D)
 
+    def _scanned(self, X: ArrayLike, record: Record) -> NDArray:
+        """What is kept of every row, in one pass."""
+        with fitted_rows(self, X) as rows:
+            return rows.scan(Sweep(self._subspace(), record=record))[0]
+
     def _store(self, ground: Ground, judged: Judged, result: Result[Any]) -> None:
         """Set the attributes that every fit has."""
         D, dtype = ground.given.shape[1], ground.given.dtype
@@ -246,6 +250,10 @@ class SubspaceEstimator(
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _distances(v: NDArray, e: NDArray, s: NDArray) -> NDArray[np.float64]:
+    return np.sqrt([s, e])
 
 
 def reachable(tol: float, rows: Rows) -> float:

@@ -181,13 +181,13 @@ class DSWL(SubspaceEstimator):
         DSWL
             The fitted estimator.
         """
-        rows = validate_rows(self, X)
-        counts = validate_counts(sample_weight, rows.shape[0])
-        plan = self._plan(rows, counts)
-        ground = Ground(rows, counts, generator(self.random_state))
-        uniform = self.init == "uniform"
-        fitting = Fitting(ground, plan, uniform=uniform, reweight=self.reweight)
-        return self._learnt(ground, fitting.search(self.n_components))
+        with validate_rows(self, X) as rows:
+            counts = validate_counts(sample_weight, rows.shape[0])
+            plan = self._plan(rows, counts)
+            ground = Ground(rows, counts, generator(self.random_state))
+            uniform = self.init == "uniform"
+            fitting = Fitting(ground, plan, uniform=uniform, reweight=self.reweight)
+            return self._learnt(ground, fitting.search(self.n_components))
 
     def _plan(self, rows: Rows, counts: NDArray | None) -> Plan:
         """Check the parameters; k is found later."""

@@ -56,7 +56,8 @@ class Pursuit(IteratedMethod):
         -------
         self
         """
-        return self._fit(validate_rows(self, X))
+        with validate_rows(self, X) as rows:
+            return self._fit(rows)
 
     def _check(self) -> None:
         super()._check()

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trueaxis.checking import refuse_overflow
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import Result
 from trueaxis.engine.starts import GivenCentre
@@ -19,7 +20,6 @@ from trueaxis.estimators.base import SubspaceEstimator, reachable
 from trueaxis.rows import CountedRows, Rows
 from trueaxis.validation import (
     generator,
-    refuse_overflow,
     validate_choice,
     validate_counts,
     validate_n_components,
@@ -104,8 +104,8 @@ class Method(SubspaceEstimator):
         -------
         self
         """
-        rows = validate_rows(self, X)
-        return self._fit(rows, validate_counts(sample_weight, rows.shape[0]))
+        with validate_rows(self, X) as rows:
+            return self._fit(rows, validate_counts(sample_weight, rows.shape[0]))
 
     def _fit(self, rows: Rows, counts: NDArray | None = None) -> Self:
         n = rows.shape[0] if counts is None else int((counts > 0).sum())

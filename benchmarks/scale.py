@@ -1,0 +1,261 @@
+"""Does a fit to data larger than memory keep its promises? Ratios within one run.
+
+python benchmarks/scale.py [--rows 20000000] [--repeat 2] [--folder SCRATCH]
+
+Needs about 24 bytes per cell of disk in the folder (24 GB for 20,000,000 x 50), which
+is given back at the end. Every fit is timed in a fresh process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet as parquet
+
+from sheet import CONSOLE, Sheet
+from trueaxis import DSWL, open_rows
+
+D, K = 50, 5
+CHUNK = 100_000
+MEMORY_LIMIT = 1 << 30
+# Unequal temperatures: with equal ones weights do not depend on the components.
+TEMPERATURES = (4e-4, 1e-4, 3e-4)
+
+
+def chunks(n: int):
+    """Low rank, noise, and a fifth of outliers off the subspace, scattered."""
+    rng = np.random.default_rng(0)
+    axes = np.linalg.qr(rng.standard_normal((D, K + 1)))[0].T
+    for first in range(0, n, CHUNK):
+        m = min(CHUNK, n - first)
+        X = (rng.standard_normal((m, K)) * np.linspace(3, 1.5, K)) @ axes[:K]
+        X += 0.3 * rng.standard_normal((m, D))
+        X[rng.random(m) < 0.2] += 20 * axes[K]
+        yield X
+
+
+def write_npy(path: Path, n: int) -> None:
+    with open(path, "wb") as file:
+        header = {"descr": "<f8", "fortran_order": False, "shape": (n, D)}
+        np.lib.format.write_array_header_1_0(file, header)
+        for X in chunks(n):
+            file.write(X.data)
+
+
+def write_parquet(folder: Path, n: int, files: int = 8) -> None:
+    """The same rows, in row groups as large as pyarrow makes them by default."""
+    folder.mkdir()
+    names, pending, number = [f"x{i}" for i in range(D)], [], 0
+    most = min(1 << 20, -(-n // files))
+    held = 0
+    for X in chunks(n):
+        pending.append(X)
+        held += len(X)
+        if held >= most:
+            number, pending, held = _part(folder, names, pending, number), [], 0
+    if pending:
+        _part(folder, names, pending, number)
+
+
+def _part(folder: Path, names: list[str], pending: list, number: int) -> int:
+    X = np.vstack(pending)
+    table = pyarrow.table([np.ascontiguousarray(x) for x in X.T], names=names)
+    parquet.write_table(table, folder / f"part-{number:03}.parquet")
+    return number + 1
+
+
+def high_water() -> int:
+    """Most bytes that were resident in this process so far."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return 1024 * int(line.split()[1])
+    raise OSError("no VmHWM")
+
+
+def child(kind: str, path: str, rows: int) -> None:
+    """Fit once and print seconds and memory; runs in a process of its own."""
+    if kind == "memory":
+        source = np.load(path, mmap_mode="r")[:rows].copy()
+    elif kind == "memmap":
+        source = np.load(path, mmap_mode="r")
+    else:
+        source = open_rows(path, spool=kind != "parquet, no spool")
+    before, wall, cpu = high_water(), time.perf_counter(), time.process_time()
+    model = DSWL(K).fit(source)
+    found = {
+        "wall": time.perf_counter() - wall,
+        "cpu": time.process_time() - cpu,
+        "memory": high_water() - before,
+        "rows": len(model.weights_),
+    }
+    print(json.dumps(found))
+
+
+def measured(cases: dict[str, tuple[str, Path, int]], repeat: int) -> dict[str, dict]:
+    """Best of some runs of each, taken in turns so that a busy machine hits all."""
+    best: dict[str, dict] = {}
+    for _ in range(repeat):
+        for name, (kind, path, rows) in cases.items():
+            command = [sys.executable, __file__, "--child", kind, str(path), str(rows)]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            found = json.loads(done.stdout)
+            if name not in best or found["wall"] < best[name]["wall"]:
+                best[name] = found
+    return best
+
+
+def same_model(folder: Path) -> None:
+    """The same model from every source."""
+    n = 30_000
+    write_npy(folder / "small.npy", n)
+    write_parquet(folder / "small", n, files=3)
+    path, X = folder / "small.npy", np.load(folder / "small.npy")
+    sheet = Sheet(
+        "1. The same model from every source", "source", "options",
+        "components differ by", "weights by", "may be", "verdict",
+    )  # fmt: skip
+    options = {
+        "default": {},
+        "unequal temperatures": {
+            "tau": TEMPERATURES,
+            "reweight": False,
+            "init": "uniform",
+        },
+    }
+    sources = {
+        "memmap": np.load(path, mmap_mode="r"),
+        ".npy": open_rows(path),
+        "Parquet folder": open_rows(folder / "small"),
+        "Parquet folder, no spool": open_rows(folder / "small", spool=False),
+    }
+    for size in (1000, 7777, n):
+        sources[f".npy, blocks of {size:,}"] = open_rows(path, block_rows=size)
+    for title, given in options.items():
+        expected = DSWL(K, **given).fit(X)
+        for name, source in sources.items():
+            model = DSWL(K, **given).fit(source)
+            axes = np.abs(model.components_ - expected.components_).max()
+            weights = np.abs(model.weights_ - expected.weights_).max()
+            good = axes <= 1e-10 and weights <= 1e-8
+            sheet.add(
+                name, title, f"{axes:.1e}", f"{weights:.1e}", "1e-10, 1e-8",
+                "ok" if good else "beyond",
+            )  # fmt: skip
+    sheet.show()
+
+
+def large(folder: Path, n: int, repeat: int) -> None:
+    """Memory, time per row and growth of a fit; Parquet against a memory map."""
+    tenth = n // 10
+    start = time.perf_counter()
+    write_npy(folder / "all.npy", n)
+    write_npy(folder / "tenth.npy", tenth)
+    write_parquet(folder / "all", n)
+    seconds = time.perf_counter() - start
+    CONSOLE.print(f"{n:,} x {D} written as .npy and Parquet in {seconds:.0f} s")
+    cases = {
+        "tenth in memory": ("memory", folder / "tenth.npy", tenth),
+        "tenth, memmap": ("memmap", folder / "tenth.npy", tenth),
+        "memmap": ("memmap", folder / "all.npy", n),
+        ".npy": ("rows", folder / "all.npy", n),
+        "Parquet": ("rows", folder / "all", n),
+        "Parquet, no spool": ("parquet, no spool", folder / "all", n),
+    }
+    found = measured(cases, repeat)
+    sheet = Sheet(
+        f"Fits to {n:,} x {D}, k={K}", "source", "rows", "wall, s", "CPU, s",
+        "wall, us per row", "memory over the interpreter, MiB",
+    )  # fmt: skip
+    for name, one in found.items():
+        sheet.add(
+            name, f"{one['rows']:,}", f"{one['wall']:.2f}", f"{one['cpu']:.2f}",
+            f"{1e6 * one['wall'] / one['rows']:.2f}", f"{one['memory'] / 2**20:.0f}",
+        )  # fmt: skip
+    sheet.show()
+    verdicts(found)
+
+
+def verdicts(found: dict[str, dict]) -> None:
+    """What must hold, as ratios."""
+    whole, held = found["memmap"], found["tenth in memory"]
+    sheet = Sheet("What must hold", "what", "found", "may be", "verdict")
+
+    def line(what: str, value: float, limit: float) -> None:
+        verdict = "ok" if value <= limit else "beyond"
+        sheet.add(what, f"{value:.2f}", f"{limit:g}", verdict)
+
+    for name in ("memmap", ".npy", "Parquet", "Parquet, no spool"):
+        memory = found[name]["memory"] / MEMORY_LIMIT
+        line(f"2. Memory of the fit from {name}, GiB", memory, 1)
+    for clock in ("wall", "cpu"):
+        per_row = (whole[clock] / whole["rows"]) / (held[clock] / held["rows"])
+        line(f"2. {clock} time per row, memmap over a tenth in memory", per_row, 1.5)
+    small = found["tenth, memmap"]
+    slope = np.log(whole["wall"] / small["wall"]) / np.log(
+        whole["rows"] / small["rows"]
+    )
+    line("2. Growth with n: slope of log time over log n", float(slope), 1.1)
+    for clock in ("wall", "cpu"):
+        ratio = found["Parquet"][clock] / whole[clock]
+        line(f"3. {clock} time, Parquet over memmap", ratio, 1.5)
+    sheet.show()
+
+
+def told(folder: Path) -> None:
+    """Bad cells and columns deep inside are found and named."""
+    rng = np.random.default_rng(0)
+    deep = folder / "deep"
+    deep.mkdir()
+    names = [f"x{i}" for i in range(D)]
+    for number in range(4):
+        X = rng.standard_normal((20_000, D))
+        if number == 2:
+            X[9_017, 3] = np.nan
+        table = pyarrow.table(list(X.T.copy()), names=names)
+        path = deep / f"part-{number}.parquet"
+        parquet.write_table(table, path, row_group_size=4_500)
+    CONSOLE.print("5. What is wrong deep inside is told with its place:")
+    _show_error(deep, "part-2.parquet, row group 2, row 17 (row 49,017 of all)")
+    parquet.write_table(table.drop_columns(["x7"]), deep / "part-2.parquet")
+    _show_error(deep, "part-2.parquet")
+
+
+def _show_error(source: Path, expected: str) -> None:
+    try:
+        DSWL(K).fit(open_rows(source))
+    except ValueError as error:
+        verdict = "ok" if expected in str(error) else "beyond"
+        CONSOLE.print(f"   {error} ({verdict})", highlight=False)
+    else:
+        CONSOLE.print("   nothing was told (beyond)")
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--child"]:
+        kind, path, rows = sys.argv[2:]
+        child(kind, path, int(rows))
+        return
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=20_000_000)
+    parser.add_argument("--repeat", type=int, default=2)
+    parser.add_argument("--folder", help="where to write; default: TMPDIR")
+    args = parser.parse_args()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    with tempfile.TemporaryDirectory(dir=args.folder, prefix="scale-") as scratch:
+        folder = Path(scratch)
+        same_model(folder)
+        told(folder)
+        large(folder, args.rows, args.repeat)
+
+
+if __name__ == "__main__":
+    main()

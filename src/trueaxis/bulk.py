@@ -1,0 +1,69 @@
+"""DO what the command line asks with files that are too large to be read at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from trueaxis import console
+from trueaxis.estimators import METHODS
+from trueaxis.files import save
+from trueaxis.rows import Rows
+from trueaxis.streaming import Tally, scored_blocks, spoken, transformed_blocks
+from trueaxis.tables import STANDARD
+from trueaxis.work import Recipe
+from trueaxis.writing import write_blocks
+
+
+def fit(data: str, rows: Rows, recipe: Recipe, output: str, as_json: bool) -> None:
+    """Fit rows that are read block by block; `score` tells about each of them."""
+    method = METHODS[recipe.method]
+    model = method(n_components=recipe.n_components, **recipe.parameters)
+    start = time.perf_counter()
+    with spoken(lambda text: console.say(text, console.aside())):
+        model.fit(rows)
+    seconds = time.perf_counter() - start
+    if output:
+        save(model, output)
+    n, bad = len(model.support_), int((~model.support_).sum())
+    if as_json:
+        content = {"source": data, "rows": n, "columns": list(rows.names or ())}
+        content |= {"method": method.__name__, "n_components": model.n_components_}
+        content |= {"outliers": {"count": bad}, "seconds": seconds}
+        console.say_json(content | {"model": output or None})
+        return
+    console.say(
+        f"{bad:,} of {n:,} rows are bad. {method.__name__} with {model.n_components_} "
+        f"components in {seconds:.2f} s. `trueaxis score` tells about each row."
+    )
+    if output:
+        console.say(f"Model saved to {output}")
+
+
+def score(model: Any, rows: Rows, output: str, as_json: bool) -> None:
+    """Judge rows by a model: one line for each, in the file."""
+    tally = Tally()
+    _stream(output, scored_blocks(model, rows, tally))
+    bad = tally.outliers()
+    if as_json:
+        content = {"rows": tally.rows, "outliers": bad, "output": output or None}
+        console.say_json(content)
+    elif output != STANDARD:
+        console.say(f"{bad['count']:,} of {tally.rows:,} rows are bad")
+        console.say(f"Scored rows saved to {output}")
+
+
+def transform(model: Any, rows: Rows, names: Sequence[str], output: str) -> int:
+    """Write scores of rows on the components; return how many rows there were."""
+    tally = Tally()
+    _stream(output, transformed_blocks(model, rows, names, tally))
+    return tally.rows
+
+
+def _stream(output: str, blocks: Iterator[dict[str, Any]]) -> None:
+    if output:
+        write_blocks(output, blocks)
+        return
+    for _ in blocks:  # counted only
+        pass

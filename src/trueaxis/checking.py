@@ -1,0 +1,166 @@
+"""CHECK values: no NaN, no infinity, nothing whose square is beyond floats.
+
+Rows in memory are checked at once. Rows of a source are checked when they are read for
+the first time, since a pass of its own may cost as much as the fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.rows import CountedRows, Rows
+
+
+def refuse_nonfinite(rows: Rows, names: Sequence[Any] | None) -> None:
+    """Refuse NaN and infinity, and note the largest size of a value."""
+    largest = 0.0
+    for first, block in rows.blocks():
+        size = _size(block)
+        if not np.isfinite(size):
+            where = f"rows {first} to {first + len(block) - 1}"
+            _tell_nonfinite(
+                rows, block, np.arange(first, first + len(block)), where, names
+            )
+        largest = max(largest, size)
+    rows.largest = largest
+
+
+def refuse_overflow(rows: Rows) -> None:
+    """Refuse rows whose squares are beyond floats."""
+    limit = largest_size(rows.dtype)
+    if isinstance(rows, CheckedRows):
+        rows.limit = limit
+        return
+    # What does not count may be of any size: ask all rows first, who know already.
+    known = rows.rows.largest if isinstance(rows, CountedRows) else rows.largest
+    if known is not None and known <= limit:
+        return
+    for first, block in rows.blocks():
+        if _size(block) > limit:
+            _tell_overflow(rows, block, np.arange(first, first + len(block)), limit)
+
+
+def largest_size(dtype: np.dtype) -> float:
+    """Largest value that can be squared and summed."""
+    return float(np.sqrt(np.finfo(dtype).max) * 1e-4)
+
+
+class CheckedRows(Rows):
+    """Rows that are checked when they are read for the first time.
+
+    Parameters
+    ----------
+    rows : Rows
+    names : sequence of str, or None
+        Of the columns, for messages.
+    """
+
+    def __init__(self, rows: Rows, names: Sequence[Any] | None = None) -> None:
+        self.rows = rows
+        self.shape, self.dtype, self.names = rows.shape, rows.dtype, rows.names
+        self.in_memory = rows.in_memory
+        self.limit = np.inf
+        self._columns = names if rows.names is None else rows.names
+        self._checked = 0  # rows from the first on
+
+    def blocks(self) -> Iterator[tuple[int, NDArray]]:
+        """Yield (number of the first row, block), in order."""
+        for first, block in self.rows.blocks():
+            if first + len(block) > self._checked:
+                where = f"rows {first:,} to {first + len(block) - 1:,}"
+                self._check(block, np.arange(first, first + len(block)), where)
+                if first <= self._checked:
+                    self._checked = first + len(block)
+            yield first, block
+
+    def take(self, index: NDArray[np.intp]) -> NDArray:
+        """Copy the rows with these numbers into memory, in the order of `index`."""
+        out = self.rows.take(index)
+        self._check(out, index, f"the {len(index):,} rows looked at")
+        return out
+
+    def place(self, row: int, overall: int | None = None) -> str:
+        """Say where a row is."""
+        return self.rows.place(row, overall)
+
+    def close(self) -> None:
+        """Give up what reading needs."""
+        self.rows.close()
+
+    def __enter__(self) -> CheckedRows:
+        self.rows.__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self.rows.__exit__(*raised)
+
+    def _check(self, block: NDArray, index: NDArray, where: str) -> None:
+        size = _size(block)
+        if not np.isfinite(size):
+            _tell_nonfinite(self, block, index, where, self._columns)
+        if size > self.limit:
+            _tell_overflow(self, block, index, self.limit)
+
+
+def check_columns(estimator: Any, rows: Rows, reset: bool) -> None:
+    """Store number and names of columns, or compare them with those of the fit."""
+    n, names = rows.shape[1], rows.names
+    if reset:
+        estimator.n_features_in_ = n
+        if names is not None:
+            estimator.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+        return
+    kind, fitted = type(estimator).__name__, estimator.n_features_in_
+    if n != fitted:
+        raise ValueError(
+            f"X has {n} features, but {kind} is expecting {fitted} features as input. "
+            "Pass the columns that it was fitted on, in the same order."
+        )
+    known = getattr(estimator, "feature_names_in_", None)
+    if names is None or known is None or list(names) == list(known):
+        return
+    at = next(i for i in range(n) if names[i] != known[i])
+    raise ValueError(
+        f"Column {at} of X is {names[at]!r}, but {kind} was fitted on {known[at]!r} "
+        "there. Open the source with columns=list(model.feature_names_in_)."
+    )
+
+
+def _size(block: NDArray) -> float:
+    # The extremes tell of any NaN or infinity without a temporary array.
+    return max(float(block.max(initial=0.0)), -float(block.min(initial=0.0)))
+
+
+def _tell_nonfinite(
+    rows: Rows,
+    block: NDArray,
+    index: NDArray,
+    where: str,
+    names: Sequence[Any] | None,
+) -> None:
+    bad = ~np.isfinite(block)
+    row, column = np.argwhere(bad)[0]
+    what = "NaN" if np.isnan(block[row, column]) else "infinity"
+    name = column if names is None else repr(str(names[column]))
+    raise ValueError(
+        f"X contains {what} in {rows.place(int(index[row]))}, column {name} (such "
+        f"cells in {where}: {bad.sum()}). Distances need finite numbers: drop or "
+        "impute the rows."
+    )
+
+
+def _tell_overflow(rows: Rows, block: NDArray, index: NDArray, limit: float) -> None:
+    row = int(np.abs(block).max(axis=1).argmax())
+    place = rows.place(int(index[row]))
+    raise ValueError(
+        f"The squared distances of the rows overflow: {place} of X has a value of "
+        f"{np.abs(block).max():.1g}, and squares of {rows.dtype} end at "
+        f"{limit:.0g}. Remove such rows, rescale X, or use DSWL, whose robust start "
+        "leaves them out."
+    )

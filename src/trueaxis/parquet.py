@@ -1,0 +1,196 @@
+"""READ Parquet files, a row group at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.raw import of_all
+from trueaxis.rows import Rows, rows_per_block
+from trueaxis.watch import SourceError, Watched
+
+BATCH_ROWS = 1 << 15
+
+
+def parquet_head(path: Path, name: str) -> tuple[int, list[str]]:
+    """Number of rows and names of all columns, numbers or not."""
+    with _opened(Watched.of(path, name)) as file:
+        return file.metadata.num_rows, list(file.schema_arrow.names)
+
+
+class ParquetRows(Rows):
+    """Rows of one Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        In messages.
+    columns : sequence of str, optional
+        Those to read; all, if not given.
+    block_rows : int, optional
+    """
+
+    names: tuple[str, ...]
+
+    def __init__(
+        self,
+        path: Path,
+        name: str,
+        columns: Sequence[str] | None = None,
+        block_rows: int | None = None,
+    ) -> None:
+        self.watched, self.name = Watched.of(path, name), name
+        with _opened(self.watched) as file:
+            schema, groups = file.schema_arrow, file.metadata
+            sizes = [groups.row_group(i).num_rows for i in range(groups.num_row_groups)]
+        self.names = _chosen(schema.names, columns, name)
+        fields = {field.name: field.type for field in schema}
+        self.dtype = _float_type([fields[column] for column in self.names], self)
+        # Numbers of the rows with which groups begin, and of all.
+        self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+        self.shape = (int(self.starts[-1]), len(self.names))
+        self.block_rows = block_rows or rows_per_block(self.shape[1], self.dtype)
+
+    def blocks(self) -> Iterator[tuple[int, NDArray]]:
+        """Yield (number of the first row, block), in order."""
+        return self._blocks(range(len(self.starts) - 1))
+
+    def take(self, index: NDArray[np.intp]) -> NDArray:
+        """Copy the rows with these numbers; groups without any are not read."""
+        order = np.argsort(index, kind="stable")
+        wanted = index[order]
+        out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
+        groups = np.unique(self.starts.searchsorted(wanted, side="right") - 1)
+        for first, block in self._blocks(groups.tolist()):
+            low, high = np.searchsorted(wanted, [first, first + len(block)])
+            out[order[low:high]] = block[wanted[low:high] - first]
+        return out
+
+    def place(self, row: int, overall: int | None = None) -> str:
+        """Say where a row is."""
+        group = int(self.starts.searchsorted(row, side="right")) - 1
+        overall = row if overall is None else overall
+        within = row - int(self.starts[group])
+        return f"{self.name}, row group {group}, row {within:,}" + of_all(overall)
+
+    def _blocks(self, groups: Sequence[int]) -> Iterator[tuple[int, NDArray]]:
+        self.watched.check()
+        out = np.empty((self.block_rows, self.shape[1]), dtype=self.dtype)
+        with (
+            _opened(self.watched) as file,
+            closing(ahead(self._batches(file, groups))) as batches,
+        ):
+            for first, batch in batches:
+                for block in self._numbers(batch, out):
+                    yield first, block
+                    first += len(block)
+        self.watched.check()
+
+    def _batches(self, file: Any, groups: Sequence[int]) -> Iterator[tuple[int, Any]]:
+        import pyarrow
+
+        for group in groups:
+            first, last = (int(row) for row in self.starts[group : group + 2])
+            try:
+                for batch in file.iter_batches(
+                    BATCH_ROWS,
+                    row_groups=[group],
+                    columns=list(self.names),
+                    use_threads=False,
+                ):
+                    yield first, batch
+                    first += batch.num_rows
+            except (OSError, pyarrow.ArrowException) as error:
+                self.watched.check()
+                raise SourceError(
+                    f"Reading {self.name}, row group {group}, failed after row "
+                    f"{first:,} of {last:,} ({error}). Write the file again."
+                ) from error
+
+    def _numbers(self, batch: Any, out: NDArray) -> Iterator[NDArray]:
+        import pyarrow
+        import pyarrow.compute as compute
+
+        wanted = pyarrow.from_numpy_dtype(self.dtype)
+        lines = [
+            compute.cast(batch.column(name), wanted, safe=False).to_numpy(
+                zero_copy_only=False  # a null becomes NaN
+            )
+            for name in self.names
+        ]
+        # By columns into a block that stays in cache.
+        for begin in range(0, batch.num_rows, len(out)):
+            block = out[: min(len(out), batch.num_rows - begin)]
+            for j, line in enumerate(lines):
+                block[:, j] = line[begin : begin + len(block)]
+            yield block
+
+
+def _opened(watched: Watched) -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise SourceError(
+            f"{watched.name} is a Parquet file, and pyarrow is not installed: pip "
+            "install 'trueaxis[parquet]', or save it as .npy."
+        ) from None
+    try:
+        # Without a buffer of its own it would hold every column chunk whole.
+        return parquet.ParquetFile(watched.path, pre_buffer=False, buffer_size=1 << 18)
+    except (OSError, pyarrow.ArrowException) as error:
+        raise SourceError(
+            f"{watched.name} ({watched.size:,} bytes) is no whole Parquet file "
+            f"({error}): write it again."
+        ) from None
+
+
+def ahead(items: Iterator[Any]) -> Generator[Any, None, None]:
+    """The same items, each made by a thread while the one before it is used."""
+    with ThreadPoolExecutor(1) as worker:
+        coming = worker.submit(next, items, None)
+        while (item := coming.result()) is not None:
+            coming = worker.submit(next, items, None)
+            yield item
+
+
+def _chosen(
+    known: Sequence[str], columns: Sequence[str] | None, name: str
+) -> tuple[str, ...]:
+    for column in known if columns is None else columns:
+        if list(known).count(column) != 1:
+            what = "no column" if column not in known else "two columns"
+            raise SourceError(
+                f"{name} has {what} {column!r}; its {len(known)} columns are "
+                f"{_listed(known)}."
+            )
+    chosen = tuple(known if columns is None else columns)
+    if not chosen:
+        raise SourceError(f"{name} has no column to read, of {len(known)}.")
+    return chosen
+
+
+def _listed(names: Sequence[str], most: int = 12) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more
+
+
+def _float_type(types: Sequence[Any], rows: ParquetRows) -> np.dtype:
+    from pyarrow import types as kinds
+
+    known = (kinds.is_integer, kinds.is_floating, kinds.is_boolean, kinds.is_decimal)
+    for column, type_ in zip(rows.names, types, strict=True):
+        if not any(is_kind(type_) for is_kind in known):
+            raise SourceError(
+                f"Column {column!r} of {rows.name} has values of type {type_}: only "
+                "numbers can be analysed. Choose the others with columns=[...]."
+            )
+    single = all(kinds.is_float32(type_) for type_ in types)
+    return np.dtype(np.float32 if single else np.float64)

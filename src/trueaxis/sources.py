@@ -1,0 +1,246 @@
+"""OPEN rows that are larger than memory: files, lists of files, whatever slices.
+
+`open_rows` picks the reader. `raw` reads plain numbers, `parquet` decodes, `spool`
+keeps what was decoded.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.parquet import ParquetRows, parquet_head
+from trueaxis.raw import float_type, mapped_rows, npy_rows
+from trueaxis.rows import ArrayRows, Rows
+from trueaxis.slices import SlicedRows
+from trueaxis.spool import SpooledRows
+from trueaxis.watch import SourceError
+
+ENDINGS = (".npy", ".parquet")
+
+
+def open_rows(
+    source: Any,
+    *,
+    columns: Sequence[str] | Sequence[int] | None = None,
+    spool: bool = True,
+    block_rows: int | None = None,
+) -> Rows:
+    """Open rows that need not fit in memory, for `fit`, `transform`, `predict`...
+
+    Parameters
+    ----------
+    source : path, list of paths, or array-like
+        A .npy or Parquet file; a folder of such files (in the order of their names),
+        or a list of them, with the same columns; a `numpy.memmap`; an HDF5 or Zarr
+        array, or any object with `shape`, `dtype` and slices of rows.
+    columns : sequence of str or int, optional
+        Those to read: names in Parquet files, numbers otherwise.
+    spool : bool, default=True
+        Decode Parquet once, to a temporary file of plain numbers (in TMPDIR) that goes
+        when the work is done; with False it is decoded anew in every pass.
+    block_rows : int, optional
+        Rows to read at a time; about 1 MB of them, if not given.
+
+    Returns
+    -------
+    Rows
+        Nothing has been read yet but what the files say about themselves. In a `with`
+        statement a spool serves all that is done inside; else it is made anew by every
+        `fit` or `transform`.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import numpy as np
+    >>> from trueaxis import DSWL, open_rows
+    >>> from trueaxis.datasets import planted
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "cloud.npy"
+    >>> np.save(path, planted("ocs", share=0.2).X)
+    >>> rows = open_rows(path)
+    >>> rows.shape
+    (500, 20)
+    >>> int((~DSWL(3).fit(rows).support_).sum()) >= 100
+    True
+    """
+    if block_rows is not None and not (
+        isinstance(block_rows, (int, np.integer)) and block_rows >= 1
+    ):
+        raise ValueError(
+            f"block_rows={block_rows!r} is no number of rows: pass a whole number of "
+            "at least 1, or None."
+        )
+    if isinstance(columns, (str, bytes)):
+        raise TypeError(f"columns={columns!r} is one name: pass a list of names.")
+    if isinstance(source, Rows):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        files, names = _files(Path(source))
+    elif isinstance(source, (list, tuple)):
+        if not source or not all(isinstance(s, (str, os.PathLike)) for s in source):
+            raise TypeError(
+                f"The list has {len(source)} items, not all of them paths: pass paths "
+                "of .npy or Parquet files, or an array."
+            )
+        files, names = [Path(path) for path in source], [str(path) for path in source]
+    else:
+        return _array_rows(source, columns, block_rows)
+    parts = [
+        _file_rows(path, name, columns, block_rows)
+        for path, name in zip(files, names, strict=True)
+    ]
+    _refuse_different(parts, names)
+    if columns is None and isinstance(parts[0], ParquetRows):
+        # Files may have their columns in another order than the first.
+        wanted = parts[0].names
+        parts = [
+            part
+            if part.names in (wanted, None)
+            else _file_rows(path, name, wanted, block_rows)
+            for part, path, name in zip(parts, files, names, strict=True)
+        ]
+    rows = parts[0] if len(parts) == 1 else StackedRows(parts)
+    decoded = any(isinstance(part, ParquetRows) for part in parts)
+    return SpooledRows(rows, block_rows) if spool and decoded else rows
+
+
+def head(path: Path) -> tuple[int, list[str]]:
+    """Number of rows and names of the columns of a file, or of a folder's first.
+
+    Columns without names are x0, x1, ...; those of Parquet need not be numbers.
+    """
+    files, names = _files(path)
+    if files[0].suffix.lower() == ".parquet":
+        return parquet_head(files[0], names[0])
+    n, width = npy_rows(files[0], names[0]).shape
+    return n, [f"x{i}" for i in range(width)]
+
+
+def _files(path: Path) -> tuple[list[Path], list[str]]:
+    if not path.is_dir():
+        return [path], [str(path)]
+    found = sorted(
+        file
+        for file in path.rglob("*")
+        if file.suffix.lower() in ENDINGS and not file.name.startswith((".", "_"))
+    )
+    if not found:
+        raise SourceError(
+            f"The folder {path} has no file that ends in {' or '.join(ENDINGS)}: name "
+            "another one."
+        )
+    return found, [str(file.relative_to(path)) for file in found]
+
+
+def _file_rows(path: Path, name: str, columns: Any, block_rows: int | None) -> Rows:
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise SourceError(
+            f"{name} ends in neither {' nor '.join(ENDINGS)}, and only such files are "
+            "read block by block. Convert it, or read it into memory, for instance "
+            "with pandas.read_csv."
+        )
+    if ending == ".npy":
+        return npy_rows(path, name, columns, block_rows)
+    return ParquetRows(path, name, columns, block_rows)
+
+
+def _refuse_different(parts: Sequence[Rows], names: Sequence[str]) -> None:
+    first, start = parts[0], 0
+    for part, name in zip(parts, names, strict=True):
+        where = f"{name} (rows {start:,} to {start + part.shape[0] - 1:,} of all)"
+        start += part.shape[0]
+        if part.shape[1] != first.shape[1]:
+            raise SourceError(
+                f"{where} has {part.shape[1]} columns, but {names[0]} has "
+                f"{first.shape[1]}: files must have the same columns."
+                + _missing(part, first)
+            )
+        if part.names and first.names and set(part.names) != set(first.names):
+            raise SourceError(
+                f"{where} has other columns than {names[0]}." + _missing(part, first)
+            )
+
+
+def _missing(part: Rows, first: Rows) -> str:
+    if not (part.names and first.names):
+        return ""
+    lacks = [name for name in first.names if name not in part.names]
+    more = [name for name in part.names if name not in first.names]
+    told = f" It lacks {lacks[:5]}." if lacks else ""
+    told += f" It has {more[:5]} beyond them." if more else ""
+    return told + " Choose the common ones with columns=[...]."
+
+
+def _array_rows(source: Any, columns: Any, block_rows: int | None) -> Rows:
+    kind = type(source)
+    if kind.__module__.split(".")[0] == "dask":
+        raise TypeError(
+            f"The source is a Dask {kind.__name__}, which would have to be pulled into "
+            "memory whole. If it fits there, pass its compute()."
+        )
+    try:
+        shape = tuple(int(size) for size in source.shape)
+        stored = np.dtype(source.dtype)
+        sliceable = hasattr(kind, "__getitem__")
+    except (AttributeError, TypeError):
+        sliceable = False
+    if not sliceable:
+        raise TypeError(
+            f"The source is a {kind.__name__}: pass a path, a list of paths, or an "
+            "object with shape, dtype and slices of rows. What is in memory, such as a "
+            "data frame, goes to fit as it is."
+        )
+    if len(shape) != 2:
+        raise SourceError(
+            f"The source is a {kind.__name__} of shape {shape}: rows and columns are "
+            "needed. Reshape it to two dimensions."
+        )
+    float_type(stored, f"The {kind.__name__}")
+    if isinstance(source, np.memmap):
+        mapped = mapped_rows(source, columns, block_rows)
+        if mapped is not None:
+            return mapped
+    elif isinstance(source, np.ndarray) and columns is None:
+        if stored == float_type(stored, "").newbyteorder("="):
+            return ArrayRows(np.asarray(source), block_rows)
+    return SlicedRows(source, columns, block_rows)
+
+
+class StackedRows(Rows):
+    """Rows of several sources, one after another."""
+
+    def __init__(self, parts: Sequence[Rows]) -> None:
+        self.parts = list(parts)
+        self.names = next((part.names for part in parts if part.names), None)
+        lengths = [part.shape[0] for part in parts]
+        self.starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
+        self.shape = (int(self.starts[-1]), parts[0].shape[1])
+        filled = [part for part in parts if part.shape[0]]
+        self.dtype = np.result_type(*(part.dtype for part in filled or parts))
+
+    def blocks(self) -> Iterator[tuple[int, NDArray]]:
+        """Yield (number of the first row, block), in order."""
+        for start, part in zip(self.starts, self.parts, strict=False):
+            for first, block in part.blocks():
+                yield int(start) + first, block.astype(self.dtype, copy=False)
+
+    def take(self, index: NDArray[np.intp]) -> NDArray:
+        """Copy the rows with these numbers into memory, in the order of `index`."""
+        out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
+        owner = self.starts.searchsorted(index, side="right") - 1
+        for number in np.unique(owner):
+            mine = np.flatnonzero(owner == number)
+            out[mine] = self.parts[number].take(index[mine] - self.starts[number])
+        return out
+
+    def place(self, row: int, overall: int | None = None) -> str:
+        """Say where a row is."""
+        number = int(self.starts.searchsorted(row, side="right")) - 1
+        within = row - int(self.starts[number])
+        return self.parts[number].place(within, row if overall is None else overall)

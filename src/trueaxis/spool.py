@@ -1,0 +1,140 @@
+"""SPOOL: rows that are slow to decode, written once as plain numbers.
+
+The file has no name (or, on Windows, goes with its last handle): whatever happens to
+the process, nothing is left behind.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.memory import shown_size
+from trueaxis.raw import RawRows
+from trueaxis.rows import Rows
+from trueaxis.watch import Read, SourceError, as_bytes, fill
+
+LOG = logging.getLogger("trueaxis")
+
+
+class Spool:
+    """A temporary file of numbers."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+        self._one_at_a_time = threading.Lock()
+
+    @contextmanager
+    def reader(self) -> Iterator[Read]:
+        """Open for one pass."""
+
+        def read(out: NDArray, position: int) -> None:
+            with self._one_at_a_time:
+                self.file.seek(position)
+                fill(out, self.file.readinto, "The spool", position)  # type: ignore[attr-defined]
+
+        yield read
+
+
+class SpooledRows(Rows):
+    """Rows that are decoded at their first use, and read as plain numbers from then on.
+
+    The spool lives until the last `with` that holds these rows ends; a fit is one.
+
+    Parameters
+    ----------
+    rows : Rows
+        To decode.
+    block_rows : int, optional
+    """
+
+    def __init__(self, rows: Rows, block_rows: int | None = None) -> None:
+        self.rows = rows
+        self.shape, self.dtype, self.names = rows.shape, rows.dtype, rows.names
+        self.block_rows = block_rows
+        self._spooled: RawRows | None = None
+        self._file: IO[bytes] | None = None
+        self._holders = 0
+
+    def blocks(self) -> Iterator[tuple[int, NDArray]]:
+        """Yield (number of the first row, block), in order."""
+        return self._decoded().blocks()
+
+    def take(self, index: NDArray[np.intp]) -> NDArray:
+        """Copy the rows with these numbers into memory, in the order of `index`."""
+        return self._decoded().take(index)
+
+    def place(self, row: int, overall: int | None = None) -> str:
+        """Say where a row is."""
+        return self.rows.place(row, overall)
+
+    def close(self) -> None:
+        """Remove the spool; the rows are decoded anew when they are read again."""
+        self._spooled = None
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def __enter__(self) -> SpooledRows:
+        self._holders += 1
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._holders -= 1
+        if self._holders == 0:
+            self.close()
+
+    def _decoded(self) -> RawRows:
+        if self._spooled is not None:
+            return self._spooled
+        folder, size = tempfile.gettempdir(), self._size()
+        free = shutil.disk_usage(folder).free
+        if size > free:
+            raise SourceError(
+                f"Decoding {self.shape[0]:,} rows takes {shown_size(size)} in "
+                f"{folder}, which has {shown_size(free)} left. Set TMPDIR to a folder "
+                "with more, or pass spool=False to decode them in every pass instead."
+            )
+        LOG.info(
+            "Decoding %s rows to a temporary file of %s in %s, removed at the end.",
+            f"{self.shape[0]:,}", shown_size(size), folder,
+        )  # fmt: skip
+        file = tempfile.TemporaryFile(prefix="trueaxis-", dir=folder, buffering=0)
+        try:
+            self._write(file, folder)
+        except BaseException:  # an interrupt, too
+            file.close()
+            raise
+        self._file = file
+        # Rows that are read outside of any `with` give their spool back as they go.
+        weakref.finalize(self, file.close)
+        self._spooled = RawRows(
+            Spool(file), "The spool", 0, self.shape, self.dtype,
+            block_rows=self.block_rows,
+        )  # fmt: skip
+        return self._spooled
+
+    def _write(self, file: IO[bytes], folder: str) -> None:
+        for _, block in self.rows.blocks():
+            view = as_bytes(np.ascontiguousarray(block))
+            try:
+                while len(view):
+                    view = view[file.write(view) :]
+            except OSError as error:
+                raise SourceError(
+                    f"Writing {shown_size(self._size())} of decoded rows in {folder} "
+                    f"failed ({error.strerror}). Set TMPDIR to a folder with more "
+                    "space, or pass spool=False."
+                ) from error
+
+    def _size(self) -> int:
+        return self.shape[0] * self.shape[1] * self.dtype.itemsize

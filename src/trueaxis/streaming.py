@@ -1,0 +1,152 @@
+"""STREAM files that are large through a model, and what it says to another file.
+
+The same answers as `analysis` and `summary` give for a table in memory, a block of rows
+at a time.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.analysis import analyse, names_are_known
+from trueaxis.checking import CheckedRows
+from trueaxis.diagnostics import column_names
+from trueaxis.rows import Rows
+from trueaxis.scaling import parted
+from trueaxis.sources import ENDINGS, head, open_rows
+from trueaxis.summary import scored, who
+from trueaxis.tables import STANDARD, Choice, TableError
+
+LARGE_BYTES = 1 << 28  # from which on a file is streamed
+BLOCK_BYTES = 1 << 24
+
+
+def large_rows(
+    model: Any, data: str, choice: Choice, *, spool: bool = False
+) -> Rows | None:
+    """The rows of a file that had better not be read at once; None of any other.
+
+    Without a model they have the columns of the choice. Names and labels of rows are no
+    numbers: tables with them are read whole.
+    """
+    path = Path(data)
+    folder = data != STANDARD and _is_one_table(path)
+    if data == STANDARD or not (folder or path.suffix.lower() in ENDINGS):
+        return None
+    if not folder and (choice.id or choice.label or not path.is_file()):
+        return None
+    n, known = head(path)
+    if not folder and 8 * n * len(known) < LARGE_BYTES:
+        return None
+    method = None if model is None else parted(model).model
+    wanted = _wanted(method, known, choice, data)
+    block_rows = max(1, BLOCK_BYTES // (8 * len(wanted)))
+    columns: Sequence[Any] = wanted
+    if any(file.suffix.lower() == ".npy" for file in (path, *path.glob("*.npy"))):
+        columns = [known.index(name) for name in wanted]  # they have no names
+    if spool:  # to be read often: in blocks that fit a cache
+        return NamedRows(open_rows(data, columns=columns), wanted)
+    rows = open_rows(data, columns=columns, spool=False, block_rows=block_rows)
+    return CheckedRows(rows, wanted)
+
+
+def _is_one_table(path: Path) -> bool:
+    """Whether all files of a folder are parts of one table."""
+    found = {
+        file.suffix.lower()
+        for file in (path.rglob("*") if path.is_dir() else ())
+        if file.is_file() and not file.name.startswith((".", "_"))
+    }
+    return len(found) == 1 and found <= set(ENDINGS)
+
+
+def _wanted(
+    method: Any, known: Sequence[str], choice: Choice, data: str
+) -> Sequence[str]:
+    """Names of the columns that a model was fitted on, or is to be."""
+    if hasattr(method, "feature_names_in_"):
+        wanted = column_names(method).tolist()
+    else:
+        wanted = [name for name in choice.columns or known if name not in choice.drop]
+    for name in wanted:
+        if name not in known:
+            raise TableError(
+                f"There is no column {name!r} in {data}; there are {', '.join(known)}."
+            )
+    if method is not None and len(wanted) != method.n_features_in_:
+        raise TableError(
+            f"{data} has {len(wanted)} columns, but the model was fitted on "
+            f"{method.n_features_in_}, whose names it does not know: choose them with "
+            "--columns or --drop, in the same order."
+        )
+    return wanted
+
+
+class NamedRows(CheckedRows):
+    """Rows whose columns get names, if they had none."""
+
+    def __init__(self, rows: Rows, names: Sequence[str]) -> None:
+        super().__init__(rows, names)
+        self.names = tuple(names)
+
+
+@contextmanager
+def spoken(say: Callable[[str], None]) -> Iterator[None]:
+    """Say what is logged meanwhile, such as the size of a spool."""
+
+    class Speaker(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            say(record.getMessage())
+
+    log, speaker = logging.getLogger("trueaxis"), Speaker(logging.INFO)
+    before = log.level
+    log.addHandler(speaker)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+        log.removeHandler(speaker)
+
+
+class Tally:
+    """What is counted while rows go by."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.kinds: Counter[str] = Counter()
+
+    def outliers(self) -> dict[str, int]:
+        """How many there were, of each kind."""
+        kinds = {kind: self.kinds[kind] for kind in ("inside", "off", "both")}
+        return {"count": sum(kinds.values()), **kinds}
+
+
+def scored_blocks(model: Any, rows: Rows, tally: Tally) -> Iterator[dict[str, Any]]:
+    """What is said about every row, as tables of some rows each."""
+    for first, block in rows.blocks():
+        ids = np.arange(first, first + len(block))
+        found = analyse(model, block, ids=ids)
+        tally.rows += len(block)
+        tally.kinds.update(found.counts)
+        yield scored(found)
+
+
+def transformed_blocks(
+    model: Any, rows: Rows, names: Sequence[str], tally: Tally
+) -> Iterator[dict[str, Any]]:
+    """Scores of rows on the components, as tables of some rows each."""
+    for first, block in rows.blocks():
+        with names_are_known():
+            scores: NDArray = model.transform(block)
+        tally.rows += len(block)
+        fields = who(np.arange(first, first + len(block)), None, len(block))
+        yield fields | dict(zip(names, scores.T, strict=True))
