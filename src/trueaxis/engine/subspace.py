@@ -51,7 +51,9 @@ class Subspace:
 
     def floored_variances(self) -> NDArray[np.float64]:
         """Variances that are safe to divide by."""
-        floor = max(VARIANCE_FLOOR * self.total, np.finfo(float).tiny)
+        tiny = np.finfo(float).tiny
+        # Where nothing varies, distances are huge, but finite.
+        floor = max(VARIANCE_FLOOR * self.total, tiny) if self.total > tiny else 1e-150
         return np.maximum(self.variances, floor)
 
 
