@@ -21,6 +21,7 @@ from trueaxis.options import (
     several,
     size_options,
     table_options,
+    table_target,
 )
 
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -62,8 +63,7 @@ def score(
     """Judge rows by a saved model: outlier or not, which kind, because of what."""
     from trueaxis import commands
 
-    target = output or ("" if as_json else "-")
-    refuse_both(target, as_json)
+    target = table_target(output, as_json)
     commands.score(model, data, choice(options), target, as_json)
 
 
@@ -79,8 +79,7 @@ def transform(
     """Compute the scores of rows on the components of a saved model."""
     from trueaxis import commands
 
-    target = output or ("" if as_json else "-")
-    refuse_both(target, as_json)
+    target = table_target(output, as_json)
     commands.transform(model, data, choice(options), target, as_json)
 
 

@@ -65,7 +65,7 @@ def score(
     if rows is not None:
         bulk.score(model, rows, output, as_json)
         return
-    found = judged(model_path, data, choice).found
+    found = judged(model, model_path, data, choice).found
     if output:
         write_table(output, scored(found))
     if as_json:
@@ -127,7 +127,7 @@ def report(
     with console.stages(["reading", "fitting", "looking", *STAGES]) as begin:
         if model_path:
             begin("looking")
-            work = judged(model_path, data, choice)
+            work = judged(load(model_path), model_path, data, choice)
             content = judgement(work.found)
         else:
             work = fitted(data, choice, recipe, begin)

@@ -282,3 +282,10 @@ def refuse_both(output: str, as_json: bool) -> None:
         raise click.UsageError(
             "--json and -o - would both write to standard output: choose one."
         )
+
+
+def table_target(output: str | None, as_json: bool) -> str:
+    """Where a table goes: as asked, nowhere beside JSON, else to standard output."""
+    target = output or ("" if as_json else "-")
+    refuse_both(target, as_json)
+    return target

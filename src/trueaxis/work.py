@@ -13,7 +13,6 @@ from trueaxis import console
 from trueaxis.analysis import Analysis, analyse
 from trueaxis.diagnostics import column_names
 from trueaxis.estimators import METHODS
-from trueaxis.files import load
 from trueaxis.repeat import Origin
 from trueaxis.scaling import ColumnScaler, joined, parted
 from trueaxis.tables import Choice, Table, TableError, read_table
@@ -96,9 +95,8 @@ def scaler_for(recipe: Recipe, table: Table) -> ColumnScaler | None:
     return ColumnScaler(recipe.scale).fit(table.X)  # type: ignore[arg-type]
 
 
-def judged(model_path: str, data: str, choice: Choice) -> Work:
-    """Read a model and a table, and ask all that there is to tell."""
-    model = load(model_path)
+def judged(model: Any, model_path: str, data: str, choice: Choice) -> Work:
+    """Read a table for a model that was loaded, and ask all that there is to tell."""
     table = table_for(model, data, choice)
     found = analyse(
         model, table.X, ids=table.ids, labels=table.labels, of_the_fit=False

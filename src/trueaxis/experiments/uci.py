@@ -15,11 +15,11 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import subspace_angles
 from scipy.spatial.distance import cdist
 
 from trueaxis.datasets import UCI, contaminate, load
 from trueaxis.datasets.loading import at_hand
+from trueaxis.effect import largest_angle
 from trueaxis.experiments.contenders import (
     NAMES,
     Tau,
@@ -213,7 +213,7 @@ class Split:
             100.0 * float((self._nearest(scores, (rows - mean) @ axes.T)).mean())
             for rows in (self.test, self.clean_test)
         ]
-        angle = np.degrees(subspace_angles(axes.T, reference.T).max())
+        angle = largest_angle(axes, reference)
         centred = self.clean_train - self.clean_train.mean(axis=0)
         kept, best = (((centred @ P.T) ** 2).sum() for P in (axes, reference))
         error = np.linalg.norm(mean - self.clean_train.mean(axis=0))
