@@ -535,15 +535,6 @@ def test_wrong_columns_at_transform_are_refused():
         model.inverse_transform(GOOD[:, :3])
 
 
-def test_dask_is_not_pulled_into_memory():
-    class Array:  # what a Dask array looks like from outside
-        __module__ = "dask.array.core"
-        shape = (10, 2)
-
-    with pytest.raises(TypeError, match=r"Dask Array.*X.compute\(\)"):
-        DSWL(1).fit(Array())
-
-
 # ---------------------------------------------------------------- data sets
 
 

@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.rows import CountedRows, Rows
+from trueaxis.rows import ChangedRows, Kernel, Rows
 
 
 def refuse_nonfinite(rows: Rows, names: Sequence[Any] | None) -> None:
     """Refuse NaN and infinity, and note the largest size of a value."""
     largest = 0.0
     for first, block in rows.blocks():
-        size = _size(block)
+        size = size_of(block)
         if not np.isfinite(size):
             where = f"rows {first} to {first + len(block) - 1}"
-            _tell_nonfinite(
+            tell_nonfinite(
                 rows, block, np.arange(first, first + len(block)), where, names
             )
         largest = max(largest, size)
@@ -32,16 +32,42 @@ def refuse_nonfinite(rows: Rows, names: Sequence[Any] | None) -> None:
 def refuse_overflow(rows: Rows) -> None:
     """Refuse rows whose squares are beyond floats."""
     limit = largest_size(rows.dtype)
-    if isinstance(rows, CheckedRows):
+    if rows.limit is not None:
         rows.limit = limit
         return
     # What does not count may be of any size: ask all rows first, who know already.
-    known = rows.rows.largest if isinstance(rows, CountedRows) else rows.largest
+    known = rows.rows.largest if isinstance(rows, ChangedRows) else rows.largest
     if known is not None and known <= limit:
         return
-    for first, block in rows.blocks():
-        if _size(block) > limit:
-            _tell_overflow(rows, block, np.arange(first, first + len(block)), limit)
+    _, (size, row) = rows.scan(Largest())
+    if size > limit:
+        tell_overflow(rows, rows.take(np.array([row])), np.array([row]), limit)
+
+
+class Largest(Kernel):
+    """Largest size of a value, and its row."""
+
+    def __init__(self, before: int = 0) -> None:
+        self.before = before  # rows
+
+    def part(self, first: int, n: int) -> Largest:
+        """The kernel for n rows from row `first` on."""
+        return Largest(self.before + first)
+
+    def start(self) -> list[Any]:
+        """Nothing yet."""
+        return [0.0, 0]
+
+    def absorb(self, state: list[Any], block: NDArray, first: int) -> None:
+        """Look at a block."""
+        size = size_of(block)
+        if size > state[0]:
+            row = int(np.abs(block).max(axis=1).argmax())
+            state[:] = [size, self.before + first + row]
+
+    def merge(self, state: list[Any], other: list[Any]) -> list[Any]:
+        """The larger one."""
+        return other if other[0] > state[0] else state
 
 
 def largest_size(dtype: np.dtype) -> float:
@@ -63,7 +89,7 @@ class CheckedRows(Rows):
         self.rows = rows
         self.shape, self.dtype, self.names = rows.shape, rows.dtype, rows.names
         self.in_memory = rows.in_memory
-        self.limit = np.inf
+        self.limit: float = np.inf
         self._columns = names if rows.names is None else rows.names
         self._checked = 0  # rows from the first on
 
@@ -99,11 +125,11 @@ class CheckedRows(Rows):
         self.rows.__exit__(*raised)
 
     def _check(self, block: NDArray, index: NDArray, where: str) -> None:
-        size = _size(block)
+        size = size_of(block)
         if not np.isfinite(size):
-            _tell_nonfinite(self, block, index, where, self._columns)
+            tell_nonfinite(self, block, index, where, self._columns)
         if size > self.limit:
-            _tell_overflow(self, block, index, self.limit)
+            tell_overflow(self, block, index, self.limit)
 
 
 def check_columns(estimator: Any, rows: Rows, reset: bool) -> None:
@@ -132,18 +158,20 @@ def check_columns(estimator: Any, rows: Rows, reset: bool) -> None:
     )
 
 
-def _size(block: NDArray) -> float:
+def size_of(block: NDArray) -> float:
+    """Largest size of a value; not finite, if any is not."""
     # The extremes tell of any NaN or infinity without a temporary array.
     return max(float(block.max(initial=0.0)), -float(block.min(initial=0.0)))
 
 
-def _tell_nonfinite(
+def tell_nonfinite(
     rows: Rows,
     block: NDArray,
     index: NDArray,
     where: str,
     names: Sequence[Any] | None,
 ) -> None:
+    """Say where a NaN or infinity is."""
     bad = ~np.isfinite(block)
     row, column = np.argwhere(bad)[0]
     what = "NaN" if np.isnan(block[row, column]) else "infinity"
@@ -155,7 +183,8 @@ def _tell_nonfinite(
     )
 
 
-def _tell_overflow(rows: Rows, block: NDArray, index: NDArray, limit: float) -> None:
+def tell_overflow(rows: Rows, block: NDArray, index: NDArray, limit: float) -> None:
+    """Say where a value is whose square is beyond floats."""
     row = int(np.abs(block).max(axis=1).argmax())
     place = rows.place(int(index[row]))
     raise ValueError(

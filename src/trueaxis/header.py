@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trueaxis import __version__
 from trueaxis.archive import ModelFileError, damaged
+from trueaxis.dask_sources import is_dask, pulled
 from trueaxis.estimators import METHODS, ReweightedPCA
 from trueaxis.estimators.base import Distances, SubspaceEstimator
 from trueaxis.scaling import HOW, ColumnScaler, Parted, joined, parted
@@ -135,6 +136,8 @@ def _learnt(
     for key, value in vars(model).items():
         if not _is_learnt(key) or (key in TRAINING and not training):
             continue
+        if is_dask(value):
+            value = pulled(value, key)
         if key not in COMMON | OWN.get(name, set()):
             raise ValueError(
                 f"The model has an attribute {key}, which fitting a "

@@ -9,7 +9,7 @@ those that read files.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -28,25 +28,70 @@ def rows_per_block(n_columns: int, dtype: np.dtype) -> int:
     return max(MIN_BLOCK_ROWS, BLOCK_BYTES // row_bytes)
 
 
-class Kernel(Protocol):
-    """What a pass over the rows does: a state, and how it takes in one block."""
+class Kernel:
+    """What a pass over the rows does: a state, and how it takes in one block.
 
-    @property
-    def n_fields(self) -> int:
-        """How many numbers the record has of every row."""
+    Attributes
+    ----------
+    n_fields : int
+        How many numbers the record has of every row.
+    field_type : type
+        Type of these numbers.
+    """
 
-    @property
-    def field_type(self) -> type:
-        """Type of these numbers."""
+    n_fields: int = 0
+    field_type: type = float
 
     def start(self) -> Any:
         """Return an empty state."""
+        raise TypeError(f"{type(self).__name__} does not say how to start.")
 
     def absorb(self, state: Any, block: NDArray, first: int) -> NDArray | None:
         """Add a block to the state; return its per-row record (fields x rows)."""
+        raise TypeError(f"{type(self).__name__} does not say what to do with a block.")
 
     def merge(self, state: Any, other: Any) -> Any:
         """Add the state of later rows to that of earlier ones."""
+        raise TypeError(f"{type(self).__name__} does not say how to add up.")
+
+    def part(self, first: int, n: int) -> Kernel:
+        """The kernel for n rows from row `first` on, which become rows 0 to n - 1.
+
+        Where blocks live elsewhere, it takes there no more than their own part of what
+        it knows about every row.
+        """
+        return self
+
+
+Where = slice | NDArray[np.intp]  # which rows a block has
+
+
+class Change(Protocol):
+    """What is done to every block before anyone sees it."""
+
+    def __call__(self, block: NDArray, where: Where) -> NDArray:
+        """Return the changed block."""
+
+    def part(self, first: int, n: int) -> Change:
+        """The change of n rows from row `first` on."""
+
+
+class Through(Kernel):
+    """A kernel that sees the rows after a change."""
+
+    def __init__(self, kernel: Kernel, change: Change) -> None:
+        self.kernel, self.change = kernel, change
+        self.n_fields, self.field_type = kernel.n_fields, kernel.field_type
+        self.start, self.merge = kernel.start, kernel.merge  # type: ignore[method-assign]
+
+    def absorb(self, state: Any, block: NDArray, first: int) -> NDArray | None:
+        """Change a block and hand it on."""
+        changed = self.change(block, slice(first, first + len(block)))
+        return self.kernel.absorb(state, changed, first)
+
+    def part(self, first: int, n: int) -> Kernel:
+        """The kernel for n rows from row `first` on."""
+        return Through(self.kernel.part(first, n), self.change.part(first, n))
 
 
 class Rows:
@@ -65,6 +110,8 @@ class Rows:
         Largest size of a value, where known.
     in_memory : bool
         Whether all rows lie in memory already.
+    limit : float or None
+        Largest size that a value may have, where rows are checked as they are read.
     """
 
     shape: tuple[int, int]
@@ -72,6 +119,7 @@ class Rows:
     names: tuple[str, ...] | None = None
     largest: float | None = None
     in_memory: bool = False
+    limit: float | None = None
 
     def blocks(self) -> Iterator[tuple[int, NDArray]]:
         """Yield (number of the first row, block), in order.
@@ -91,6 +139,18 @@ class Rows:
             if part is not None:
                 record[:, first : first + len(block)] = part
         return record, state
+
+    def scan_there(self, kernel: Kernel) -> tuple[Any, Any]:
+        """The same, but the records stay where the rows are: for very many rows."""
+        return self.scan(kernel)
+
+    def each(self, kernel: Kernel) -> Any:
+        """The per-row records alone; made when they are asked for, if rows are lazy."""
+        return self.scan(kernel)[0]
+
+    def beside(self, vector: Any) -> Any:
+        """What there is one of for every row, kept in the way that the rows are."""
+        return vector
 
     def map(
         self,
@@ -185,21 +245,55 @@ class ArrayRows(Rows):
         return self.array[index]
 
 
-class CountedRows(Rows):
-    """Rows of which those that do not count are replaced by one that does.
+class ChangedRows(Rows):
+    """Rows as they are after a change that is made block by block."""
 
-    They keep their places, but can do no harm, whatever their values.
-    """
-
-    def __init__(self, rows: Rows, counts: NDArray[np.float64]) -> None:
-        self.rows = rows
-        self.counts = counts
+    def __init__(self, rows: Rows, change: Change) -> None:
+        self.rows, self.change = rows, change
         self.shape, self.dtype = rows.shape, rows.dtype
         self.in_memory = rows.in_memory
-        self.stand_in = rows.take(np.flatnonzero(counts)[:1])
 
     def blocks(self) -> Iterator[tuple[int, NDArray]]:
         """Yield (number of the first row, block), in order."""
         for first, block in self.rows.blocks():
-            counted = self.counts[first : first + len(block), None] > 0
-            yield first, np.where(counted, block, self.stand_in)
+            yield first, self.change(block, slice(first, first + len(block)))
+
+    def scan(self, kernel: Kernel) -> tuple[NDArray, Any]:
+        """Read the data once, where they are."""
+        return self.rows.scan(Through(kernel, self.change))
+
+    def take(self, index: NDArray[np.intp]) -> NDArray:
+        """Copy the rows with these numbers, in the order of `index`."""
+        return self.change(self.rows.take(index), index)
+
+    def place(self, row: int, overall: int | None = None) -> str:
+        """Say where a row is."""
+        return self.rows.place(row, overall)
+
+    def beside(self, vector: Any) -> Any:
+        """What there is one of for every row, kept in the way that the rows are."""
+        return self.rows.beside(vector)
+
+
+class StandIn(NamedTuple):
+    """Rows that do not count are replaced by one that does.
+
+    They keep their places, but can do no harm, whatever their values.
+    """
+
+    counts: NDArray[np.float64]
+    row: NDArray
+
+    def __call__(self, block: NDArray, where: Where) -> NDArray:
+        """Return the block with rows replaced."""
+        return np.where(self.counts[where, None] > 0, block, self.row)
+
+    def part(self, first: int, n: int) -> StandIn:
+        """The same for n rows from row `first` on."""
+        return StandIn(self.counts[first : first + n], self.row)
+
+
+def counted_rows(rows: Rows, counts: NDArray[np.float64]) -> ChangedRows:
+    """Rows of which those that do not count can do no harm."""
+    row = rows.take(np.flatnonzero(counts)[:1])
+    return ChangedRows(rows, StandIn(counts, row))

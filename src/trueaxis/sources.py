@@ -7,18 +7,19 @@ keeps what was decoded.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trueaxis.dask_sources import dask_rows, is_dask, read_by_workers
 from trueaxis.parquet import ParquetRows, parquet_head
 from trueaxis.raw import float_type, mapped_rows, npy_rows
 from trueaxis.rows import ArrayRows, Rows
 from trueaxis.slices import SlicedRows
 from trueaxis.spool import SpooledRows
+from trueaxis.stacked import StackedRows
 from trueaxis.watch import SourceError
 
 ENDINGS = (".npy", ".parquet")
@@ -30,22 +31,26 @@ def open_rows(
     columns: Sequence[str] | Sequence[int] | None = None,
     spool: bool = True,
     block_rows: int | None = None,
+    client: Any = None,
 ) -> Rows:
     """Open rows that need not fit in memory, for `fit`, `transform`, `predict`...
 
     Parameters
     ----------
-    source : path, list of paths, or array-like
+    source : path, list of paths, array-like, or Dask collection
         A .npy or Parquet file; a folder of such files (in the order of their names),
         or a list of them, with the same columns; a `numpy.memmap`; an HDF5 or Zarr
-        array, or any object with `shape`, `dtype` and slices of rows.
+        array, or any object with `shape`, `dtype` and slices of rows; a Dask array or
+        data frame.
     columns : sequence of str or int, optional
         Those to read: names in Parquet files, numbers otherwise.
     spool : bool, default=True
         Decode Parquet once, to a temporary file of plain numbers (in TMPDIR) that goes
         when the work is done; with False it is decoded anew in every pass.
     block_rows : int, optional
-        Rows to read at a time; about 1 MB of them, if not given.
+        Rows to read at a time; if not given about 1 MB of them, or 64 MB by workers.
+    client : distributed.Client, optional
+        Files are read by its workers, which must see them under the same paths.
 
     Returns
     -------
@@ -79,6 +84,8 @@ def open_rows(
         raise TypeError(f"columns={columns!r} is one name: pass a list of names.")
     if isinstance(source, Rows):
         return source
+    if is_dask(source):
+        return dask_rows(source, columns)
     if isinstance(source, (str, os.PathLike)):
         files, names = _files(Path(source))
     elif isinstance(source, (list, tuple)):
@@ -105,6 +112,8 @@ def open_rows(
             for part, path, name in zip(parts, files, names, strict=True)
         ]
     rows = parts[0] if len(parts) == 1 else StackedRows(parts)
+    if client is not None:
+        return read_by_workers(rows, client, block_rows)
     decoded = any(isinstance(part, ParquetRows) for part in parts)
     return SpooledRows(rows, block_rows) if spool and decoded else rows
 
@@ -179,11 +188,6 @@ def _missing(part: Rows, first: Rows) -> str:
 
 def _array_rows(source: Any, columns: Any, block_rows: int | None) -> Rows:
     kind = type(source)
-    if kind.__module__.split(".")[0] == "dask":
-        raise TypeError(
-            f"The source is a Dask {kind.__name__}, which would have to be pulled into "
-            "memory whole. If it fits there, pass its compute()."
-        )
     try:
         shape = tuple(int(size) for size in source.shape)
         stored = np.dtype(source.dtype)
@@ -210,37 +214,3 @@ def _array_rows(source: Any, columns: Any, block_rows: int | None) -> Rows:
         if stored == float_type(stored, "").newbyteorder("="):
             return ArrayRows(np.asarray(source), block_rows)
     return SlicedRows(source, columns, block_rows)
-
-
-class StackedRows(Rows):
-    """Rows of several sources, one after another."""
-
-    def __init__(self, parts: Sequence[Rows]) -> None:
-        self.parts = list(parts)
-        self.names = next((part.names for part in parts if part.names), None)
-        lengths = [part.shape[0] for part in parts]
-        self.starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
-        self.shape = (int(self.starts[-1]), parts[0].shape[1])
-        filled = [part for part in parts if part.shape[0]]
-        self.dtype = np.result_type(*(part.dtype for part in filled or parts))
-
-    def blocks(self) -> Iterator[tuple[int, NDArray]]:
-        """Yield (number of the first row, block), in order."""
-        for start, part in zip(self.starts, self.parts, strict=False):
-            for first, block in part.blocks():
-                yield int(start) + first, block.astype(self.dtype, copy=False)
-
-    def take(self, index: NDArray[np.intp]) -> NDArray:
-        """Copy the rows with these numbers into memory, in the order of `index`."""
-        out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
-        owner = self.starts.searchsorted(index, side="right") - 1
-        for number in np.unique(owner):
-            mine = np.flatnonzero(owner == number)
-            out[mine] = self.parts[number].take(index[mine] - self.starts[number])
-        return out
-
-    def place(self, row: int, overall: int | None = None) -> str:
-        """Say where a row is."""
-        number = int(self.starts.searchsorted(row, side="right")) - 1
-        within = row - int(self.starts[number])
-        return self.parts[number].place(within, row if overall is None else overall)

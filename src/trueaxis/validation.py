@@ -18,6 +18,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from trueaxis.checking import CheckedRows, check_columns, refuse_nonfinite
+from trueaxis.dask_rows import DaskRows
+from trueaxis.dask_sources import is_dask
 from trueaxis.rows import ArrayRows, Rows
 from trueaxis.sources import open_rows
 
@@ -33,7 +35,6 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool = True) -> Rows:
     TypeError, ValueError
         With fact, cause and remedy, where X is not a dense, finite, numeric table.
     """
-    _refuse_dask(X)
     if _is_source(X):
         return _validate_source(estimator, open_rows(X), reset)
     _refuse_text(X)
@@ -70,7 +71,7 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool = True) -> Rows:
 def _is_source(X: Any) -> bool:
     if isinstance(X, np.memmap):  # others than tables are for scikit-learn to refuse
         return X.ndim == 2 and X.dtype.kind in "biuf" and X.size > 0
-    return isinstance(X, (Rows, str, os.PathLike))
+    return isinstance(X, (Rows, str, os.PathLike)) or is_dask(X)
 
 
 def _validate_source(estimator: Any, rows: Rows, reset: bool) -> Rows:
@@ -82,7 +83,11 @@ def _validate_source(estimator: Any, rows: Rows, reset: bool) -> Rows:
             f"Found array with {rows.shape[0]} sample(s) (shape={rows.shape}) while a "
             f"minimum of {least} is required by {type(estimator).__name__}."
         )
-    return CheckedRows(rows, getattr(estimator, "feature_names_in_", None))
+    names = getattr(estimator, "feature_names_in_", None)
+    if isinstance(rows, DaskRows):  # checked where they are
+        rows.columns = names
+        return rows
+    return CheckedRows(rows, names)
 
 
 def fitted_rows(model: Any, X: Any) -> Rows:
@@ -90,15 +95,6 @@ def fitted_rows(model: Any, X: Any) -> Rows:
     # A fit that failed half-way has seen X, but has no components.
     check_is_fitted(model, "components_")
     return validate_rows(model, X, reset=False)
-
-
-def _refuse_dask(X: Any) -> None:
-    # scikit-learn would pull the whole collection into memory without a word.
-    if type(X).__module__.split(".")[0] == "dask":
-        raise TypeError(
-            f"X is a Dask {type(X).__name__}, which would have to be pulled into "
-            "memory whole. If it fits there, pass X.compute()."
-        )
 
 
 def _refuse_text(X: Any) -> None:

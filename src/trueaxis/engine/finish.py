@@ -7,7 +7,7 @@ each row has next to none: one fused pass gives the subspace, one look the verdi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,17 @@ from scipy.stats import chi2
 from trueaxis.engine.cutoffs import Cloud, flag_cuts
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.judge import Judged, Jury, seen_without_leverage
-from trueaxis.engine.kernels import NOTHING, Record, Sweep, Together, Weighing
+from trueaxis.engine.kernels import NOTHING, Sweep, Together, Weighing
+from trueaxis.engine.peel import OtherSides, other_sides
 from trueaxis.engine.quantiles import n_different_rows
 from trueaxis.engine.reweighted import EXACT, block_weigher, gather, look
+from trueaxis.engine.roll import Roll
 from trueaxis.engine.rules import Rule, View
 from trueaxis.engine.stages import Core
 from trueaxis.engine.subspace import Subspace, solve, spectrum
+from trueaxis.engine.tallies import LogSum, LogWeights, Marks, Within
 from trueaxis.engine.trim import Cuts, TrimRule
-from trueaxis.rows import ArrayRows, Rows
+from trueaxis.rows import ArrayRows
 
 
 class Learned(NamedTuple):
@@ -50,29 +53,19 @@ class Finish(Jury):
         The rows of the sample that the fit kept, in the coordinates of the fit.
     large : bool
         Whether there are more rows than the sample had.
+    apart : callable, or None
+        Of more rows, marks those of a block that belong to a group apart.
     """
 
     kept: ArrayRows
     large: bool
+    apart: OtherSides | None
 
     def weights(self, state: Subspace, rule: Rule) -> Learned:
         """What all rows weigh at `state`."""
-        (x,), _ = self.hull.rows.scan(_log_weights(state, rule))
-        return self._learned(x)
-
-    def _learned(self, x: NDArray[np.float64]) -> Learned:
-        """Make weights of log-weights, which are overwritten."""
-        top = x.max() if self.counts is None else x[self.counts > 0].max()
-        x -= top
-        np.minimum(x, 0.0, out=x)  # rows that do not count may weigh anything
-        w = np.exp(x)
-        if self.counts is not None:
-            w *= self.counts
-        total = w.sum()
-        w /= total
-        np.maximum(x, -1e6, out=x)  # where w = 0 anyhow
-        perplexity = np.exp(np.log(total) - np.dot(w, x))
-        return Learned(w, float(top + np.log(total)), float(perplexity))
+        kernel = LogWeights(state, rule, Roll(self.counts))
+        (x,), (_, total) = self.hull.rows.scan(kernel)
+        return _learned(x, total)
 
     def per_copy(self, weights: NDArray) -> NDArray[np.float64]:
         """Weights of one copy of every row."""
@@ -96,12 +89,14 @@ class Finish(Jury):
         rows = self.hull.rows
         if self.large:
             # Nothing that is as long as the data is kept but what is asked for.
-            solving = Sweep(trimmed, block_weigher(cut), self.counts, NOTHING)
-            (x,), sums = rows.scan(Together(_log_weights(state, rule), solving))
-            learned = self._learned(x)
-            found = EXACT(sums[1].span(), sums[1].core(), trimmed)
+            roll = Roll(self.counts, self.apart)
+            solving = Sweep(trimmed, block_weigher(cut), roll, NOTHING)
+            weighing_too = Together(LogWeights(state, rule, roll), solving)
+            (x,), ((_, total), sums) = rows.scan_there(weighing_too)
+            found = EXACT(sums.span(), sums.core(), trimmed)
             cuts = self.cuts(look(self.kept, found), found)
-            return learned, Judged(found, cuts, self.regular_at(found, cuts))
+            (support,), (_, n) = rows.scan_there(Within(found, cuts, roll))
+            return _learned(x, total), Judged(found, cuts, support, n)
         everyone = np.zeros(rows.shape[0])
         everyone[self.index] = carried
         weighing = cut.weigh(seen_without_leverage(rows, trimmed, everyone))
@@ -124,23 +119,32 @@ class Finish(Jury):
 
     def robust_spectrum(self, judged: Judged) -> tuple[NDArray, int]:
         """Variances of regular rows of the sample; how many of them differ."""
-        regular = judged.support[self.index]
+        if self.large:
+            (regular,), _ = self.kept.scan(Within(judged.subspace, judged.cuts))
+        else:
+            regular = judged.support[self.index]
         weighing = Weighing(np.where(regular, 0.0, -np.inf))
         sums = gather(self.kept, judged.subspace.mean, weighing)
         return spectrum(sums.span()), n_different_rows(self.table[regular])
 
 
-def finish_for(ground: Ground, core: Core, separable: NDArray[np.bool_]) -> Finish:
-    """Leave out the rows that the core set apart, among all rows."""
+def finish_for(
+    ground: Ground, core: Core, separable: NDArray[np.bool_], *, marked: bool
+) -> Finish:
+    """Leave out the rows that the core set apart, among all rows.
+
+    They are marked at once, or (of many rows, unless `marked`) told apart as they come.
+    """
     sample, counts, kept = ground.sample, ground.counts, core.kept
-    apart = np.zeros(0, dtype=np.intp)
-    if core.splits and sample.large:
-        apart = np.flatnonzero(_other_side(ground.rows, core, separable))
-    elif core.splits:
-        apart = np.delete(sample.index, kept)
-    if len(apart):
+    apart = other_sides(core.splits, separable)
+    if apart is not None and (marked or not sample.large):
         counts = np.ones(ground.rows.shape[0]) if counts is None else counts.copy()
-        counts[apart] = 0.0
+        if sample.large:
+            (others,), _ = ground.rows.scan(Marks(apart))
+            counts[others] = 0.0
+        else:
+            counts[np.delete(sample.index, kept)] = 0.0
+        apart = None
     return Finish(
         hull=ground.hull,
         counts=counts,
@@ -148,36 +152,28 @@ def finish_for(ground: Ground, core: Core, separable: NDArray[np.bool_]) -> Fini
         table=ground.table[kept],
         kept=ArrayRows(sample.S[kept]),
         large=sample.large,
+        apart=apart,
     )
 
 
-def _log_weights(state: Subspace, rule: Rule) -> Sweep:
-    """A look at the rows that keeps what a row-local rule makes of it, and no more."""
-
-    def log_weights(v: NDArray, e: NDArray, s: NDArray) -> NDArray[np.float64]:
-        return rule.weigh(View(v, e, s)).log_weights
-
-    return Sweep(state, record=Record(1, float, log_weights))
-
-
-def _other_side(rows: Rows, core: Core, separable: NDArray) -> NDArray[np.bool_]:
-    """Mark the rows that a split sets apart, in one pass for all splits."""
-
-    def apart(block: NDArray) -> NDArray[np.bool_]:
-        columns = block[:, separable]
-        sides = [~split.keeps(columns) for split in core.splits]
-        return np.logical_or.reduce(sides)[:, None]
-
-    return rows.map(apart, 1, bool)[:, 0]
+def _learned(x: Any, total: LogSum) -> Learned:
+    """Make weights of log-weights, which are overwritten if they are in memory."""
+    log_total = total.log_total()
+    if isinstance(x, np.ndarray):
+        np.subtract(x, log_total, out=x)
+        weights = np.exp(x, out=x)
+    else:
+        weights = np.exp(x - log_total)
+    return Learned(weights, log_total, total.perplexity())
 
 
-def consistent(judged: Judged, n: float, D: int) -> Judged:
+def consistent(judged: Judged, D: int) -> Judged:
     """Variances as they are without the cut-offs, if the rows are normal.
 
     The rows within cut-offs at 99 % have smaller variances than all, by a factor that
     depends on the number of dimensions; and n - 1 makes them unbiased.
     """
-    sub, k = judged.subspace, len(judged.subspace.basis)
+    sub, k, n = judged.subspace, len(judged.subspace.basis), judged.n_regular
     unbiased = n / max(n - 1.0, 1.0)
     inside = unbiased * truncation(k)
     off = unbiased * truncation(int(min(D, n)) - k)
@@ -186,7 +182,7 @@ def consistent(judged: Judged, n: float, D: int) -> Judged:
     total = float(variances.sum() + off * rest)
     cuts = judged.cuts._replace(s=judged.cuts.s / inside)
     subspace = replace(sub, variances=variances, total=total)
-    return Judged(subspace, cuts, judged.support)
+    return replace(judged, subspace=subspace, cuts=cuts)
 
 
 def truncation(dof: int) -> float:

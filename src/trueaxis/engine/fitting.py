@@ -119,7 +119,7 @@ class Fitting:
         if self._is_crowded(k):
             plan = replace(plan, k=roomy(len(ground.sample.S), plan.trust))
         core = self._literal(plan) if self._is_literal() else self._staged(plan)
-        finish = finish_for(ground, core, self.separable)
+        finish = finish_for(ground, core, self.separable, marked=not self.reweight)
         learned, rule = core.learned, EntropyRule(*core.temperatures)
         if not (self.reweight or ground.sample.exact or self._is_literal()):
             start, rows = learned.turn.state, ground.rows
@@ -128,9 +128,7 @@ class Fitting:
         if self.reweight:
             need = least_rows(len(ground.sample.S), k)
             weighed, judged = finish.reweighted(core, need, k, state, rule)
-            counts = judged.support if finish.counts is None else finish.counts
-            n = float(counts[judged.support].sum())
-            judged = consistent(judged, n, ground.table.shape[1])
+            judged = consistent(judged, ground.table.shape[1])
         else:
             weighed = finish.weights(state, rule)
             judged = finish.judged(state, finish.per_copy(weighed.weights))

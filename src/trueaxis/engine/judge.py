@@ -7,13 +7,13 @@ them are outliers.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.engine.cutoffs import Cloud, flag_cuts
 from trueaxis.engine.hull import Hull
-from trueaxis.engine.kernels import Record, Sweep
 from trueaxis.engine.reweighted import look
 from trueaxis.engine.rules import View
 from trueaxis.engine.subspace import Subspace
@@ -31,12 +31,15 @@ class Judged:
     cuts : Cuts
         Squared distances beyond which a row is an outlier.
     support : ndarray of bool
-        The regular rows.
+        The regular rows; of very many, wherever they are.
+    n_regular : float
+        Their number, repetitions counted.
     """
 
     subspace: Subspace
     cuts: Cuts
-    support: NDArray[np.bool_]
+    support: Any
+    n_regular: float
 
 
 @dataclass(frozen=True)
@@ -74,30 +77,15 @@ class Jury:
             carried = np.where(self.counts > 0, carried, 0.0)
         view = without_leverage(view._replace(carried=carried))
         cuts = self.cuts(View(*(d2[self.index] for d2 in view[:3])), subspace)
-        return Judged(subspace, cuts, self.regular(view, cuts))
+        support = (view.e <= cuts.e) & (view.s <= cuts.s)
+        if self.counts is not None:
+            support &= self.counts > 0
+        copies = support if self.counts is None else self.counts[support]
+        return Judged(subspace, cuts, support, float(copies.sum()))
 
     def cuts(self, seen: View, subspace: Subspace) -> Cuts:
         """Cut-offs, from how the rows of the table are seen."""
         return flag_cuts(Cloud(seen, self.table, self.hull.lift(subspace)))
-
-    def regular(self, view: View, cuts: Cuts) -> NDArray[np.bool_]:
-        """Rows that count and lie within cut-offs."""
-        return self._counting((view.e <= cuts.e) & (view.s <= cuts.s))
-
-    def regular_at(self, subspace: Subspace, cuts: Cuts) -> NDArray[np.bool_]:
-        """The same of all rows, without keeping their distances: for many rows."""
-
-        def within(v: NDArray, e: NDArray, s: NDArray) -> NDArray[np.bool_]:
-            return (e <= cuts.e) & (s <= cuts.s)
-
-        sweep = Sweep(subspace, record=Record(1, bool, within))
-        (regular,), _ = self.hull.rows.scan(sweep)
-        return self._counting(regular)
-
-    def _counting(self, regular: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        if self.counts is not None:
-            regular &= self.counts > 0
-        return regular
 
 
 def _alike(view: View, k: int) -> NDArray[np.float64]:

@@ -7,14 +7,17 @@ Notation: y = x - m, t = P y, v = |t|^2, e = |y - P't|^2, s = sum t_j^2 / varian
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.engine.moments import Moments
+from trueaxis.engine.roll import EVERYONE, Roll, Scratch
 from trueaxis.engine.subspace import Subspace
+from trueaxis.rows import Kernel
 
 
 class Weighing(NamedTuple):
@@ -49,12 +52,12 @@ class Sums(NamedTuple):
     both: Moments
     span_only: Moments
     core_only: Moments
-    buffers: list[NDArray]
+    scratch: Scratch
 
     @classmethod
     def about(cls, pivot: NDArray[np.float64]) -> Sums:
         """Return empty sums about a pivot."""
-        return cls(Moments(pivot), Moments(pivot), Moments(pivot), [])
+        return cls(Moments(pivot), Moments(pivot), Moments(pivot), Scratch())
 
     def span(self) -> Moments:
         """Moments of the rows that give the span."""
@@ -64,12 +67,6 @@ class Sums(NamedTuple):
         """Moments of the rows that give centre and variances."""
         return self.both.plus(self.core_only)
 
-    def workspace(self, block: NDArray) -> NDArray:
-        """A buffer of the block's shape, allocated once per pass."""
-        if not self.buffers or len(self.buffers[0]) < len(block):
-            self.buffers[:] = [np.empty_like(block)]
-        return self.buffers[0][: len(block)]
-
     def add(self, other: Sums) -> Sums:
         """Add the sums of later rows."""
         for mine, theirs in zip(self[:3], other[:3], strict=True):
@@ -77,11 +74,8 @@ class Sums(NamedTuple):
         return self
 
 
-class Gather:
+class Gather(Kernel):
     """The pass that only adds up moments, with weights known for all rows."""
-
-    n_fields = 0
-    field_type = float
 
     def __init__(
         self,
@@ -91,7 +85,12 @@ class Gather:
     ) -> None:
         self.pivot = pivot
         self.weighing = weighing
-        self.counts = counts
+        self.roll = Roll(counts)
+
+    def part(self, first: int, n: int) -> Gather:
+        """The kernel for n rows from row `first` on."""
+        roll = self.roll.part(first, n)
+        return Gather(self.pivot, self.weighing.part(first, n), roll.counts)
 
     def start(self) -> Sums:
         """Return an empty state."""
@@ -99,10 +98,10 @@ class Gather:
 
     def absorb(self, state: Sums, block: NDArray, first: int) -> None:
         """Add the moments of a block."""
-        y = state.workspace(block)
+        y = state.scratch.like(block)
         np.subtract(block, self.pivot, out=y, casting="same_kind")
         weighing = self.weighing.part(first, len(block))
-        _accumulate(state, y, weighing, _part(self.counts, first, len(block)))
+        _accumulate(state, y, weighing, self.roll.of(block, first))
 
     def merge(self, state: Sums, other: Sums) -> Sums:
         """Add the state of later rows to that of earlier ones."""
@@ -125,35 +124,37 @@ DISTANCES = Record(3, float)
 NOTHING = Record(0, float)
 
 
-class Together:
+class Together(Kernel):
     """Two passes in one: both kernels see a block while it is in cache.
 
     Of the records only that of the first is kept.
     """
 
-    def __init__(self, one: Sweep, two: Sweep) -> None:
+    def __init__(self, one: Kernel, two: Kernel) -> None:
         self.one, self.two = one, two
         self.n_fields, self.field_type = one.n_fields, one.field_type
 
-    def start(self) -> tuple[Sums, Sums]:
+    def part(self, first: int, n: int) -> Together:
+        """The kernel for n rows from row `first` on."""
+        return Together(self.one.part(first, n), self.two.part(first, n))
+
+    def start(self) -> tuple[Any, Any]:
         """Return an empty state of each."""
         return self.one.start(), self.two.start()
 
     def absorb(
-        self, state: tuple[Sums, Sums], block: NDArray, first: int
+        self, state: tuple[Any, Any], block: NDArray, first: int
     ) -> NDArray | None:
         """Show a block to both."""
         self.two.absorb(state[1], block, first)
         return self.one.absorb(state[0], block, first)
 
-    def merge(
-        self, state: tuple[Sums, Sums], other: tuple[Sums, Sums]
-    ) -> tuple[Sums, Sums]:
+    def merge(self, state: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
         """Add the states of later rows to those of earlier ones."""
         return self.one.merge(state[0], other[0]), self.two.merge(state[1], other[1])
 
 
-class Sweep:
+class Sweep(Kernel):
     """The fused pass: look at the rows, weigh them, add up their moments.
 
     Parameters
@@ -162,7 +163,7 @@ class Sweep:
         Its mean is the pivot; its basis and variances give v, e and s.
     weigh : callable, optional
         Turns (v, e, s) into a `Weighing`. Without it the pass only looks.
-    counts : ndarray, optional
+    roll : Roll
         How often each row counts.
     record : Record
         What to keep of every row: of many rows three distances are a lot.
@@ -172,18 +173,26 @@ class Sweep:
         self,
         subspace: Subspace,
         weigh: Weigh | None = None,
-        counts: NDArray[np.float64] | None = None,
+        roll: Roll = EVERYONE,
         record: Record = DISTANCES,
     ) -> None:
         self.n_fields, self.field_type, self._kept = record
         self.subspace = subspace
         self.weigh = weigh
-        self.counts = counts
+        self.roll = roll
         # BLAS is faster on a thin factor that lies row by row.
         self._axes = np.ascontiguousarray(subspace.basis.T)
         # v and s are both sums of squared scores, with these factors.
         inverse = 1.0 / subspace.floored_variances()
         self._factors = np.column_stack([np.ones_like(inverse), inverse])
+
+    def part(self, first: int, n: int) -> Sweep:
+        """The kernel for n rows from row `first` on."""
+        if self.roll.counts is None:
+            return self
+        part = copy.copy(self)
+        part.roll = self.roll.part(first, n)
+        return part
 
     def start(self) -> Sums:
         """Return an empty state."""
@@ -191,14 +200,13 @@ class Sweep:
 
     def absorb(self, state: Sums, block: NDArray, first: int) -> NDArray | None:
         """Look at a block and, if rows are weighed, add its moments."""
-        y = state.workspace(block)
+        y = state.scratch.like(block)
         # A row of 1e300 is infinitely far and gets weight 0: that is right.
         with np.errstate(over="ignore", invalid="ignore"):
             np.subtract(block, self.subspace.mean, out=y, casting="same_kind")
             distances = self._distances(y)
         if self.weigh is not None:
-            counts = _part(self.counts, first, len(block))
-            _accumulate(state, y, self.weigh(*distances), counts)
+            _accumulate(state, y, self.weigh(*distances), self.roll.of(block, first))
         if self.n_fields == 0:
             return None
         return distances if self._kept is None else self._kept(*distances)
@@ -221,10 +229,6 @@ class Sweep:
             e[near] = np.einsum("ij,ij->i", residual, residual)
             np.copyto(e, np.inf, where=np.isnan(e))  # inf - inf
         return record
-
-
-def _part(counts: NDArray | None, first: int, n: int) -> NDArray | None:
-    return None if counts is None else counts[first : first + n]
 
 
 def _accumulate(

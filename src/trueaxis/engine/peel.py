@@ -7,6 +7,7 @@ direction; `heterogeneity` tells how little the rows of a fit look like one clou
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,7 +65,45 @@ class Split:
 
     def keeps(self, S: NDArray) -> NDArray[np.bool_]:
         """Which rows, of this or another table, are on the larger group's side."""
-        return (S @ self.direction <= self.threshold) == self.low
+        return _is_below(S, self.direction, self.threshold) == self.low
+
+
+@dataclass(frozen=True)
+class OtherSides:
+    """Marks the rows of any table that splits set apart.
+
+    Attributes
+    ----------
+    columns : ndarray
+        Numbers of the columns in which the splits were found.
+    sides : tuple of (direction, threshold, low)
+    """
+
+    columns: NDArray[np.intp]
+    sides: tuple[tuple[NDArray[np.float64], float, bool], ...]
+
+    def __call__(self, block: NDArray) -> NDArray[np.bool_]:
+        """Rows that are on the smaller group's side of any split."""
+        S = block[:, self.columns]
+        apart = [_is_below(S, *side[:2]) != side[2] for side in self.sides]
+        return np.logical_or.reduce(apart)
+
+
+def other_sides(
+    splits: Sequence[Split], separable: NDArray[np.bool_]
+) -> OtherSides | None:
+    """What splits, found in the separable columns, set apart; None if there are none.
+
+    It is small: the splits themselves remember which rows they were found in.
+    """
+    if not splits:
+        return None
+    sides = tuple((one.direction, one.threshold, one.low) for one in splits)
+    return OtherSides(np.flatnonzero(separable), sides)
+
+
+def _is_below(S: NDArray, direction: NDArray, threshold: float) -> NDArray[np.bool_]:
+    return S @ direction <= threshold
 
 
 def cleave(

@@ -20,7 +20,7 @@ from trueaxis.engine.moments import Moments
 from trueaxis.engine.reweighted import look
 from trueaxis.engine.squarem import Squarem
 from trueaxis.engine.subspace import Subspace, orthonormal, top_eigen
-from trueaxis.rows import ArrayRows, Rows
+from trueaxis.rows import ArrayRows, Kernel, Rows
 
 MOST_DAMPINGS = 60
 # Keeps axes that nothing pulls where they are, and moves no other.
@@ -42,7 +42,7 @@ class Pull(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PowerPull:
+class PowerPull(Kernel):
     """The pass: scores of a block on the axes, and how its rows pull on them.
 
     Attributes
@@ -59,8 +59,12 @@ class PowerPull:
     p: float
     smooth: float
     counts: NDArray[np.float64] | None
-    n_fields = 0
-    field_type = float
+
+    def part(self, first: int, n: int) -> PowerPull:
+        """The kernel for n rows from row `first` on."""
+        if self.counts is None:
+            return self
+        return replace(self, counts=self.counts[first : first + n])
 
     def start(self) -> list[Pull]:
         """Return an empty state."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from trueaxis.engine.iterate import Turn
 from trueaxis.engine.kernels import Gather, Sums, Sweep, Weigh, Weighing
 from trueaxis.engine.moments import Moments
+from trueaxis.engine.roll import Roll
 from trueaxis.engine.rules import Rule, View
 from trueaxis.engine.subspace import Subspace, solve, solve_from, subspace_change
 from trueaxis.rows import Rows
@@ -158,7 +159,7 @@ class ReweightedStep:
         return self.solver(span.about(centre), core, state)
 
     def _fused(self, state: Subspace) -> tuple[View, Sums]:
-        sweep = Sweep(state, block_weigher(self.rule), self.counts)
+        sweep = Sweep(state, block_weigher(self.rule), Roll(self.counts))
         (v, e, s), sums = self.rows.scan(sweep)
         return View(v, e, s, counts=self.counts), sums
 

@@ -48,11 +48,13 @@ def draw_sample(rows: Rows, counts: NDArray | None, rng: np.random.Generator) ->
     """
     n, D = rows.shape
     size = max(SAMPLE_ROWS, 4 * D)
-    index = np.arange(n) if counts is None else np.flatnonzero(counts)
-    large = len(index) > size
-    if large and counts is None:
-        index = np.sort(rng.choice(n, size, replace=False))
-    elif large and counts is not None:
+    if counts is None:
+        large = n > size
+        index = np.sort(rng.choice(n, size, replace=False)) if large else np.arange(n)
+    else:
+        index = np.flatnonzero(counts)
+        large = len(index) > size
+    if large and counts is not None:
         index = rng.permutation(index)
         # Heavy rows may come more than once: that is their weight in the sample.
         index, counts = np.sort(index[_resampled(counts[index], size)]), None

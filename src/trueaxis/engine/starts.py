@@ -19,7 +19,7 @@ from trueaxis.engine.quantiles import column_means
 from trueaxis.engine.reweighted import ReweightedStep, gather, look
 from trueaxis.engine.squarem import Squarem
 from trueaxis.engine.subspace import Subspace, solve
-from trueaxis.rows import ArrayRows, Rows
+from trueaxis.rows import ArrayRows, Rows, rows_per_block
 
 DIRECTIONS = 250
 ENOUGH_ROWS = 2000
@@ -60,13 +60,10 @@ def spatial_median(rows: Rows, counts: NDArray | None) -> NDArray[np.float64]:
 
 
 def first_centre(rows: Rows, counts: NDArray | None) -> NDArray[np.float64]:
-    """Median of the first block that has rows which count: a pivot to sum about."""
-    for first, block in rows.blocks():
-        if counts is not None:
-            block = block[counts[first : first + len(block)] > 0]
-        if len(block):
-            return np.median(block, axis=0).astype(float)
-    raise ValueError("No row counts.")  # `validate_counts` has seen to that
+    """Median of the first rows that count: a pivot to sum about."""
+    most = min(rows.shape[0], rows_per_block(rows.shape[1], rows.dtype))
+    few = np.arange(most) if counts is None else np.flatnonzero(counts)[:most]
+    return np.median(rows.take(few), axis=0).astype(float)
 
 
 def deep_moments(S: NDArray, views: NDArray, least: int = 0) -> Moments:

@@ -6,8 +6,8 @@ of `reweighted`, after which the columns get new weights.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,25 +19,23 @@ from trueaxis.engine.moments import Moments
 from trueaxis.engine.reweighted import ReweightedStep, Solver, Weighed, gather, look
 from trueaxis.engine.starts import equal_weights
 from trueaxis.engine.subspace import Subspace, spanned, subspace_change
-from trueaxis.rows import Rows
+from trueaxis.rows import ChangedRows, Rows, Where
 
 
-class ScaledRows(Rows):
-    """Rows with every column, seen from an origin, times a factor."""
+class Scaling(NamedTuple):
+    """Every column, seen from an origin, times a factor."""
 
-    def __init__(
-        self, rows: Rows, origin: NDArray[np.float64], factors: NDArray[np.float64]
-    ) -> None:
-        self.rows = rows
-        self.origin = origin
-        self.factors = factors
-        self.shape, self.dtype = rows.shape, rows.dtype
+    origin: NDArray[np.float64]
+    factors: NDArray[np.float64]
 
-    def blocks(self) -> Iterator[tuple[int, NDArray]]:
-        """Yield (number of the first row, block), in order."""
-        for first, block in self.rows.blocks():
-            scaled = (block - self.origin) * self.factors
-            yield first, scaled.astype(self.dtype, copy=False)
+    def __call__(self, block: NDArray, where: Where) -> NDArray:
+        """Return the scaled block."""
+        scaled = (block - self.origin) * self.factors
+        return scaled.astype(block.dtype, copy=False)
+
+    def part(self, first: int, n: int) -> Scaling:
+        """The same for any rows."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,8 @@ class TwoWayStep:
     def __call__(self, state: Scaled, previous: TwoWayTurn | None = None) -> TwoWayTurn:
         """Take one step."""
         solver = _Keeping()
-        rows = ScaledRows(self.rows, self.origin, np.sqrt(state.weights))
+        scaling = Scaling(self.origin, np.sqrt(state.weights))
+        rows = ChangedRows(self.rows, scaling)
         turn = ReweightedStep(rows, self.rule, self.counts, solver=solver)(state.inner)
         total = 0.5 * self.rule.p * np.exp(turn.log_total)
         residual = total * _residuals(solver.moments, turn.next.basis) / state.weights

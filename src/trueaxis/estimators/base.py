@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -18,6 +19,7 @@ from sklearn.base import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from trueaxis.dask_sources import dask_rows, is_dask, pulled
 from trueaxis.diagnostics import outlier_table, over
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import Result
@@ -79,6 +81,8 @@ class SubspaceEstimator(
             # Centre first: far from the origin, x P - m P loses the digits.
             return (block - self.mean_) @ self.components_.T
 
+        if is_dask(X):
+            self._refuse_frames()
         with fitted_rows(self, X) as rows:
             return rows.map(project, self.n_components_)
 
@@ -94,14 +98,20 @@ class SubspaceEstimator(
         -------
         ndarray of shape (n, D)
         """
+
+        def back(scores: NDArray) -> NDArray:
+            return scores @ self.components_ + self.mean_
+
         check_is_fitted(self, "components_")
-        scores = check_array(X, dtype=[np.float64, np.float32])
+        lazy = is_dask(X)
+        kinds = [np.float64, np.float32]
+        scores: Any = dask_rows(X) if lazy else check_array(X, dtype=kinds)
         if scores.shape[1] != self.n_components_:
             raise ValueError(
                 f"X has {scores.shape[1]} columns, but there are {self.n_components_} "
                 "components: pass what transform returned."
             )
-        return scores @ self.components_ + self.mean_
+        return scores.map(back, len(self.mean_)) if lazy else back(scores)
 
     def distances(self, X: ArrayLike) -> Distances:
         """Score distance and orthogonal distance of every row.
@@ -194,7 +204,7 @@ class SubspaceEstimator(
     def _scanned(self, X: ArrayLike, record: Record) -> NDArray:
         """What is kept of every row, in one pass."""
         with fitted_rows(self, X) as rows:
-            return rows.scan(Sweep(self._subspace(), record=record))[0]
+            return rows.each(Sweep(self._subspace(), record=record))
 
     def _store(self, ground: Ground, judged: Judged, result: Result[Any]) -> None:
         """Set the attributes that every fit has."""
@@ -214,7 +224,7 @@ class SubspaceEstimator(
             *(float(np.sqrt(c)) for c in (judged.cuts.s, judged.cuts.e))
         )
         self.offset_ = -1.0
-        self.support_ = judged.support
+        self.support_ = ground.given.beside(judged.support)
         self.history_ = result.history
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
@@ -230,6 +240,25 @@ class SubspaceEstimator(
             "Raise max_iter or tol, or see history_.",
             ConvergenceWarning,
         )
+
+    def _refuse_frames(self) -> None:
+        """Refuse to wrap lazy scores in a data frame, which would compute them."""
+        wanted = get_config()["transform_output"]
+        wanted = getattr(self, "_sklearn_output_config", {}).get("transform", wanted)
+        if wanted != "default":
+            raise TypeError(
+                f"X is a Dask collection, but set_output(transform={wanted!r}) would "
+                "pull all its scores into memory. Use set_output(transform='default') "
+                "and get a Dask array."
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What lives with the workers of a cluster ends with them.
+        state = super().__getstate__()
+        return {
+            key: pulled(value, key) if is_dask(value) else value
+            for key, value in state.items()
+        }
 
     @property
     def _n_features_out(self) -> int:

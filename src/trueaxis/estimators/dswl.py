@@ -213,7 +213,8 @@ class DSWL(SubspaceEstimator):
 
     def _learnt(self, ground: Ground, outcome: Outcome) -> DSWL:
         self._store(ground, outcome.judged, outcome.learned)
-        self.weights_, self.objective_, perplexity = outcome.weighed
+        weights, self.objective_, perplexity = outcome.weighed
+        self.weights_ = ground.given.beside(weights)
         self.tau_ = tuple(float(t / ground.n_copies) for t in outcome.temperatures)
         self.trust_ = perplexity / ground.n_copies
         # The last stage forgives what is left, see `tol`.

@@ -17,7 +17,7 @@ from trueaxis.engine.iterate import Result
 from trueaxis.engine.starts import GivenCentre
 from trueaxis.engine.subspace import Subspace
 from trueaxis.estimators.base import SubspaceEstimator, reachable
-from trueaxis.rows import CountedRows, Rows
+from trueaxis.rows import Rows, counted_rows
 from trueaxis.validation import (
     generator,
     validate_choice,
@@ -112,7 +112,7 @@ class Method(SubspaceEstimator):
         validate_n_components(self.n_components, n, rows.shape[1])
         self._check()
         if n < rows.shape[0] and counts is not None:
-            rows = CountedRows(rows, counts)
+            rows = counted_rows(rows, counts)
         refuse_overflow(rows)
         rng = generator(self.random_state)
         ground = Ground(rows, counts, rng, rotatable=self._rotatable)
@@ -123,11 +123,11 @@ class Method(SubspaceEstimator):
             setattr(self, name, value)
         if found.weights is not None:
             w = found.weights if counts is None else counts * found.weights
-            self.weights_ = w / w.sum()
+            self.weights_ = rows.beside(w / w.sum())
         # Last, as a warning may be turned into an error.
         self._warn_unless_converged(found.result, self._tol(ground))
         if found.weights is not None:
-            self._warn_if_few(found, n)
+            self._warn_if_few(self._carrying(found, w), n)
         return self
 
     def _tol(self, ground: Ground) -> float:
@@ -139,8 +139,8 @@ class Method(SubspaceEstimator):
     def _search(self, ground: Ground, k: int) -> Found:
         raise TypeError(f"{type(self).__name__} does not say how to fit.")
 
-    def _warn_if_few(self, found: Found, n: int) -> None:
-        carry, k = self._carrying(found), self.n_components_
+    def _warn_if_few(self, carry: float, n: int) -> None:
+        k = self.n_components_
         if carry < min(k + 1, n - 1):
             warn(
                 f"Only {carry:.3g} of {n} rows carry weight, too few for "
@@ -148,10 +148,10 @@ class Method(SubspaceEstimator):
                 "what weighs rows more evenly, or fewer components."
             )
 
-    def _carrying(self, found: Found) -> float:
+    def _carrying(self, found: Found, weights: NDArray) -> float:
         # Not the effective number: rows that the subspace passes through may have
         # nearly all weight, and it is right nevertheless.
-        return float((self.weights_ > 0).sum())
+        return float((weights > 0).sum())
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

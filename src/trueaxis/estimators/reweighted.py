@@ -165,5 +165,5 @@ class ReweightedPCA(RowWeighted):
             return "weighted", "mean"
         return "fixed", self.centre
 
-    def _carrying(self, found: Found) -> float:
+    def _carrying(self, found: Found, weights: NDArray) -> float:
         return float(found.result.turn.effective)

@@ -1,0 +1,165 @@
+"""RUN tasks of Dask: on the workers of the current client, or in this process.
+
+Dask by itself waits for ever when its last worker is gone, and names lost tasks rather
+than reasons; here somebody watches.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from trueaxis.memory import SHARE, available_memory
+from trueaxis.watch import SourceError
+
+PATIENCE = 20.0  # seconds without any worker: a new one may be on its way
+GLANCE = 0.5  # seconds between looks at the workers
+NAP = 0.01  # seconds between looks at the tasks
+WORKER_SHARE = 0.5  # of the memory of workers that rows may take
+
+
+class Crew:
+    """Who does the work: the workers of a client, or this process.
+
+    Parameters
+    ----------
+    client : distributed.Client, optional
+        If not given, the one that Dask would use at the time.
+    """
+
+    def __init__(self, client: Any = None) -> None:
+        self.given = client
+
+    @property
+    def client(self) -> Any | None:
+        """The client, or None if Dask works in this process."""
+        if self.given is not None:
+            return self.given
+        import dask.config
+
+        if dask.config.get("scheduler", None) not in (None, "dask.distributed"):
+            return None
+        try:
+            import distributed
+
+            return distributed.default_client()
+        except (ImportError, ValueError):  # not installed; none there
+            return None
+
+    def kept(self, array: Any) -> Any:
+        """An array whose blocks are kept once they are made, if there is room."""
+        client, size = self.client, array.nbytes
+        if client is None:
+            available = available_memory()
+            fits = available is not None and size <= SHARE * available
+            return array.persist() if fits else array
+        workers = client.scheduler_info()["workers"].values()
+        room = sum(worker["memory_limit"] or 0 for worker in workers)
+        return client.persist(array) if size <= WORKER_SHARE * room else array
+
+    def completed(
+        self, tasks: Sequence[Any], stay: int = 0
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield (number, result) of tasks as they are done.
+
+        Parameters
+        ----------
+        tasks : sequence of Delayed
+        stay : int
+            Of the first tasks so many stay where they were done; of workers a future
+            is given instead of the result.
+        """
+        client = self.client
+        if client is None:
+            from dask.base import compute
+
+            yield from enumerate(compute(*tasks))
+        else:
+            yield from _from_workers(client, tasks, stay)
+
+
+def _from_workers(
+    client: Any, tasks: Sequence[Any], stay: int
+) -> Iterator[tuple[int, Any]]:
+    from distributed import as_completed
+
+    futures = client.compute(list(tasks))
+    numbers = {future: number for number, future in enumerate(futures)}
+    guard = Guard(client)
+    coming = as_completed(futures)
+    del futures
+    try:
+        while numbers:
+            batch = guard.ask(lambda: coming.next_batch(block=False))
+            for future in batch:
+                number = numbers.pop(future)
+                if number < stay and future.status == "finished":
+                    yield number, future
+                else:
+                    # Read at once: what is let go of makes room on its worker.
+                    yield number, guard.ask(future.result)
+            if not batch:
+                guard.look()
+                time.sleep(NAP)
+    finally:
+        if numbers:  # an error, or Ctrl-C: nobody needs the rest
+            _forget(client, list(numbers))
+
+
+def _forget(client: Any, futures: Sequence[Any]) -> None:
+    try:
+        client.cancel(futures, force=True)
+    except Exception:
+        pass
+
+
+class Guard:
+    """Watches the workers, and says in words what became of them."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.most = 0  # workers seen at once
+        self.seen = self.looked = time.monotonic()
+
+    def look(self) -> None:
+        """Give up if there has been no worker for long."""
+        now = time.monotonic()
+        if now - self.looked < GLANCE:
+            return
+        self.looked = now
+        workers = len(self.ask(self.client.nthreads))
+        self.most = max(self.most, workers)
+        if workers:
+            self.seen = now
+        elif now - self.seen > PATIENCE:
+            had = f"there were {self.most}" if self.most else "there never was one"
+            raise SourceError(
+                f"No Dask worker is left ({had}, and none came for {PATIENCE:g} s), so "
+                "that nothing can be computed. Start workers for the scheduler "
+                f"{self.client.scheduler.address} and fit again; if they died of lack "
+                "of memory, give them more, or smaller chunks of rows."
+            )
+
+    def ask(self, question: Any) -> Any:
+        """The answer, or an error that says what happened to the cluster."""
+        from concurrent.futures import CancelledError
+
+        from distributed import KilledWorker
+        from distributed.comm.core import CommClosedError
+
+        try:
+            return question()
+        except KilledWorker as error:
+            raise SourceError(
+                f"The workers of Dask that were given a part of the rows died "
+                f"{error.allowed_failures + 1} times, the last one at "
+                f"{error.last_worker.address}: most likely of lack of memory. Give "
+                "them more, or smaller chunks of rows."
+            ) from error
+        except (CancelledError, CommClosedError, TimeoutError, OSError) as error:
+            raise SourceError(
+                f"The connection to the Dask scheduler is lost ({error or 'closed'}): "
+                "it was shut down or cannot be reached. Connect a new Client and fit "
+                "again."
+            ) from error

@@ -1,0 +1,315 @@
+"""READ rows of Dask: kernels go to where the blocks are, small sums come back.
+
+Sums of blocks are merged in the order of the blocks, in a tree whose shape depends on
+their number alone: who computed what, and when, changes no bit of the answer.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from trueaxis.checking import size_of, tell_nonfinite, tell_overflow
+from trueaxis.dask_jobs import Crew
+from trueaxis.memory import refuse_large
+from trueaxis.raw import of_all
+from trueaxis.rows import ArrayRows, Kernel, Rows
+
+FAN = 8  # sums that are merged at a time
+
+
+class Places(Rows):
+    """Where rows of Dask are, in words."""
+
+    def __init__(self, rows: DaskRows, what: str) -> None:
+        self.starts, self.what = rows.starts, what
+        self.dtype = rows.dtype
+
+    def place(self, row: int, overall: int | None = None) -> str:
+        """Say where a row is."""
+        number = int(self.starts.searchsorted(row, side="right")) - 1
+        within = row - int(self.starts[number])
+        return f"{self.what} {number}, row {within:,}" + of_all(row)
+
+
+class Check:
+    """What is looked for in a block before anything is made of it."""
+
+    def __init__(self, places: Rows, names: Sequence[Any] | None, limit: float) -> None:
+        self.places, self.names, self.limit = places, names, limit
+
+    def __call__(self, block: NDArray, index: NDArray) -> None:
+        """Refuse NaN, infinity and values beyond the limit."""
+        size = size_of(block)
+        where = f"rows {index.min():,} to {index.max():,}" if len(index) else ""
+        if not np.isfinite(size):
+            tell_nonfinite(self.places, block, index, where, self.names)
+        if size > self.limit:
+            tell_overflow(self.places, block, index, self.limit)
+
+
+class DaskRows(Rows):
+    """Rows of a Dask array, cut into blocks of rows.
+
+    While they are held by a `with` statement, as in a fit, blocks are kept by the
+    workers from their first use on, if these have the memory, and otherwise made anew
+    in every pass.
+
+    Parameters
+    ----------
+    array : dask.array.Array
+        Two-dimensional, of float64 or float32, with blocks of whole rows and of known
+        length.
+    names : sequence of str, optional
+        Of the columns.
+    origin : Rows, optional
+        That the blocks are read from by the workers.
+    what : str
+        A block is called in messages.
+    crew : Crew, optional
+        Who reads them.
+    """
+
+    def __init__(
+        self,
+        array: Any,
+        names: Sequence[str] | None = None,
+        origin: Rows | None = None,
+        what: str = "block",
+        crew: Crew | None = None,
+    ) -> None:
+        self.array = array
+        self.crew = crew or Crew()
+        self.names = None if names is None else tuple(names)
+        self.origin = origin
+        self.shape = (int(array.shape[0]), int(array.shape[1]))
+        self.dtype = np.dtype(array.dtype)
+        self.lengths = tuple(int(length) for length in array.chunks[0])
+        self.starts = np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.intp)
+        self.limit: float = np.inf
+        self.columns: Sequence[Any] | None = self.names  # in messages
+        self._places = Places(self, what) if origin is None else origin
+        self._checked = False
+        self._holders = 0
+        self._held: Any = None
+
+    def blocks(self) -> Iterator[tuple[int, NDArray]]:
+        """Yield (number of the first row, block), in order, one at a time."""
+        chunks = self._chunks()
+        for number, chunk in enumerate(chunks):
+            ((_, block),) = self.crew.completed([chunk])
+            first = int(self.starts[number])
+            self._check()(block, np.arange(first, first + len(block)))
+            yield first, block
+
+    def scan(self, kernel: Kernel) -> tuple[NDArray, Any]:
+        """Read the data once; return the per-row records and the kernel's state."""
+        n, fields = self.shape[0], kernel.n_fields
+        size = n * fields * np.dtype(kernel.field_type).itemsize
+        refuse_large(
+            size,
+            f"What is kept of each of {n:,} rows ({fields} numbers) in this process",
+            "Use DSWL with its defaults, which leaves it with the workers, or fewer "
+            "rows.",
+            share=0.9,
+        )
+        record: NDArray = np.empty((fields, n), dtype=kernel.field_type)
+        records, total = self._tasks(kernel)
+        state = None
+        for number, found in self.crew.completed(
+            [*records, total] if fields else [total]
+        ):
+            if fields and number < len(records):
+                record[:, self.starts[number] : self.starts[number + 1]] = found
+            else:
+                state = found
+        self._checked = True
+        return record, state
+
+    def scan_there(self, kernel: Kernel) -> tuple[Any, Any]:
+        """The same; the records become a Dask array that stays with the workers."""
+        import dask.array
+
+        records, total = self._tasks(kernel)
+        name, state = _name("record"), None
+        parts: dict[tuple[str, int, int], Any] = {}
+        for number, found in self.crew.completed([*records, total], stay=len(records)):
+            if number < len(records):
+                parts[name, 0, number] = found
+            else:
+                state = found
+        self._checked = True
+        chunks = ((kernel.n_fields,), self.lengths)
+        record = dask.array.Array(parts, name, chunks, dtype=kernel.field_type)
+        return record, state
+
+    def each(self, kernel: Kernel) -> Any:
+        """The per-row records, as a lazy Dask array (fields x rows)."""
+        return self._mapped(_recorded, kernel, kernel.n_fields, kernel.field_type).T
+
+    def map(
+        self,
+        function: Callable[[NDArray], NDArray],
+        width: int,
+        dtype: DTypeLike | None = None,
+    ) -> Any:
+        """Apply a function to every block; the answer is a lazy Dask array."""
+        return self._mapped(_applied, function, width, dtype or self.dtype)
+
+    def beside(self, vector: Any) -> Any:
+        """A vector as a Dask array with blocks like those of the rows."""
+        import dask.array
+
+        if isinstance(vector, dask.array.Array):
+            return vector
+        name = _name("vector")
+        return dask.array.from_array(vector, chunks=(self.lengths,), name=name)
+
+    def take(self, index: NDArray[np.intp]) -> NDArray:
+        """Copy the rows with these numbers into memory, in the order of `index`."""
+        from dask.delayed import delayed
+
+        owner = self.starts.searchsorted(index, side="right") - 1
+        numbers = np.unique(owner)
+        mine = [np.flatnonzero(owner == number) for number in numbers]
+        pick = delayed(_picked, pure=False)
+        # Files give single rows; other blocks are made whole.
+        alone = self.origin is not None and self._kept() is self.array
+        chunks = None if alone else self._chunks()
+        files = _shared(self.origin)
+        tasks = [
+            pick(files, index[some])
+            if chunks is None
+            else pick(chunks[number], index[some] - self.starts[number])
+            for number, some in zip(numbers, mine, strict=True)
+        ]
+        out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
+        for number, found in self.crew.completed(tasks):
+            out[mine[number]] = found
+        self._check()(out, index)
+        return out
+
+    def place(self, row: int, overall: int | None = None) -> str:
+        """Say where a row is."""
+        return self._places.place(row, overall)
+
+    def close(self) -> None:
+        """Let go of the blocks that workers keep."""
+        self._held = None
+
+    def __enter__(self) -> DaskRows:
+        self._holders += 1
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._holders -= 1
+        if self._holders == 0:
+            self.close()
+
+    def _kept(self) -> Any:
+        """The array; kept by the workers, if somebody holds it and there is room."""
+        if self._held is None and self._holders:
+            self._held = self.crew.kept(self.array)
+        return self.array if self._held is None else self._held
+
+    def _chunks(self) -> Sequence[Any]:
+        return list(self._kept().to_delayed().ravel())
+
+    def _check(self) -> Check:
+        return Check(self._places, self.columns, self.limit)
+
+    def _tasks(self, kernel: Kernel) -> tuple[list[Any], Any]:
+        """What makes the records of all blocks, and the state of all together."""
+        from dask.delayed import delayed
+
+        absorb = delayed(_absorbed, pure=False, nout=2)
+        merge = delayed(_merged, pure=False)
+        check = None if self._checked else _shared(self._check())
+        shared = _shared(kernel.part(0, 0))
+        alike = kernel.part(0, 0) is kernel
+        records, states = [], []
+        for first, length, chunk in zip(
+            self.starts, self.lengths, self._chunks(), strict=False
+        ):
+            mine = shared if alike else _shared(kernel.part(int(first), length))
+            record, state = absorb(chunk, mine, check, int(first))
+            records.append(record)
+            states.append(state)
+        while len(states) > 1:
+            states = [
+                merge(shared, states[at : at + FAN])
+                for at in range(0, len(states), FAN)
+            ]
+        return records, states[0]
+
+    def _mapped(
+        self, function: Callable[..., NDArray], what: Any, width: int, dtype: Any
+    ) -> Any:
+        return self.array.map_blocks(
+            function,
+            what=what,
+            check=self._check(),
+            starts=self.starts,
+            chunks=(self.lengths, (width,)),
+            dtype=dtype,
+            meta=np.empty((0, 0), dtype=dtype),
+            name=_name("answer"),
+        )
+
+
+def _name(what: str) -> str:
+    return f"trueaxis-{what}-{uuid.uuid4().hex}"
+
+
+def _shared(thing: Any) -> Any:
+    """Something that many tasks need, sent to each worker once."""
+    from dask.delayed import delayed
+
+    return delayed(thing, name=_name("shared"), traverse=False)
+
+
+def _absorbed(
+    block: NDArray, kernel: Kernel, check: Check | None, first: int
+) -> tuple[NDArray, Any]:
+    if check is not None:
+        check(block, np.arange(first, first + len(block)))
+    return ArrayRows(block).scan(kernel)
+
+
+def _merged(kernel: Kernel, states: Sequence[Any]) -> Any:
+    # Into a new one: what a task was given may be needed again, if a worker dies.
+    total = kernel.start()
+    for state in states:
+        total = kernel.merge(total, state)
+    return total
+
+
+def _recorded(
+    block: NDArray,
+    what: Kernel,
+    check: Check,
+    starts: NDArray,
+    block_id: tuple[int, int],
+) -> NDArray:
+    first = int(starts[block_id[0]])
+    return _absorbed(block, what, check, first)[0].T
+
+
+def _applied(
+    block: NDArray,
+    what: Callable[[NDArray], NDArray],
+    check: Check,
+    starts: NDArray,
+    block_id: tuple[int, int],
+) -> NDArray:
+    first = int(starts[block_id[0]])
+    check(block, np.arange(first, first + len(block)))
+    return what(block)
+
+
+def _picked(block: NDArray | Rows, index: NDArray[np.intp]) -> NDArray:
+    return block.take(index) if isinstance(block, Rows) else block[index]

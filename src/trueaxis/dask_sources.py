@@ -1,0 +1,174 @@
+"""OPEN what Dask holds: arrays, data frames, and files that workers read themselves.
+
+A collection is never pulled into this process, which scikit-learn would do without a
+word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.dask_jobs import Crew
+from trueaxis.dask_rows import DaskRows
+from trueaxis.memory import refuse_large
+from trueaxis.parquet import ParquetRows
+from trueaxis.raw import RawRows, checked_positions, float_type
+from trueaxis.rows import Rows
+from trueaxis.spool import SpooledRows
+from trueaxis.stacked import StackedRows
+from trueaxis.watch import SourceError
+
+CHUNK_BYTES = 1 << 26  # of a file, that a worker reads at a time
+
+
+def is_dask(X: Any) -> bool:
+    """Whether something is a collection of Dask (which need not be installed)."""
+    return type(X).__module__.split(".")[0] in ("dask", "dask_expr")
+
+
+def dask_rows(X: Any, columns: Sequence[Any] | None = None) -> DaskRows:
+    """Rows of a Dask array or data frame."""
+    import dask.array
+
+    if isinstance(X, dask.array.Array):
+        return _array_rows(X, columns)
+    if hasattr(X, "npartitions") and hasattr(X, "columns") and hasattr(X, "dtypes"):
+        return _frame_rows(X, columns)
+    raise TypeError(
+        f"X is a Dask {type(X).__name__}: pass a Dask array or data frame, with a row "
+        "for each observation."
+    )
+
+
+def pulled(vector: Any, name: str) -> NDArray:
+    """What a fit left with the workers, in memory, if there is room."""
+    refuse_large(
+        int(vector.nbytes),
+        f"{name}, a number for each of {vector.shape[0]:,} rows,",
+        "Save the model with trueaxis.save(..., training=False), which leaves it out.",
+    )
+    return vector.compute()
+
+
+def _array_rows(X: Any, columns: Sequence[int] | None) -> DaskRows:
+    if X.ndim != 2:
+        raise SourceError(
+            f"X is a Dask array with {X.ndim} dimension(s): rows and columns are "
+            "needed. Reshape it to two dimensions."
+        )
+    if np.isnan(X.shape[1]):
+        raise SourceError(
+            "X is a Dask array whose number of columns is unknown: call "
+            "X.compute_chunk_sizes() first."
+        )
+    if np.isnan(X.shape[0]):
+        raise SourceError(
+            f"X is a Dask array of {X.numblocks[0]} blocks whose lengths are unknown: "
+            "call X.compute_chunk_sizes() first."
+        )
+    if X.numblocks[1] > 1:
+        raise SourceError(
+            f"X is a Dask array cut into {X.numblocks[1]} blocks of columns, but rows "
+            'must be whole: pass X.rechunk({0: "auto", 1: -1}).'
+        )
+    if not isinstance(X._meta, np.ndarray):
+        raise TypeError(
+            f"X is a Dask array with blocks of type {type(X._meta).__name__}: only "
+            "NumPy arrays can be analysed. Convert them with X.map_blocks(...)."
+        )
+    wanted = float_type(X.dtype, "The Dask array")
+    chosen = checked_positions(columns, X.shape[1], "The Dask array")
+    if chosen is not None:
+        X = X[:, chosen].rechunk({1: -1})
+    return DaskRows(X.astype(wanted))
+
+
+def _frame_rows(X: Any, columns: Sequence[Any] | None) -> DaskRows:
+    import dask.array
+    from dask.delayed import delayed
+
+    if columns is not None:
+        missing = [name for name in columns if name not in list(X.columns)]
+        if missing:
+            raise SourceError(
+                f"The Dask data frame has no column {missing[0]!r}; its "
+                f"{len(X.columns)} columns are {list(X.columns)[:12]}."
+            )
+        X = X[list(columns)]
+    for name, kind in X.dtypes.items():
+        if getattr(kind, "kind", "O") not in "biuf":
+            raise SourceError(
+                f"Column {name!r} of the Dask data frame has values of type {kind}: "
+                "only numbers can be analysed. Drop it, or choose columns."
+            )
+    single = all(str(kind).lower() == "float32" for kind in X.dtypes)
+    dtype = np.dtype(np.float32 if single else np.float64)
+    # A data frame does not know how long its parts are: ask the workers.
+    parts = X.to_delayed()
+    count = delayed(len, pure=True)
+    counted = sorted(Crew().completed([count(part) for part in parts]))
+    lengths = [length for _, length in counted]
+    numbers = delayed(_numbers, pure=True)
+    width = len(X.columns)
+    arrays = [
+        dask.array.from_delayed(numbers(part, dtype), (length, width), dtype=dtype)
+        for part, length in zip(parts, lengths, strict=True)
+    ]
+    names = [str(name) for name in X.columns]
+    return DaskRows(dask.array.concatenate(arrays), names, what="partition")
+
+
+def _numbers(part: Any, dtype: np.dtype) -> NDArray:
+    return part.to_numpy(dtype=dtype, na_value=np.nan)
+
+
+def read_by_workers(rows: Rows, client: Any, block_rows: int | None) -> DaskRows:
+    """Rows of files, cut into blocks that the workers of a client read.
+
+    They must see the files under the same paths.
+    """
+    import dask.array
+
+    inner = rows.rows if isinstance(rows, SpooledRows) else rows
+    parts = inner.parts if isinstance(inner, StackedRows) else [inner]
+    if not all(isinstance(part, (RawRows, ParquetRows)) for part in parts):
+        raise TypeError(
+            f"A {type(inner).__name__} cannot be handed to Dask workers: pass paths of "
+            ".npy or Parquet files, or a Dask array."
+        )
+    row_bytes = inner.shape[1] * inner.dtype.itemsize
+    most = block_rows or max(1, CHUNK_BYTES // row_bytes)
+    lengths: list[int] = []
+    for part in parts:
+        lengths += _cut(part, most)
+    array = dask.array.map_blocks(
+        _read,
+        source=inner,
+        chunks=(tuple(lengths), (inner.shape[1],)),
+        dtype=inner.dtype,
+        meta=np.empty((0, 0), dtype=inner.dtype),
+    )
+    return DaskRows(array, inner.names, origin=inner, crew=Crew(client))
+
+
+def _cut(rows: Rows, most: int) -> list[int]:
+    """Lengths of the blocks of a file: whole row groups, of which Parquet is made."""
+    if not isinstance(rows, ParquetRows):
+        n = rows.shape[0]
+        return [min(most, n - first) for first in range(0, n, most)]
+    lengths: list[int] = []
+    for size in np.diff(rows.starts).tolist():
+        if lengths and lengths[-1] + size <= most:
+            lengths[-1] += size
+        else:
+            lengths.append(size)
+    return lengths
+
+
+def _read(source: Rows, block_info: Any) -> NDArray:
+    (first, last), _ = block_info[None]["array-location"]
+    return source.take(np.arange(first, last))
