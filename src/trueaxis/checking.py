@@ -7,7 +7,7 @@ the first time, since a pass of its own may cost as much as the fit.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,28 @@ def largest_size(dtype: np.dtype) -> float:
     return float(np.sqrt(np.finfo(dtype).max) * 1e-4)
 
 
+class Check(NamedTuple):
+    """What is looked for in a block before anything is made of it.
+
+    places : says where a row is
+    names : of the columns, for messages
+    limit : largest size that a value may have
+    """
+
+    places: Rows
+    names: Sequence[Any] | None
+    limit: float
+
+    def __call__(self, block: NDArray, index: NDArray) -> None:
+        """Refuse NaN, infinity and values beyond the limit in rows of these numbers."""
+        size = size_of(block)
+        if not np.isfinite(size):
+            where = f"{len(index):,} rows from row {index.min():,} on"
+            tell_nonfinite(self.places, block, index, where, self.names)
+        if size > self.limit:
+            tell_overflow(self.places, block, index, self.limit)
+
+
 class CheckedRows(Rows):
     """Rows that are checked when they are read for the first time.
 
@@ -97,8 +119,7 @@ class CheckedRows(Rows):
         """Yield (number of the first row, block), in order."""
         for first, block in self.rows.blocks():
             if first + len(block) > self._checked:
-                where = f"rows {first:,} to {first + len(block) - 1:,}"
-                self._check(block, np.arange(first, first + len(block)), where)
+                self._check(block, np.arange(first, first + len(block)))
                 if first <= self._checked:
                     self._checked = first + len(block)
             yield first, block
@@ -106,7 +127,7 @@ class CheckedRows(Rows):
     def take(self, index: NDArray[np.intp]) -> NDArray:
         """Copy the rows with these numbers into memory, in the order of `index`."""
         out = self.rows.take(index)
-        self._check(out, index, f"the {len(index):,} rows looked at")
+        self._check(out, index)
         return out
 
     def place(self, row: int, overall: int | None = None) -> str:
@@ -124,12 +145,8 @@ class CheckedRows(Rows):
     def __exit__(self, *raised: Any) -> None:
         self.rows.__exit__(*raised)
 
-    def _check(self, block: NDArray, index: NDArray, where: str) -> None:
-        size = size_of(block)
-        if not np.isfinite(size):
-            tell_nonfinite(self, block, index, where, self._columns)
-        if size > self.limit:
-            tell_overflow(self, block, index, self.limit)
+    def _check(self, block: NDArray, index: NDArray) -> None:
+        Check(self, self._columns, self.limit)(block, index)
 
 
 def check_columns(estimator: Any, rows: Rows, reset: bool) -> None:

@@ -22,9 +22,23 @@ from trueaxis.options import (
     size_options,
     table_options,
     table_target,
+    together,
 )
 
 HELP = {"help_option_names": ["-h", "--help"]}
+cluster_options = together(
+    click.option(
+        "--workers",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Read a .npy or Parquet file with N processes (needs Dask).",
+    ),
+    click.option(
+        "--client",
+        metavar="ADDRESS",
+        help="... or with the workers of a Dask scheduler, such as tcp://host:8786.",
+    ),
+)
 
 
 @click.group(cls=Careful, context_settings=HELP)
@@ -42,13 +56,32 @@ def main() -> None:
 @click.option("-o", "--output", default="", help="Where to save the model (.npz).")
 @fit_options
 @table_options
+@cluster_options
 @json_option
-def fit(data: str, output: str, as_json: bool, **options: Any) -> None:
+def fit(
+    data: str,
+    output: str,
+    as_json: bool,
+    workers: int | None,
+    client: str | None,
+    **options: Any,
+) -> None:
     """Fit a table, say which rows are bad, and keep the model."""
     from trueaxis import commands
 
     need_file(output, "A model")
-    commands.fit(data, choice(options), recipe(options), output, as_json)
+    if workers and client:
+        raise click.UsageError(
+            "--workers starts processes here and --client uses a cluster that runs: "
+            "give one of them."
+        )
+    given = choice(options), recipe(options)
+    if workers or client:
+        commands.fit_by_workers(
+            data, *given, output, as_json, client or "", workers or 0
+        )
+    else:
+        commands.fit(data, *given, output, as_json)
 
 
 @main.command()

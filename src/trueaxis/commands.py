@@ -13,13 +13,14 @@ from typing import Any
 
 from trueaxis import bulk, console
 from trueaxis.analysis import names_are_known
+from trueaxis.clusters import cluster
 from trueaxis.comparison import compare as compare_methods
 from trueaxis.comparison import suitable
 from trueaxis.estimators import METHODS
 from trueaxis.files import load, save
 from trueaxis.scaling import parted
 from trueaxis.story import how_it_went
-from trueaxis.streaming import large_rows
+from trueaxis.streaming import large_rows, rows_of_workers
 from trueaxis.summary import (
     as_records,
     judgement,
@@ -28,7 +29,7 @@ from trueaxis.summary import (
     summary,
     who,
 )
-from trueaxis.tables import STANDARD, Choice
+from trueaxis.tables import STANDARD, Choice, TableError
 from trueaxis.work import Recipe, fitted, judged, read, scaler_for, table_for
 from trueaxis.writing import refuse_table, refuse_target, write_table
 
@@ -53,6 +54,27 @@ def fit(data: str, choice: Choice, recipe: Recipe, output: str, as_json: bool) -
     console.say(how_it_went(work.found, work.seconds))
     if output:
         console.say(f"Model saved to {output}")
+
+
+def fit_by_workers(
+    data: str,
+    choice: Choice,
+    recipe: Recipe,
+    output: str,
+    as_json: bool,
+    address: str,
+    workers: int,
+) -> None:
+    """Fit a file that the workers of a Dask cluster read."""
+    refuse_target(output, data)
+    if recipe.scale != "none":
+        raise TableError(
+            f"--scale {recipe.scale} needs the table in memory, and workers read it in "
+            "parts: scale the columns before, or leave out --workers and --client."
+        )
+    with cluster(address, workers) as client:
+        rows = rows_of_workers(data, choice, client)
+        bulk.fit(data, rows, recipe, output, as_json)
 
 
 def score(

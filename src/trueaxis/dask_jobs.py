@@ -6,6 +6,7 @@ than reasons; here somebody watches.
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -92,16 +93,16 @@ def _from_workers(
     try:
         while numbers:
             batch = guard.ask(lambda: coming.next_batch(block=False))
-            for future in batch:
-                number = numbers.pop(future)
-                if number < stay and future.status == "finished":
-                    yield number, future
-                else:
-                    # Read at once: what is let go of makes room on its worker.
-                    yield number, guard.ask(future.result)
             if not batch:
                 guard.look()
                 time.sleep(NAP)
+                continue
+            there = [f for f in batch if numbers[f] < stay and f.status == "finished"]
+            here = [future for future in batch if future not in there]
+            found = guard.ask(functools.partial(client.gather, here))
+            # What is let go of makes room on its worker.
+            yield from [(numbers.pop(future), future) for future in there]
+            yield from zip([numbers.pop(future) for future in here], found, strict=True)
     finally:
         if numbers:  # an error, or Ctrl-C: nobody needs the rest
             _forget(client, list(numbers))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from trueaxis.checking import size_of, tell_nonfinite, tell_overflow
+from trueaxis.checking import Check
 from trueaxis.dask_jobs import Crew
 from trueaxis.memory import refuse_large
 from trueaxis.raw import of_all
@@ -34,22 +34,6 @@ class Places(Rows):
         number = int(self.starts.searchsorted(row, side="right")) - 1
         within = row - int(self.starts[number])
         return f"{self.what} {number}, row {within:,}" + of_all(row)
-
-
-class Check:
-    """What is looked for in a block before anything is made of it."""
-
-    def __init__(self, places: Rows, names: Sequence[Any] | None, limit: float) -> None:
-        self.places, self.names, self.limit = places, names, limit
-
-    def __call__(self, block: NDArray, index: NDArray) -> None:
-        """Refuse NaN, infinity and values beyond the limit."""
-        size = size_of(block)
-        where = f"rows {index.min():,} to {index.max():,}" if len(index) else ""
-        if not np.isfinite(size):
-            tell_nonfinite(self.places, block, index, where, self.names)
-        if size > self.limit:
-            tell_overflow(self.places, block, index, self.limit)
 
 
 class DaskRows(Rows):

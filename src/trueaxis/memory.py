@@ -43,11 +43,15 @@ def shown_size(n_bytes: float) -> str:
     return f"{n_bytes:.0f} bytes" if power == 0 else f"{n_bytes:.1f} {UNITS[power]}"
 
 
+class TooLarge(MemoryError):
+    """What was asked for does not fit, with the sizes and what to do."""
+
+
 def refuse_large(n_bytes: int, what: str, remedy: str, share: float = SHARE) -> None:
     """Refuse what takes more than a share of the memory available."""
     available = available_memory()
     if available is not None and n_bytes > share * available:
-        raise MemoryError(
+        raise TooLarge(
             f"{what} takes {shown_size(n_bytes)}, but only {shown_size(available)} of "
             f"memory are available, of which {share:.0%} may be used for it. {remedy}"
         )

@@ -18,6 +18,7 @@ import click
 from click.core import ParameterSource
 
 from trueaxis.cells import printable
+from trueaxis.memory import TooLarge
 
 
 class Careful(click.Group):
@@ -48,7 +49,7 @@ class Careful(click.Group):
 
 
 def _told(error: Exception) -> str:
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) and not isinstance(error, TooLarge):
         return "The table does not fit into memory: choose --columns, or fewer rows."
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror}."
@@ -133,7 +134,9 @@ def _pairs(
     return found
 
 
-def _together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Several options as one decorator."""
+
     def decorate(command: Any) -> Any:
         for option in reversed(options):
             command = option(command)
@@ -142,7 +145,7 @@ def _together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return decorate
 
 
-table_options = _together(
+table_options = together(
     click.option("--id", "id_", metavar="COLUMN", help="Column that names the rows."),
     click.option("--label", metavar="COLUMN", help="Column to carry along, not used."),
     click.option(
@@ -181,7 +184,7 @@ table_options = _together(
         help="Whether the first line has names of columns.",
     ),
 )
-size_options = _together(
+size_options = together(
     click.option(
         "-k",
         "--components",
@@ -199,7 +202,7 @@ size_options = _together(
         help="Divide columns by their spread; use robust when units differ.",
     ),
 )
-fit_options = _together(
+fit_options = together(
     size_options,
     click.option(
         "--method",

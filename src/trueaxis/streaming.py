@@ -49,13 +49,39 @@ def large_rows(
     method = None if model is None else parted(model).model
     wanted = _wanted(method, known, choice, data)
     block_rows = max(1, BLOCK_BYTES // (8 * len(wanted)))
-    columns: Sequence[Any] = wanted
-    if any(file.suffix.lower() == ".npy" for file in (path, *path.glob("*.npy"))):
-        columns = [known.index(name) for name in wanted]  # they have no names
+    columns = _columns(path, known, wanted)
     if spool:  # to be read often: in blocks that fit a cache
         return NamedRows(open_rows(data, columns=columns), wanted)
     rows = open_rows(data, columns=columns, spool=False, block_rows=block_rows)
     return CheckedRows(rows, wanted)
+
+
+def rows_of_workers(data: str, choice: Choice, client: Any) -> Rows:
+    """The rows of a file, or folder of files, for the workers of a client to read."""
+    path = Path(data)
+    if not (_is_one_table(path) or path.suffix.lower() in ENDINGS):
+        raise TableError(
+            f"{data} ends in neither {' nor '.join(ENDINGS)}, and workers read only "
+            "such files, or folders of them: convert it, or leave out --workers and "
+            "--client."
+        )
+    if choice.id or choice.label:
+        raise TableError(
+            "Names and labels of rows (--id, --label) are not read by workers: leave "
+            "them out with --drop."
+        )
+    known = head(path)[1]
+    wanted = _wanted(None, known, choice, data)
+    rows = open_rows(data, columns=_columns(path, known, wanted), client=client)
+    rows.names = tuple(wanted)
+    return rows
+
+
+def _columns(path: Path, known: Sequence[str], wanted: Sequence[str]) -> Sequence[Any]:
+    """The columns by their names or, in .npy files, by their numbers."""
+    if any(file.suffix.lower() == ".npy" for file in (path, *path.glob("*.npy"))):
+        return [known.index(name) for name in wanted]
+    return wanted
 
 
 def _is_one_table(path: Path) -> bool:

@@ -1,0 +1,629 @@
+"""Rows of Dask: the same answers, whoever computes them, and whoever dies meanwhile."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import distributed
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from sklearn.pipeline import make_pipeline
+
+import trueaxis
+from trueaxis import DSWL, METHODS, RPCAOM, ColumnScaler, dask_jobs, open_rows
+from trueaxis.cli import main
+from trueaxis.dask_jobs import Crew
+from trueaxis.dask_rows import DaskRows
+from trueaxis.dask_sources import dask_rows
+from trueaxis.datasets import planted
+from trueaxis.rows import Kernel
+from trueaxis.watch import SourceError
+
+CLOUD = planted("ocs", n=9_000, share=0.2)
+X = CLOUD.X
+N, D = X.shape
+UNEQUAL = {"tau": (4e-4, 1e-4, 3e-4), "reweight": False, "init": "uniform"}
+
+
+CUT = da.from_array(X, chunks=(3_000, 5))  # columns apart, too
+POSITIVE = da.from_array(X[:, 0] > 0, chunks=3_000)
+UNKNOWN = da.from_array(X, chunks=(3_000, -1))[POSITIVE]
+TEXT = pd.DataFrame({"a": [1.0], "t": ["x"]})
+
+
+@contextmanager
+def started(n_workers, **options):
+    given = {"threads_per_worker": 1, "dashboard_address": None} | options
+    with (
+        distributed.LocalCluster(n_workers=n_workers, **given) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def two_workers():
+    with started(2) as client:
+        yield client
+
+
+@pytest.fixture
+def client(two_workers):
+    with two_workers.as_current():
+        yield two_workers
+
+
+@pytest.fixture
+def in_process():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def assert_same(model, expected, *, axes=1e-10, weights=1e-8):
+    assert np.abs(model.components_ - expected.components_).max() <= axes
+    assert np.abs(model.mean_ - expected.mean_).max() <= axes * np.abs(X).max()
+    assert np.abs(np.asarray(model.weights_) - expected.weights_).max() <= weights
+    assert np.array_equal(np.asarray(model.support_), expected.support_)
+
+
+# ---------------------------------------------------------------- the same model
+
+
+@pytest.mark.parametrize("options", [{}, UNEQUAL, {"reweight": False}])
+@pytest.mark.parametrize("rows", [777, 4_000, N])
+def test_same_model_for_any_chunks(client, options, rows):
+    expected = DSWL(3, **options).fit(X)
+    lazy = da.from_array(X, chunks=(rows, D))
+    assert_same(DSWL(3, **options).fit(lazy), expected)
+
+
+def test_same_model_in_this_process(in_process):
+    lazy = da.from_array(X, chunks=((10, 0, 4_990, 4_000), D))
+    assert_same(DSWL(3).fit(lazy), DSWL(3).fit(X))
+
+
+def test_same_model_from_data_frames(client):
+    names = [f"c{i}" for i in range(D)]
+    frame = pd.DataFrame(X, columns=names)
+    model = DSWL(3).fit(dd.from_pandas(frame, npartitions=5))
+    assert_same(model, DSWL(3).fit(frame))
+    assert list(model.feature_names_in_) == names
+    some = open_rows(dd.from_pandas(frame, npartitions=2), columns=["c3", "c1", "c9"])
+    assert list(DSWL(1).fit(some).feature_names_in_) == ["c3", "c1", "c9"]
+
+
+def test_same_model_from_files_that_workers_read(client, tmp_path):
+    np.save(tmp_path / "all.npy", X)
+    expected = DSWL(3).fit(X)
+    rows = open_rows(tmp_path / "all.npy", client=client, block_rows=2_000)
+    assert isinstance(rows, DaskRows)
+    assert len(rows.lengths) == 5
+    assert_same(DSWL(3).fit(rows), expected)
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for number, part in enumerate(np.array_split(X, 3)):
+        frame = pd.DataFrame(part, columns=[f"c{i}" for i in range(D)])
+        frame.to_parquet(folder / f"{number}.parquet", row_group_size=700)
+    rows = open_rows(folder, client=client, block_rows=1_500)
+    assert set(rows.lengths[:2]) == {1_400}  # whole row groups
+    model = DSWL(3).fit(rows)
+    assert_same(model, expected)
+    assert model.feature_names_in_[4] == "c4"
+
+
+def test_a_client_that_is_not_current_reads(two_workers, tmp_path):
+    np.save(tmp_path / "all.npy", X)
+    with dask.config.set(scheduler="synchronous"):
+        rows = open_rows(tmp_path / "all.npy", client=two_workers, block_rows=2_000)
+        model = DSWL(3).fit(rows)
+    assert_same(model, DSWL(3).fit(X))
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_every_method_takes_dask(in_process, name):
+    few = planted("ocs", n=300, n_features=8, share=0.1).X
+    given = METHODS[name](n_components=2)
+    expected = METHODS[name](n_components=2).fit(few)
+    model = given.fit(da.from_array(few, chunks=(77, -1)))
+    # Sums are taken in another order, and some methods stop at 1e-6.
+    assert np.abs(model.components_ - expected.components_).max() < 1e-6
+    assert np.array_equal(np.asarray(model.support_), expected.support_)
+    assert isinstance(model.support_, da.Array)
+
+
+@pytest.mark.parametrize("name", ["dswl", "rpca-om", "pca-l1", "two-way"])
+def test_sample_weights_reach_the_blocks(in_process, name):
+    few = planted("ocs", n=300, n_features=8, share=0.1).X
+    w = np.random.default_rng(0).integers(0, 3, 300).astype(float)
+    expected = METHODS[name](n_components=2).fit(few, sample_weight=w)
+    lazy = da.from_array(few, chunks=(77, -1))
+    model = METHODS[name](n_components=2).fit(lazy, sample_weight=w)
+    assert np.abs(model.components_ - expected.components_).max() < 1e-6
+    assert np.array_equal(np.asarray(model.support_), expected.support_)
+
+
+def test_sample_weights_of_many_rows(in_process):
+    w = np.random.default_rng(0).integers(0, 3, N).astype(float)
+    lazy = da.from_array(X, chunks=(2_000, -1))
+    assert_same(DSWL(3).fit(lazy, sample_weight=w), DSWL(3).fit(X, sample_weight=w))
+
+
+def test_whole_numbers_and_single_precision(in_process):
+    whole = np.round(10 * X).astype(np.int16)
+    expected = DSWL(3).fit(whole.astype(float))
+    assert_same(DSWL(3).fit(da.from_array(whole, chunks=(2_000, -1))), expected)
+    single = DSWL(3).fit(da.from_array(X.astype(np.float32), chunks=(2_000, -1)))
+    assert single.components_.dtype == np.float32
+    answer = single.transform(da.from_array(X.astype(np.float32), chunks=(2_000, -1)))
+    assert answer.dtype == answer.compute().dtype == np.float32
+
+
+def test_two_groups_apart(client):
+    both = np.vstack([X, planted("ocs", n=2_500, share=0.0).X + 40.0])
+    expected = DSWL(3).fit(both)
+    assert not expected.support_[N:].any()
+    lazy = da.from_array(both, chunks=(2_000, -1))
+    assert_same(DSWL(3).fit(lazy), expected)
+    assert_same(DSWL(3, reweight=False).fit(lazy), DSWL(3, reweight=False).fit(both))
+
+
+# ---------------------------------------------------------------- stays lazy
+
+
+def test_answers_are_lazy_and_right(client):
+    lazy = da.from_array(X, chunks=(2_000, -1))
+    model = DSWL(3).fit(X)
+    pairs = [
+        (model.transform(lazy), model.transform(X)),
+        (model.predict(lazy), model.predict(X)),
+        (model.score_samples(lazy), model.score_samples(X)),
+        (model.decision_function(lazy), model.decision_function(X)),
+        (model.distances(lazy).score, model.distances(X).score),
+        (model.distances(lazy).orthogonal, model.distances(X).orthogonal),
+        (
+            model.inverse_transform(model.transform(lazy)),
+            model.inverse_transform(model.transform(X)),
+        ),
+        (DSWL(3).fit_transform(lazy), DSWL(3).fit_transform(X)),
+        (DSWL(3).fit_predict(lazy), DSWL(3).fit_predict(X)),
+    ]
+    for answer, expected in pairs:
+        assert isinstance(answer, da.Array)
+        assert answer.chunks[0] == lazy.chunks[0]
+        assert answer.dtype == expected.dtype
+        np.testing.assert_allclose(answer.compute(), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_nothing_is_read_before_it_is_asked_for(in_process):
+    read = []
+
+    def note(block, block_id=None):
+        read.append(block_id[0])
+        return block
+
+    lazy = da.from_array(X, chunks=(3_000, -1)).map_blocks(
+        note, dtype=float, meta=np.empty((0, 0))
+    )
+    model = DSWL(3).fit(X)
+    answer = model.transform(lazy)
+    assert read == []
+    answer[:10].compute()
+    assert read == [0]
+
+
+def test_no_collection_is_ever_turned_into_an_array(client, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise AssertionError("the whole collection was asked for")
+
+    monkeypatch.setattr(da.Array, "__array__", refuse)
+    monkeypatch.setattr(da.Array, "compute", refuse)
+    lazy = da.from_array(X, chunks=(2_000, -1))
+    model = DSWL(3).fit(lazy)
+    model.predict(model.inverse_transform(model.transform(lazy)))
+    RPCAOM(3).fit(lazy).score_samples(lazy)
+
+
+def test_diagnostics_read_one_block_at_a_time(client):
+    lazy = da.from_array(X, chunks=(2_000, -1))
+    model = DSWL(3).fit(X)
+    table = model.outliers(lazy)
+    assert table.equals(model.outliers(X))
+
+
+def test_a_pipeline_stays_lazy(client):
+    lazy = da.from_array(X * np.logspace(0, 3, D), chunks=(2_000, -1))
+    pipe = make_pipeline(ColumnScaler(), DSWL(3)).fit(lazy)
+    expected = make_pipeline(ColumnScaler(), DSWL(3)).fit(np.asarray(lazy))
+    answer = pipe.predict(lazy)
+    assert isinstance(answer, da.Array)
+    assert np.array_equal(answer.compute(), expected.predict(np.asarray(lazy)))
+
+
+def test_frames_are_not_made_of_lazy_scores(in_process):
+    model = DSWL(2).fit(X[:300]).set_output(transform="pandas")
+    with pytest.raises(TypeError, match=r"pull all its scores.*'default'"):
+        model.transform(da.from_array(X, chunks=(2_000, -1)))
+
+
+# ---------------------------------------------------------------- per-row vectors
+
+
+def test_weights_and_verdicts_stay_with_their_blocks(client):
+    lazy = da.from_array(X, chunks=(2_000, -1))
+    model = DSWL(3).fit(lazy)
+    for vector in (model.weights_, model.support_):
+        assert isinstance(vector, da.Array)
+        assert vector.chunks == (lazy.chunks[0],)
+    assert float(model.weights_.sum()) == pytest.approx(1.0, abs=1e-12)
+    kept = lazy[model.support_].compute_chunk_sizes()
+    assert len(kept) == int(model.support_.sum())
+
+
+def test_models_travel_without_their_workers(client, tmp_path):
+    lazy = da.from_array(X, chunks=(2_000, -1))
+    model, expected = DSWL(3).fit(lazy), DSWL(3).fit(X)
+    assert_same(pickle.loads(pickle.dumps(model)), expected)
+    trueaxis.save(model, tmp_path / "model.npz")
+    loaded = trueaxis.load(tmp_path / "model.npz")
+    assert_same(loaded, expected)
+    assert isinstance(loaded.weights_, np.ndarray)
+
+
+def test_a_model_file_without_training_asks_for_no_vector(
+    client, tmp_path, monkeypatch
+):
+    model = DSWL(3).fit(da.from_array(X, chunks=(2_000, -1)))
+    monkeypatch.setattr("trueaxis.memory.available_memory", lambda: 1_000)
+    with pytest.raises(MemoryError, match=r"9,000 rows.*training=False"):
+        trueaxis.save(model, tmp_path / "model.npz")
+    trueaxis.save(model, tmp_path / "model.npz", training=False)
+
+
+def test_vectors_that_do_not_fit_here_are_refused(in_process, monkeypatch):
+    rows = dask_rows(da.from_array(X, chunks=(2_000, -1)))
+    monkeypatch.setattr("trueaxis.memory.available_memory", lambda: 10_000)
+    with pytest.raises(MemoryError, match=r"each of 9,000 rows.*DSWL"):
+        RPCAOM(3).fit(rows)
+
+
+# ---------------------------------------------------------------- what is read
+
+
+def counting(array, folder, delay=0.0):
+    """The array, and a file for every time that one of its blocks is made."""
+
+    def note(block, block_id=None):
+        with open(os.path.join(folder, f"{block_id[0]}"), "a") as file:
+            file.write("x")
+        time.sleep(delay)
+        return block
+
+    return array.map_blocks(note, dtype=array.dtype, meta=np.empty((0, 0)))
+
+
+def reads(folder):
+    return {int(file.name): len(file.read_text()) for file in folder.iterdir()}
+
+
+def test_blocks_are_kept_where_they_fit(client, tmp_path):
+    lazy = counting(da.from_array(X, chunks=(3_000, -1)), str(tmp_path))
+    RPCAOM(3).fit(lazy)
+    assert reads(tmp_path) == {0: 1, 1: 1, 2: 1}
+
+
+def test_blocks_are_made_anew_where_they_do_not_fit(client, tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_jobs, "WORKER_SHARE", 0.0)
+    lazy = counting(da.from_array(X, chunks=(3_000, -1)), str(tmp_path))
+    DSWL(3).fit(lazy)
+    assert reads(tmp_path) == {0: 3, 1: 3, 2: 3}  # sample, weights, verdicts
+
+
+def test_blocks_are_let_go_of_after_the_fit(client):
+    before = set(client.who_has())
+    model = DSWL(3).fit(da.from_array(X, chunks=(2_000, -1)))
+    for _ in range(100):
+        left = set(client.who_has()) - before
+        if len(left) <= 2 * 5:  # records of weights and of verdicts
+            break
+        time.sleep(0.05)
+    assert len(left) <= 2 * 5, left
+    assert model.weights_.shape == (N,)
+
+
+# ---------------------------------------------------------------- refused, with reasons
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "words"),
+    [
+        (lambda: CUT, SourceError, r"4 blocks of columns.*rechunk\(\{0"),
+        (lambda: UNKNOWN, SourceError, r"unknown.*compute_chunk_sizes\(\)"),
+        (lambda: da.zeros((4, 4, 4)), SourceError, "3 dimension"),
+        (lambda: da.from_array(np.full((5, 2), "a")), SourceError, "number"),
+        (lambda: dask.delayed(X), TypeError, "Dask Delayed: pass a Dask array"),
+        (lambda: dd.from_pandas(TEXT, npartitions=1), SourceError, "Column 't'.*only"),
+        (lambda: da.from_array(X[:1], chunks=(1, -1)), ValueError, "1 sample"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_fitted(in_process, wrong, error, words):
+    with pytest.raises(error, match=words):
+        DSWL(1).fit(wrong())
+
+
+def test_the_calls_that_errors_name_help(in_process):
+    assert_same(DSWL(3).fit(CUT.rechunk({0: "auto", 1: -1})), DSWL(3).fit(X))
+    known = UNKNOWN.copy().compute_chunk_sizes()
+    assert_same(DSWL(3).fit(known), DSWL(3).fit(X[X[:, 0] > 0]))
+
+
+def test_columns_that_are_not_there(in_process):
+    frame = dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0]}), npartitions=1)
+    with pytest.raises(SourceError, match="no column 'b'.*'a'"):
+        open_rows(frame, columns=["b"])
+    with pytest.raises(SourceError, match="no column 7.*0 to 1"):
+        open_rows(da.zeros((3, 2)), columns=[7])
+    assert open_rows(da.zeros((3, 2)), columns=[1]).shape == (3, 1)
+
+
+def test_other_columns_than_those_of_the_fit(in_process):
+    model = DSWL(2).fit(X[:300])
+    with pytest.raises(ValueError, match="5 features, but DSWL is expecting 20"):
+        model.transform(da.zeros((10, 5)))
+
+
+def test_bad_cells_are_named_with_their_block(client):
+    bad = X.copy()
+    bad[7_017, 3] = np.nan
+    lazy = da.from_array(bad, chunks=(2_000, -1))
+    place = r"NaN in block 3, row 1,017 \(row 7,017 of all\), column 3"
+    with pytest.raises(ValueError, match=place):
+        DSWL(3).fit(lazy)
+    with pytest.raises(ValueError, match=place):
+        RPCAOM(3).fit(lazy)
+    answer = DSWL(3).fit(X).transform(lazy)
+    with pytest.raises(ValueError, match=place):
+        answer.compute()
+    frame = pd.DataFrame(bad, columns=[f"c{i}" for i in range(D)])
+    with pytest.raises(ValueError, match=r"partition 1, .*7,017 of all.*'c3'"):
+        DSWL(3).fit(dd.from_pandas(frame, npartitions=2))
+
+
+def test_bad_cells_of_files_are_named_with_their_row_group(client, tmp_path):
+    bad = X.copy()
+    bad[7_017, 3] = np.inf
+    frame = pd.DataFrame(bad, columns=[f"c{i}" for i in range(D)])
+    frame.to_parquet(tmp_path / "bad.parquet", row_group_size=2_000)
+    rows = open_rows(tmp_path / "bad.parquet", client=client, block_rows=2_000)
+    place = r"infinity in .*bad.parquet, row group 3, row 1,017 .*column 'c3'"
+    with pytest.raises(ValueError, match=place):
+        DSWL(3).fit(rows)
+
+
+def test_values_beyond_squares_are_named(client):
+    huge = X.copy()
+    huge[7_017, 3] = 1e200
+    lazy = da.from_array(huge, chunks=(2_000, -1))
+    with pytest.raises(ValueError, match=r"overflow: block 3, row 1,017"):
+        RPCAOM(3).fit(lazy)
+    w = np.ones(N)
+    w[7_017] = 0.0  # what does not count may be of any size
+    assert_same(RPCAOM(3).fit(lazy, sample_weight=w), RPCAOM(3).fit(X, sample_weight=w))
+
+
+def test_what_cannot_travel_is_refused(two_workers, tmp_path):
+    class Sliceable:
+        shape, dtype = (10, 2), np.dtype(float)
+
+        def __getitem__(self, some):
+            return np.zeros((10, 2))[some]
+
+    with pytest.raises(TypeError, match="SlicedRows cannot be handed to Dask workers"):
+        open_rows(Sliceable(), client=two_workers)
+
+
+# ---------------------------------------------------------------- workers that die
+
+
+def deadly(array, folder, when):
+    """The array; whoever makes block 1 for the `when`-th time is killed."""
+
+    def kill(block, block_id=None):
+        if block_id[0] == 1:
+            with open(os.path.join(folder, "count"), "a") as file:
+                file.write("x")
+                file.flush()
+                if file.tell() in when:
+                    os.kill(os.getpid(), signal.SIGKILL)
+        return block
+
+    return array.map_blocks(kill, dtype=array.dtype, meta=np.empty((0, 0)))
+
+
+@pytest.mark.parametrize("when", [1, 2, 3])
+def test_a_killed_worker_changes_no_bit(tmp_path, monkeypatch, when):
+    monkeypatch.setattr(dask_jobs, "WORKER_SHARE", 0.0)  # one read for every pass
+    with started(2):
+        expected = DSWL(3).fit(da.from_array(X, chunks=(1_000, -1)))
+        alike = DSWL(3).fit(
+            deadly(da.from_array(X, chunks=(1_000, -1)), str(tmp_path), {when})
+        )
+        for name in ("components_", "mean_", "explained_variance_", "cutoffs_"):
+            assert np.array_equal(getattr(alike, name), getattr(expected, name))
+        for name in ("weights_", "support_"):
+            mine, theirs = getattr(alike, name), getattr(expected, name)
+            assert np.array_equal(mine.compute(), theirs.compute())
+    assert (tmp_path / "count").stat().st_size >= 4  # three passes, one of them twice
+
+
+def test_a_killed_worker_with_kept_blocks_changes_no_bit():
+    with started(2) as client:
+        lazy = da.from_array(X, chunks=(1_000, -1))
+        expected = DSWL(3).fit(lazy)
+        rows = dask_rows(lazy)
+        with rows:
+            one = DSWL(3).fit(rows)
+            pids = client.run(os.getpid)
+            os.kill(next(iter(pids.values())), signal.SIGKILL)
+            two = DSWL(3).fit(rows)
+        for model in (one, two):
+            assert np.array_equal(model.components_, expected.components_)
+            assert np.array_equal(model.weights_.compute(), expected.weights_.compute())
+
+
+def test_workers_that_die_of_a_block_end_in_words(tmp_path):
+    with started(2):
+        lazy = deadly(da.from_array(X, chunks=(3_000, -1)), str(tmp_path), range(1, 99))
+        with pytest.raises(SourceError, match=r"died 4 times.*lack of memory"):
+            DSWL(3).fit(lazy)
+
+
+def test_no_worker_left_ends_in_words(tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_jobs, "PATIENCE", 2.0)
+    with started(0) as client:
+        command = [sys.executable, "-m", "distributed.cli.dask_worker"]
+        command += [client.scheduler.address, "--no-nanny", "--no-dashboard"]
+        command += ["--nthreads", "1", "--local-directory", str(tmp_path / "local")]
+        workers = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for _ in "ab"]
+        try:
+            client.wait_for_workers(2, timeout=60)
+            lazy = deadly(
+                da.from_array(X, chunks=(3_000, -1)), str(tmp_path), range(1, 99)
+            )
+            with pytest.raises(SourceError, match=r"No Dask worker is left \(there"):
+                DSWL(3).fit(lazy)
+        finally:
+            for worker in workers:
+                worker.kill()
+                worker.wait()
+
+
+def test_a_scheduler_that_closes_ends_in_words(tmp_path):
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None
+    )
+    with cluster, distributed.Client(cluster):
+        lazy = counting(da.from_array(X, chunks=(500, -1)), str(tmp_path), delay=0.2)
+
+        def close():
+            while not reads(tmp_path):
+                time.sleep(0.01)
+            cluster.close()
+
+        thread = threading.Thread(target=close)
+        thread.start()
+        with pytest.raises(SourceError, match=r"Dask scheduler is lost|No Dask worker"):
+            DSWL(3).fit(lazy)
+        thread.join()
+
+
+@pytest.mark.parametrize("what", ["truncated", "gone"])
+def test_a_file_that_changes_between_passes_ends_in_words(
+    client, tmp_path, monkeypatch, what
+):
+    monkeypatch.setattr(dask_jobs, "WORKER_SHARE", 0.0)
+    path = tmp_path / "all.npy"
+    np.save(path, X)
+    rows = open_rows(path, client=client, block_rows=2_000)
+    scan = DaskRows.scan_there
+
+    def spoilt(self, kernel):
+        found = scan(self, kernel)
+        if what == "gone":
+            path.unlink()
+        else:
+            os.truncate(path, 5_000)
+        return found
+
+    monkeypatch.setattr(DaskRows, "scan_there", spoilt)
+    words = "can no longer be read" if what == "gone" else "has 5,000 bytes, but had"
+    with pytest.raises(SourceError, match=words):
+        DSWL(3).fit(rows)
+
+
+def test_an_interrupt_cancels_what_is_left(client, tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_jobs, "WORKER_SHARE", 0.0)
+    lazy = counting(da.from_array(X, chunks=(100, -1)), str(tmp_path), delay=0.1)
+
+    def interrupt():
+        while not reads(tmp_path):
+            time.sleep(0.01)
+        signal.raise_signal(signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        DSWL(3).fit(lazy)
+    done = sum(reads(tmp_path).values())
+    time.sleep(1.0)
+    later = sum(reads(tmp_path).values())
+    assert later - done <= 4  # a block that each worker had in hand, or was given
+    assert later < 90
+
+
+def test_patience_is_only_for_workers(in_process):
+    class Broken(Kernel):
+        def start(self):
+            return None
+
+        def absorb(self, state, block, first):
+            raise RuntimeError("a bug of a kernel")
+
+    with pytest.raises(RuntimeError, match="a bug of a kernel"):
+        dask_rows(da.from_array(X, chunks=(3_000, -1))).scan(Broken())
+
+
+def test_crew_prefers_the_current_client(client):
+    assert Crew().client is client
+    with dask.config.set(scheduler="threads"):
+        assert Crew().client is None
+
+
+# ---------------------------------------------------------------- the command line
+
+
+def test_command_line_with_workers_of_its_own(tmp_path):
+    np.save(tmp_path / "all.npy", X)
+    arguments = ["fit", str(tmp_path / "all.npy"), "-k", "3", "--workers", "2"]
+    arguments += ["-o", str(tmp_path / "model.npz")]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    model = trueaxis.load(tmp_path / "model.npz")
+    assert np.array_equal(np.asarray(model.support_), DSWL(3).fit(X).support_)
+    assert f"{int((~model.support_).sum()):,} of 9,000 rows are bad" in result.output
+
+
+def test_command_line_with_a_running_cluster(two_workers, tmp_path):
+    np.save(tmp_path / "all.npy", X)
+    address = two_workers.scheduler.address
+    arguments = ["fit", str(tmp_path / "all.npy"), "-k", "3", "--client", address]
+    result = CliRunner().invoke(main, [*arguments, "-o", str(tmp_path / "model.npz")])
+    assert result.exit_code == 0, result.output
+    assert trueaxis.load(tmp_path / "model.npz").n_components_ == 3
+
+
+def test_command_line_without_the_cluster(tmp_path):
+    np.save(tmp_path / "all.npy", X)
+    file = str(tmp_path / "all.npy")
+    arguments = ["fit", file, "--client", "tcp://127.0.0.1:1"]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 1
+    assert "no Dask scheduler at tcp://127.0.0.1:1" in result.stderr
+    both = ["fit", file, "--client", "tcp://127.0.0.1:1", "--workers", "2"]
+    result = CliRunner().invoke(main, both)
+    assert result.exit_code == 2
+    assert "--workers" in result.stderr
+    (tmp_path / "table.csv").write_text("a,b\n1,2\n3,4\n5,7\n")
+    result = CliRunner().invoke(
+        main, ["fit", str(tmp_path / "table.csv"), "--workers", "2"]
+    )
+    assert result.exit_code == 1
+    assert "workers read only such files" in result.stderr
