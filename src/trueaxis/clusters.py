@@ -35,7 +35,7 @@ def cluster(address: str, workers: int) -> Iterator[Any]:
             LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
-                dashboard_address=None,
+                dashboard_address=":0",
                 silence_logs=logging.ERROR,
             ) as local,
             Client(local) as client,

@@ -36,7 +36,7 @@ def dask_rows(X: Any, columns: Sequence[Any] | None = None) -> DaskRows:
 
     if isinstance(X, dask.array.Array):
         return _array_rows(X, columns)
-    if hasattr(X, "npartitions") and hasattr(X, "columns") and hasattr(X, "dtypes"):
+    if all(hasattr(type(X), name) for name in ("npartitions", "columns", "dtypes")):
         return _frame_rows(X, columns)
     raise TypeError(
         f"X is a Dask {type(X).__name__}: pass a Dask array or data frame, with a row "
