@@ -36,7 +36,7 @@ def cluster(address: str, workers: int) -> Iterator[Any]:
                 n_workers=workers,
                 threads_per_worker=1,
                 dashboard_address=":0",
-                silence_logs=logging.ERROR,
+                silence_logs=logging.CRITICAL,
             ) as local,
             Client(local) as client,
         ):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -17,7 +17,8 @@ from trueaxis.checking import Check
 from trueaxis.dask_jobs import Crew
 from trueaxis.memory import refuse_large
 from trueaxis.raw import of_all
-from trueaxis.rows import ArrayRows, Kernel, Rows
+from trueaxis.rows import ArrayRows, Kernel, Rows, Through, Where
+from trueaxis.stacked import Section
 
 FAN = 8  # sums that are merged at a time
 
@@ -34,6 +35,23 @@ class Places(Rows):
         number = int(self.starts.searchsorted(row, side="right")) - 1
         within = row - int(self.starts[number])
         return f"{self.what} {number}, row {within:,}" + of_all(row)
+
+
+class Looked(NamedTuple):
+    """Blocks are looked at, and not changed; the first row has number `before`."""
+
+    check: Check
+    before: int
+
+    def __call__(self, block: NDArray, where: Where) -> NDArray:
+        """Return the block."""
+        assert isinstance(where, slice)
+        self.check(block, self.before + np.arange(where.start, where.stop))
+        return block
+
+    def part(self, first: int, n: int) -> Looked:
+        """The same for n rows from row `first` on."""
+        return Looked(self.check, self.before + first)
 
 
 class DaskRows(Rows):
@@ -86,6 +104,7 @@ class DaskRows(Rows):
         chunks = self._chunks()
         for number, chunk in enumerate(chunks):
             ((_, block),) = self.crew.completed([chunk])
+            block = block.read() if isinstance(block, Rows) else block
             first = int(self.starts[number])
             self._check()(block, np.arange(first, first + len(block)))
             yield first, block
@@ -162,15 +181,15 @@ class DaskRows(Rows):
         mine = [np.flatnonzero(owner == number) for number in numbers]
         pick = delayed(_picked, pure=False)
         # Files give single rows; other blocks are made whole.
-        alone = self.origin is not None and self._kept() is self.array
-        chunks = None if alone else self._chunks()
-        files = _shared(self.origin)
-        tasks = [
-            pick(files, index[some])
-            if chunks is None
-            else pick(chunks[number], index[some] - self.starts[number])
-            for number, some in zip(numbers, mine, strict=True)
-        ]
+        if self._is_streamed():
+            files = _shared(self.origin)
+            tasks = [pick(files, index[some]) for some in mine]
+        else:
+            chunks = self._chunks()
+            tasks = [
+                pick(chunks[number], index[some] - self.starts[number])
+                for number, some in zip(numbers, mine, strict=True)
+            ]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
         for number, found in self.crew.completed(tasks):
             out[mine[number]] = found
@@ -200,8 +219,20 @@ class DaskRows(Rows):
             self._held = self.crew.kept(self.array)
         return self.array if self._held is None else self._held
 
+    def _is_streamed(self) -> bool:
+        """Whether workers read files in every pass, without making whole blocks."""
+        return self.origin is not None and self._kept() is self.array
+
     def _chunks(self) -> Sequence[Any]:
-        return list(self._kept().to_delayed().ravel())
+        if not self._is_streamed():
+            return list(self._kept().to_delayed().ravel())
+        from dask.delayed import delayed
+
+        files, section = _shared(self.origin), delayed(Section, pure=False)
+        return [
+            section(files, int(first), int(first) + length)
+            for first, length in zip(self.starts, self.lengths, strict=False)
+        ]
 
     def _check(self) -> Check:
         return Check(self._places, self.columns, self.limit)
@@ -257,11 +288,12 @@ def _shared(thing: Any) -> Any:
 
 
 def _absorbed(
-    block: NDArray, kernel: Kernel, check: Check | None, first: int
+    block: NDArray | Rows, kernel: Kernel, check: Check | None, first: int
 ) -> tuple[NDArray, Any]:
     if check is not None:
-        check(block, np.arange(first, first + len(block)))
-    return ArrayRows(block).scan(kernel)
+        kernel = Through(kernel, Looked(check, first))
+    rows = block if isinstance(block, Rows) else ArrayRows(block)
+    return rows.scan(kernel)
 
 
 def _merged(kernel: Kernel, states: Sequence[Any]) -> Any:

@@ -19,7 +19,7 @@ from trueaxis.parquet import ParquetRows
 from trueaxis.raw import RawRows, checked_positions, float_type
 from trueaxis.rows import Rows
 from trueaxis.spool import SpooledRows
-from trueaxis.stacked import StackedRows
+from trueaxis.stacked import Section, StackedRows
 from trueaxis.watch import SourceError
 
 CHUNK_BYTES = 1 << 26  # of a file, that a worker reads at a time
@@ -171,4 +171,4 @@ def _cut(rows: Rows, most: int) -> list[int]:
 
 def _read(source: Rows, block_info: Any) -> NDArray:
     (first, last), _ = block_info[None]["array-location"]
-    return source.take(np.arange(first, last))
+    return Section(source, first, last).read()
