@@ -16,6 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 from trueaxis.checking import Check
 from trueaxis.dask_jobs import Crew
 from trueaxis.memory import refuse_large
+from trueaxis.progress import heard
 from trueaxis.raw import of_all
 from trueaxis.rows import ArrayRows, Kernel, Rows
 
@@ -104,10 +105,12 @@ class DaskRows(Rows):
         record: NDArray = np.empty((fields, n), dtype=kernel.field_type)
         records, total = self._tasks(kernel)
         state = None
+        # Where nothing is kept of the rows, records tell at least how far it is.
+        asked = [*records, total] if fields or heard() else [total]
         for number, found in self.crew.completed(
-            [*records, total] if fields else [total]
+            asked, title=kernel.title, rows=self.lengths
         ):
-            if fields and number < len(records):
+            if number < len(asked) - 1:
                 record[:, self.starts[number] : self.starts[number + 1]] = found
             else:
                 state = found
@@ -121,7 +124,9 @@ class DaskRows(Rows):
         records, total = self._tasks(kernel)
         name, state = _name("record"), None
         parts: dict[tuple[str, int, int], Any] = {}
-        for number, found in self.crew.completed([*records, total], stay=len(records)):
+        for number, found in self.crew.completed(
+            [*records, total], len(records), kernel.title, self.lengths
+        ):
             if number < len(records):
                 parts[name, 0, number] = found
             else:
@@ -172,7 +177,10 @@ class DaskRows(Rows):
             for number, some in zip(numbers, mine, strict=True)
         ]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
-        for number, found in self.crew.completed(tasks):
+        sizes = [len(some) for some in mine]
+        for number, found in self.crew.completed(
+            tasks, title=f"looking for {len(index):,} rows", rows=sizes
+        ):
             out[mine[number]] = found
         self._check()(out, index)
         return out
