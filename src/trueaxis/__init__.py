@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from trueaxis.bars import show_progress
     from trueaxis.engine.rules import Rule
     from trueaxis.estimators import (
         DRPCA,
@@ -69,6 +70,7 @@ __all__ = [
     "load",
     "open_rows",
     "save",
+    "show_progress",
 ]
 
 
@@ -90,6 +92,10 @@ def __getattr__(name: str) -> Any:
         from trueaxis.sources import open_rows
 
         return open_rows
+    if name == "show_progress":
+        from trueaxis.bars import show_progress
+
+        return show_progress
     if name == "export_onnx":
         from trueaxis.onnx_export import export_onnx
 

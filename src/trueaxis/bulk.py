@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from trueaxis import console
+from trueaxis.bars import show_progress
 from trueaxis.estimators import METHODS
 from trueaxis.files import save
 from trueaxis.rows import Rows
@@ -21,7 +24,7 @@ def fit(data: str, rows: Rows, recipe: Recipe, output: str, as_json: bool) -> No
     method = METHODS[recipe.method]
     model = method(n_components=recipe.n_components, **recipe.parameters)
     start = time.perf_counter()
-    with spoken(lambda text: console.say(text, console.aside())):
+    with show_progress(), spoken(lambda text: console.say(text, console.aside())):
         model.fit(rows)
     seconds = time.perf_counter() - start
     if output:
@@ -62,8 +65,11 @@ def transform(model: Any, rows: Rows, names: Sequence[str], output: str) -> int:
 
 
 def _stream(output: str, blocks: Iterator[dict[str, Any]]) -> None:
-    if output:
-        write_blocks(output, blocks)
-        return
-    for _ in blocks:  # counted only
-        pass
+    # Lines on a terminal show by themselves how far it is.
+    lines = output == STANDARD and sys.stdout.isatty()
+    with nullcontext() if lines else show_progress():
+        if output:
+            write_blocks(output, blocks)
+            return
+        for _ in blocks:  # counted only
+            pass

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.rows import ChangedRows, Kernel, Rows
+from trueaxis.changes import ChangedRows
+from trueaxis.rows import Kernel, Rows
 
 
 def refuse_nonfinite(rows: Rows, names: Sequence[Any] | None) -> None:
@@ -46,6 +47,8 @@ def refuse_overflow(rows: Rows) -> None:
 
 class Largest(Kernel):
     """Largest size of a value, and its row."""
+
+    title = "largest value"
 
     def __init__(self, before: int = 0) -> None:
         self.before = before  # rows

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from typing import Any
 
 from trueaxis.watch import SourceError
@@ -24,22 +26,14 @@ def cluster(address: str, workers: int) -> Iterator[Any]:
         How many of them.
     """
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError:
         raise ImportError(
             "Dask is not installed, without which there are no other workers: pip "
             "install 'trueaxis[dask]', or leave out --client and --workers."
         ) from None
     if not address:
-        with (
-            LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                dashboard_address=":0",
-                silence_logs=logging.CRITICAL,
-            ) as local,
-            Client(local) as client,
-        ):
+        with _processes(workers) as local, Client(local) as client:
             yield client
         return
     try:
@@ -51,3 +45,33 @@ def cluster(address: str, workers: int) -> Iterator[Any]:
         ) from error
     with client:
         yield client
+
+
+@contextmanager
+def _processes(workers: int) -> Iterator[Any]:
+    from distributed import LocalCluster
+
+    with _deaf():
+        local = LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            silence_logs=logging.CRITICAL,  # what matters comes as an exception
+        )
+    with local:
+        yield local
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Start processes that do not hear Ctrl-C: who started them ends them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # Otherwise started with the first process, when it unblocks what is blocked here.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

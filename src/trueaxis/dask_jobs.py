@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from trueaxis.memory import SHARE, available_memory
+from trueaxis.progress import SILENT, Advance, passing
 from trueaxis.watch import SourceError
 
 PATIENCE = 20.0  # seconds without any worker: a new one may be on its way
@@ -60,7 +61,11 @@ class Crew:
         return client.persist(array) if size <= WORKER_SHARE * room else array
 
     def completed(
-        self, tasks: Sequence[Any], stay: int = 0
+        self,
+        tasks: Sequence[Any],
+        stay: int = 0,
+        title: str = "",
+        rows: Sequence[int] = (),
     ) -> Iterator[tuple[int, Any]]:
         """Yield (number, result) of tasks as they are done.
 
@@ -70,14 +75,29 @@ class Crew:
         stay : int
             Of the first tasks so many stay where they were done; of workers a future
             is given instead of the result.
+        title : str
+            What the pass is for, if it is one.
+        rows : sequence of int
+            That each of the first tasks goes over.
         """
         client = self.client
-        if client is None:
-            from dask.base import compute
+        with passing(title, sum(rows)) if title else SILENT as advance:
+            if client is None:
+                yield from enumerate(_done_here(tasks, rows, advance))
+                return
+            for number, found in _from_workers(client, tasks, stay):
+                if number < len(rows):
+                    advance(rows[number])
+                yield number, found
 
-            yield from enumerate(compute(*tasks))
-        else:
-            yield from _from_workers(client, tasks, stay)
+
+def _done_here(tasks: Sequence[Any], rows: Sequence[int], advance: Advance) -> Any:
+    from dask.base import compute
+    from dask.callbacks import Callback
+
+    left = {task.key: n for task, n in zip(tasks, rows, strict=False)}
+    with Callback(posttask=lambda key, *_: advance(left.pop(key, 0))):
+        return compute(*tasks)
 
 
 def _from_workers(

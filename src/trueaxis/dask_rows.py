@@ -6,18 +6,27 @@ their number alone: who computed what, and when, changes no bit of the answer.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from trueaxis.checking import Check
 from trueaxis.dask_jobs import Crew
+from trueaxis.dask_tasks import (
+    absorbed,
+    applied,
+    merged,
+    new_name,
+    picked,
+    recorded,
+    shared,
+)
 from trueaxis.memory import refuse_large
+from trueaxis.progress import heard
 from trueaxis.raw import of_all
-from trueaxis.rows import ArrayRows, Kernel, Rows, Through, Where
+from trueaxis.rows import Kernel, Rows
 from trueaxis.stacked import Section
 
 FAN = 8  # sums that are merged at a time
@@ -35,23 +44,6 @@ class Places(Rows):
         number = int(self.starts.searchsorted(row, side="right")) - 1
         within = row - int(self.starts[number])
         return f"{self.what} {number}, row {within:,}" + of_all(row)
-
-
-class Looked(NamedTuple):
-    """Blocks are looked at, and not changed; the first row has number `before`."""
-
-    check: Check
-    before: int
-
-    def __call__(self, block: NDArray, where: Where) -> NDArray:
-        """Return the block."""
-        assert isinstance(where, slice)
-        self.check(block, self.before + np.arange(where.start, where.stop))
-        return block
-
-    def part(self, first: int, n: int) -> Looked:
-        """The same for n rows from row `first` on."""
-        return Looked(self.check, self.before + first)
 
 
 class DaskRows(Rows):
@@ -123,10 +115,12 @@ class DaskRows(Rows):
         record: NDArray = np.empty((fields, n), dtype=kernel.field_type)
         records, total = self._tasks(kernel)
         state = None
+        # Where nothing is kept of the rows, records tell at least how far it is.
+        asked = [*records, total] if fields or heard() else [total]
         for number, found in self.crew.completed(
-            [*records, total] if fields else [total]
+            asked, title=kernel.title, rows=self.lengths
         ):
-            if fields and number < len(records):
+            if number < len(asked) - 1:
                 record[:, self.starts[number] : self.starts[number + 1]] = found
             else:
                 state = found
@@ -138,9 +132,11 @@ class DaskRows(Rows):
         import dask.array
 
         records, total = self._tasks(kernel)
-        name, state = _name("record"), None
+        name, state = new_name("record"), None
         parts: dict[tuple[str, int, int], Any] = {}
-        for number, found in self.crew.completed([*records, total], stay=len(records)):
+        for number, found in self.crew.completed(
+            [*records, total], len(records), kernel.title, self.lengths
+        ):
             if number < len(records):
                 parts[name, 0, number] = found
             else:
@@ -152,7 +148,7 @@ class DaskRows(Rows):
 
     def each(self, kernel: Kernel) -> Any:
         """The per-row records, as a lazy Dask array (fields x rows)."""
-        return self._mapped(_recorded, kernel, kernel.n_fields, kernel.field_type).T
+        return self._mapped(recorded, kernel, kernel.n_fields, kernel.field_type).T
 
     def map(
         self,
@@ -161,7 +157,7 @@ class DaskRows(Rows):
         dtype: DTypeLike | None = None,
     ) -> Any:
         """Apply a function to every block; the answer is a lazy Dask array."""
-        return self._mapped(_applied, function, width, dtype or self.dtype)
+        return self._mapped(applied, function, width, dtype or self.dtype)
 
     def beside(self, vector: Any) -> Any:
         """A vector as a Dask array with blocks like those of the rows."""
@@ -169,7 +165,7 @@ class DaskRows(Rows):
 
         if isinstance(vector, dask.array.Array):
             return vector
-        name = _name("vector")
+        name = new_name("vector")
         return dask.array.from_array(vector, chunks=(self.lengths,), name=name)
 
     def take(self, index: NDArray[np.intp]) -> NDArray:
@@ -179,10 +175,10 @@ class DaskRows(Rows):
         owner = self.starts.searchsorted(index, side="right") - 1
         numbers = np.unique(owner)
         mine = [np.flatnonzero(owner == number) for number in numbers]
-        pick = delayed(_picked, pure=False)
+        pick = delayed(picked, pure=False)
         # Files give single rows; other blocks are made whole.
         if self._is_streamed():
-            files = _shared(self.origin)
+            files = shared(self.origin)
             tasks = [pick(files, index[some]) for some in mine]
         else:
             chunks = self._chunks()
@@ -191,7 +187,10 @@ class DaskRows(Rows):
                 for number, some in zip(numbers, mine, strict=True)
             ]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
-        for number, found in self.crew.completed(tasks):
+        sizes = [len(some) for some in mine]
+        for number, found in self.crew.completed(
+            tasks, title=f"looking for {len(index):,} rows", rows=sizes
+        ):
             out[mine[number]] = found
         self._check()(out, index)
         return out
@@ -228,7 +227,7 @@ class DaskRows(Rows):
             return list(self._kept().to_delayed().ravel())
         from dask.delayed import delayed
 
-        files, section = _shared(self.origin), delayed(Section, pure=False)
+        files, section = shared(self.origin), delayed(Section, pure=False)
         return [
             section(files, int(first), int(first) + length)
             for first, length in zip(self.starts, self.lengths, strict=False)
@@ -241,22 +240,22 @@ class DaskRows(Rows):
         """What makes the records of all blocks, and the state of all together."""
         from dask.delayed import delayed
 
-        absorb = delayed(_absorbed, pure=False, nout=2)
-        merge = delayed(_merged, pure=False)
-        check = None if self._checked else _shared(self._check())
-        shared = _shared(kernel.part(0, 0))
+        absorb = delayed(absorbed, pure=False, nout=2)
+        merge = delayed(merged, pure=False)
+        check = None if self._checked else shared(self._check())
+        common = shared(kernel.part(0, 0))
         alike = kernel.part(0, 0) is kernel
         records, states = [], []
         for first, length, chunk in zip(
             self.starts, self.lengths, self._chunks(), strict=False
         ):
-            mine = shared if alike else _shared(kernel.part(int(first), length))
+            mine = common if alike else shared(kernel.part(int(first), length))
             record, state = absorb(chunk, mine, check, int(first))
             records.append(record)
             states.append(state)
         while len(states) > 1:
             states = [
-                merge(shared, states[at : at + FAN])
+                merge(common, states[at : at + FAN])
                 for at in range(0, len(states), FAN)
             ]
         return records, states[0]
@@ -272,60 +271,5 @@ class DaskRows(Rows):
             chunks=(self.lengths, (width,)),
             dtype=dtype,
             meta=np.empty((0, 0), dtype=dtype),
-            name=_name("answer"),
+            name=new_name("answer"),
         )
-
-
-def _name(what: str) -> str:
-    return f"trueaxis-{what}-{uuid.uuid4().hex}"
-
-
-def _shared(thing: Any) -> Any:
-    """Something that many tasks need, sent to each worker once."""
-    from dask.delayed import delayed
-
-    return delayed(thing, name=_name("shared"), traverse=False)
-
-
-def _absorbed(
-    block: NDArray | Rows, kernel: Kernel, check: Check | None, first: int
-) -> tuple[NDArray, Any]:
-    if check is not None:
-        kernel = Through(kernel, Looked(check, first))
-    rows = block if isinstance(block, Rows) else ArrayRows(block)
-    return rows.scan(kernel)
-
-
-def _merged(kernel: Kernel, states: Sequence[Any]) -> Any:
-    # Into a new one: what a task was given may be needed again, if a worker dies.
-    total = kernel.start()
-    for state in states:
-        total = kernel.merge(total, state)
-    return total
-
-
-def _recorded(
-    block: NDArray,
-    what: Kernel,
-    check: Check,
-    starts: NDArray,
-    block_id: tuple[int, int],
-) -> NDArray:
-    first = int(starts[block_id[0]])
-    return _absorbed(block, what, check, first)[0].T
-
-
-def _applied(
-    block: NDArray,
-    what: Callable[[NDArray], NDArray],
-    check: Check,
-    starts: NDArray,
-    block_id: tuple[int, int],
-) -> NDArray:
-    first = int(starts[block_id[0]])
-    check(block, np.arange(first, first + len(block)))
-    return what(block)
-
-
-def _picked(block: NDArray | Rows, index: NDArray[np.intp]) -> NDArray:
-    return block.take(index) if isinstance(block, Rows) else block[index]

@@ -40,6 +40,10 @@ class Careful(click.Group):
         with _ended_by_signal(), _spoken_warnings():
             try:
                 return super().invoke(ctx)
+            except KeyboardInterrupt:
+                # A terminal shows ^C, and stays in that line.
+                click.echo("\n" * sys.stderr.isatty() + "Interrupted.", err=True)
+                ctx.exit(128 + signal.SIGINT)
             except (OSError, ImportError, ValueError, TypeError, MemoryError) as error:
                 # `| head` has seen enough: click knows what to do.
                 closed = isinstance(error, OSError) and error.errno == errno.EPIPE

@@ -9,12 +9,14 @@ those that read files.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol, Self
+from contextlib import AbstractContextManager
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from trueaxis.memory import refuse_large
+from trueaxis.progress import SILENT, Advance, passing
 
 # A block of this size stays in a core's own cache while a kernel goes over it
 # several times.
@@ -37,10 +39,13 @@ class Kernel:
         How many numbers the record has of every row.
     field_type : type
         Type of these numbers.
+    title : str
+        What the pass is for, in a progress bar.
     """
 
     n_fields: int = 0
     field_type: type = float
+    title: str = "reading"
 
     def start(self) -> Any:
         """Return an empty state."""
@@ -61,37 +66,6 @@ class Kernel:
         it knows about every row.
         """
         return self
-
-
-Where = slice | NDArray[np.intp]  # which rows a block has
-
-
-class Change(Protocol):
-    """What is done to every block before anyone sees it."""
-
-    def __call__(self, block: NDArray, where: Where) -> NDArray:
-        """Return the changed block."""
-
-    def part(self, first: int, n: int) -> Change:
-        """The change of n rows from row `first` on."""
-
-
-class Through(Kernel):
-    """A kernel that sees the rows after a change."""
-
-    def __init__(self, kernel: Kernel, change: Change) -> None:
-        self.kernel, self.change = kernel, change
-        self.n_fields, self.field_type = kernel.n_fields, kernel.field_type
-        self.start, self.merge = kernel.start, kernel.merge  # type: ignore[method-assign]
-
-    def absorb(self, state: Any, block: NDArray, first: int) -> NDArray | None:
-        """Change a block and hand it on."""
-        changed = self.change(block, slice(first, first + len(block)))
-        return self.kernel.absorb(state, changed, first)
-
-    def part(self, first: int, n: int) -> Kernel:
-        """The kernel for n rows from row `first` on."""
-        return Through(self.kernel.part(first, n), self.change.part(first, n))
 
 
 class Rows:
@@ -134,10 +108,12 @@ class Rows:
             (kernel.n_fields, self.shape[0]), dtype=kernel.field_type
         )
         state = kernel.start()
-        for first, block in self._small_blocks():
-            part = kernel.absorb(state, block, first)
-            if part is not None:
-                record[:, first : first + len(block)] = part
+        with self._pass(kernel.title) as advance:
+            for first, block in self._small_blocks():
+                part = kernel.absorb(state, block, first)
+                if part is not None:
+                    record[:, first : first + len(block)] = part
+                advance(len(block))
         return record, state
 
     def scan_there(self, kernel: Kernel) -> tuple[Any, Any]:
@@ -168,8 +144,10 @@ class Rows:
             what = f"The answer of {shape[0]:,} rows x {width} numbers"
             refuse_large(size, what, "Ask for some of the rows at a time.", share=0.9)
         out = np.empty(shape, dtype=kind)
-        for first, block in self._small_blocks():
-            out[first : first + len(block)] = function(block)
+        with self._pass("transforming") as advance:
+            for first, block in self._small_blocks():
+                out[first : first + len(block)] = function(block)
+                advance(len(block))
         return out
 
     def read(self) -> NDArray:
@@ -189,9 +167,11 @@ class Rows:
         order = np.argsort(index, kind="stable")
         wanted = index[order]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
-        for first, block in self.blocks():
-            low, high = np.searchsorted(wanted, [first, first + len(block)])
-            out[order[low:high]] = block[wanted[low:high] - first]
+        with self._pass(f"looking for {len(index):,} rows") as advance:
+            for first, block in self.blocks():
+                low, high = np.searchsorted(wanted, [first, first + len(block)])
+                out[order[low:high]] = block[wanted[low:high] - first]
+                advance(len(block))
         return out
 
     def blocks_between(self, first: int, last: int) -> Iterator[tuple[int, NDArray]]:
@@ -212,6 +192,10 @@ class Rows:
 
     def __exit__(self, *raised: Any) -> None:
         self.close()
+
+    def _pass(self, title: str) -> AbstractContextManager[Advance]:
+        # What is in memory already takes no time worth telling of.
+        return SILENT if self.in_memory else passing(title, self.shape[0])
 
     def _small_blocks(self) -> Iterator[tuple[int, NDArray]]:
         # A source may hand out chunks of any size; kernels want what fits a cache.
@@ -249,57 +233,3 @@ class ArrayRows(Rows):
     def take(self, index: NDArray[np.intp]) -> NDArray:
         """Copy the rows with these numbers, in the order of `index`."""
         return self.array[index]
-
-
-class ChangedRows(Rows):
-    """Rows as they are after a change that is made block by block."""
-
-    def __init__(self, rows: Rows, change: Change) -> None:
-        self.rows, self.change = rows, change
-        self.shape, self.dtype = rows.shape, rows.dtype
-        self.in_memory = rows.in_memory
-
-    def blocks(self) -> Iterator[tuple[int, NDArray]]:
-        """Yield (number of the first row, block), in order."""
-        for first, block in self.rows.blocks():
-            yield first, self.change(block, slice(first, first + len(block)))
-
-    def scan(self, kernel: Kernel) -> tuple[NDArray, Any]:
-        """Read the data once, where they are."""
-        return self.rows.scan(Through(kernel, self.change))
-
-    def take(self, index: NDArray[np.intp]) -> NDArray:
-        """Copy the rows with these numbers, in the order of `index`."""
-        return self.change(self.rows.take(index), index)
-
-    def place(self, row: int, overall: int | None = None) -> str:
-        """Say where a row is."""
-        return self.rows.place(row, overall)
-
-    def beside(self, vector: Any) -> Any:
-        """What there is one of for every row, kept in the way that the rows are."""
-        return self.rows.beside(vector)
-
-
-class StandIn(NamedTuple):
-    """Rows that do not count are replaced by one that does.
-
-    They keep their places, but can do no harm, whatever their values.
-    """
-
-    counts: NDArray[np.float64]
-    row: NDArray
-
-    def __call__(self, block: NDArray, where: Where) -> NDArray:
-        """Return the block with rows replaced."""
-        return np.where(self.counts[where, None] > 0, block, self.row)
-
-    def part(self, first: int, n: int) -> StandIn:
-        """The same for n rows from row `first` on."""
-        return StandIn(self.counts[first : first + n], self.row)
-
-
-def counted_rows(rows: Rows, counts: NDArray[np.float64]) -> ChangedRows:
-    """Rows of which those that do not count can do no harm."""
-    row = rows.take(np.flatnonzero(counts)[:1])
-    return ChangedRows(rows, StandIn(counts, row))

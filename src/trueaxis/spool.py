@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.memory import shown_size
+from trueaxis.progress import passing
 from trueaxis.raw import RawRows
 from trueaxis.rows import Rows
 from trueaxis.watch import Read, SourceError, as_bytes, fill
@@ -124,17 +125,19 @@ class SpooledRows(Rows):
         return self._spooled
 
     def _write(self, file: IO[bytes], folder: str) -> None:
-        for _, block in self.rows.blocks():
-            view = as_bytes(np.ascontiguousarray(block))
-            try:
-                while len(view):
-                    view = view[file.write(view) :]
-            except OSError as error:
-                raise SourceError(
-                    f"Writing {shown_size(self._size())} of decoded rows in {folder} "
-                    f"failed ({error.strerror}). Set TMPDIR to a folder with more "
-                    "space, or pass spool=False."
-                ) from error
+        with passing("decoding", self.shape[0]) as advance:
+            for _, block in self.rows.blocks():
+                view = as_bytes(np.ascontiguousarray(block))
+                try:
+                    while len(view):
+                        view = view[file.write(view) :]
+                except OSError as error:
+                    raise SourceError(
+                        f"Writing {shown_size(self._size())} of decoded rows in "
+                        f"{folder} failed ({error.strerror}). Set TMPDIR to a folder "
+                        "with more space, or pass spool=False."
+                    ) from error
+                advance(len(block))
 
     def _size(self) -> int:
         return self.shape[0] * self.shape[1] * self.dtype.itemsize

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from trueaxis.analysis import analyse, names_are_known
 from trueaxis.checking import CheckedRows
 from trueaxis.diagnostics import column_names
+from trueaxis.progress import passing
 from trueaxis.rows import Rows
 from trueaxis.scaling import parted
 from trueaxis.sources import ENDINGS, head, open_rows
@@ -158,21 +159,25 @@ class Tally:
 
 def scored_blocks(model: Any, rows: Rows, tally: Tally) -> Iterator[dict[str, Any]]:
     """What is said about every row, as tables of some rows each."""
-    for first, block in rows.blocks():
-        ids = np.arange(first, first + len(block))
-        found = analyse(model, block, ids=ids)
-        tally.rows += len(block)
-        tally.kinds.update(found.counts)
-        yield scored(found)
+    with passing("scoring", rows.shape[0]) as advance:
+        for first, block in rows.blocks():
+            ids = np.arange(first, first + len(block))
+            found = analyse(model, block, ids=ids)
+            tally.rows += len(block)
+            tally.kinds.update(found.counts)
+            yield scored(found)
+            advance(len(block))
 
 
 def transformed_blocks(
     model: Any, rows: Rows, names: Sequence[str], tally: Tally
 ) -> Iterator[dict[str, Any]]:
     """Scores of rows on the components, as tables of some rows each."""
-    for first, block in rows.blocks():
-        with names_are_known():
-            scores: NDArray = model.transform(block)
-        tally.rows += len(block)
-        fields = who(np.arange(first, first + len(block)), None, len(block))
-        yield fields | dict(zip(names, scores.T, strict=True))
+    with passing("transforming", rows.shape[0]) as advance:
+        for first, block in rows.blocks():
+            with names_are_known():
+                scores: NDArray = model.transform(block)
+            tally.rows += len(block)
+            fields = who(np.arange(first, first + len(block)), None, len(block))
+            yield fields | dict(zip(names, scores.T, strict=True))
+            advance(len(block))

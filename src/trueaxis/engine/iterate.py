@@ -13,6 +13,8 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from trueaxis.progress import during
+
 ROUNDING = 1e-13
 
 
@@ -122,7 +124,8 @@ def iterate(
     turn, plain, converged = previous, state, False
     while len(turns) < max_iter:
         guessed = state is not plain
-        found = step(state, turn)
+        with during(f"iteration {len(turns) + 1}"):
+            found = step(state, turn)
         worse = guessed and sense * (found.objective - turns[-1][0]) < 0
         if leap is not None and worse:
             leap.forget()

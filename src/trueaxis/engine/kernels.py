@@ -78,6 +78,8 @@ class Sums(NamedTuple):
 class Gather(Kernel):
     """The pass that only adds up moments, with weights known for all rows."""
 
+    title = "subspace"
+
     def __init__(
         self,
         pivot: NDArray[np.float64],
@@ -134,6 +136,7 @@ class Together(Kernel):
     def __init__(self, one: Kernel, two: Kernel) -> None:
         self.one, self.two = one, two
         self.n_fields, self.field_type = one.n_fields, one.field_type
+        self.title = f"{one.title} and {two.title}"
 
     def part(self, first: int, n: int) -> Together:
         """The kernel for n rows from row `first` on."""
@@ -178,6 +181,7 @@ class Sweep(Kernel):
         record: Record = DISTANCES,
     ) -> None:
         self.n_fields, self.field_type, self._kept = record
+        self.title = "subspace" if weigh else "distances"
         self.subspace = subspace
         self.weigh = weigh
         self.roll = roll

@@ -55,6 +55,7 @@ class PowerPull(Kernel):
         How often each row counts.
     """
 
+    title = "axes"
     axes: Subspace
     p: float
     smooth: float

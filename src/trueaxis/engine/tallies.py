@@ -84,6 +84,7 @@ class LogWeights(Kernel):
     """
 
     n_fields = 1
+    title = "weights"
 
     def __init__(self, state: Subspace, rule: Rule, roll: Roll = EVERYONE) -> None:
         self.sweep = Sweep(state)
@@ -122,6 +123,7 @@ class Within(Kernel):
     """Whether rows count and lie within cut-offs, and how many do."""
 
     n_fields = 1
+    title = "verdicts"
     field_type = bool
 
     def __init__(self, subspace: Subspace, cuts: Cuts, roll: Roll = EVERYONE) -> None:
@@ -156,6 +158,7 @@ class Marks(Kernel):
     """What a function says of every row: yes or no."""
 
     n_fields = 1
+    title = "groups apart"
     field_type = bool
 
     def __init__(self, function: Callable[[NDArray], NDArray[np.bool_]]) -> None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trueaxis.changes import ChangedRows, Where
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import Result, Turn, iterate
 from trueaxis.engine.losses import PowerRule
@@ -19,7 +20,7 @@ from trueaxis.engine.moments import Moments
 from trueaxis.engine.reweighted import ReweightedStep, Solver, Weighed, gather, look
 from trueaxis.engine.starts import equal_weights
 from trueaxis.engine.subspace import Subspace, spanned, subspace_change
-from trueaxis.rows import ChangedRows, Rows, Where
+from trueaxis.rows import Rows
 
 
 class Scaling(NamedTuple):

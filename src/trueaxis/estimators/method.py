@@ -11,13 +11,14 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trueaxis.changes import counted_rows
 from trueaxis.checking import refuse_overflow
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import Result
 from trueaxis.engine.starts import GivenCentre
 from trueaxis.engine.subspace import Subspace
 from trueaxis.estimators.base import SubspaceEstimator, reachable
-from trueaxis.rows import Rows, counted_rows
+from trueaxis.rows import Rows
 from trueaxis.validation import (
     generator,
     validate_choice,

@@ -1,0 +1,96 @@
+"""Rows as they are after a change that is made block by block, where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.rows import Kernel, Rows
+
+Where = slice | NDArray[np.intp]  # which rows a block has
+
+
+class Change(Protocol):
+    """What is done to every block before anyone sees it."""
+
+    def __call__(self, block: NDArray, where: Where) -> NDArray:
+        """Return the changed block."""
+
+    def part(self, first: int, n: int) -> Change:
+        """The change of n rows from row `first` on."""
+
+
+class Through(Kernel):
+    """A kernel that sees the rows after a change."""
+
+    def __init__(self, kernel: Kernel, change: Change) -> None:
+        self.kernel, self.change = kernel, change
+        self.n_fields, self.field_type = kernel.n_fields, kernel.field_type
+        self.title = kernel.title
+        self.start, self.merge = kernel.start, kernel.merge  # type: ignore[method-assign]
+
+    def absorb(self, state: Any, block: NDArray, first: int) -> NDArray | None:
+        """Change a block and hand it on."""
+        changed = self.change(block, slice(first, first + len(block)))
+        return self.kernel.absorb(state, changed, first)
+
+    def part(self, first: int, n: int) -> Kernel:
+        """The kernel for n rows from row `first` on."""
+        return Through(self.kernel.part(first, n), self.change.part(first, n))
+
+
+class ChangedRows(Rows):
+    """Rows as they are after a change that is made block by block."""
+
+    def __init__(self, rows: Rows, change: Change) -> None:
+        self.rows, self.change = rows, change
+        self.shape, self.dtype = rows.shape, rows.dtype
+        self.in_memory = rows.in_memory
+
+    def blocks(self) -> Iterator[tuple[int, NDArray]]:
+        """Yield (number of the first row, block), in order."""
+        for first, block in self.rows.blocks():
+            yield first, self.change(block, slice(first, first + len(block)))
+
+    def scan(self, kernel: Kernel) -> tuple[NDArray, Any]:
+        """Read the data once, where they are."""
+        return self.rows.scan(Through(kernel, self.change))
+
+    def take(self, index: NDArray[np.intp]) -> NDArray:
+        """Copy the rows with these numbers, in the order of `index`."""
+        return self.change(self.rows.take(index), index)
+
+    def place(self, row: int, overall: int | None = None) -> str:
+        """Say where a row is."""
+        return self.rows.place(row, overall)
+
+    def beside(self, vector: Any) -> Any:
+        """What there is one of for every row, kept in the way that the rows are."""
+        return self.rows.beside(vector)
+
+
+class StandIn(NamedTuple):
+    """Rows that do not count are replaced by one that does.
+
+    They keep their places, but can do no harm, whatever their values.
+    """
+
+    counts: NDArray[np.float64]
+    row: NDArray
+
+    def __call__(self, block: NDArray, where: Where) -> NDArray:
+        """Return the block with rows replaced."""
+        return np.where(self.counts[where, None] > 0, block, self.row)
+
+    def part(self, first: int, n: int) -> StandIn:
+        """The same for n rows from row `first` on."""
+        return StandIn(self.counts[first : first + n], self.row)
+
+
+def counted_rows(rows: Rows, counts: NDArray[np.float64]) -> ChangedRows:
+    """Rows of which those that do not count can do no harm."""
+    row = rows.take(np.flatnonzero(counts)[:1])
+    return ChangedRows(rows, StandIn(counts, row))
