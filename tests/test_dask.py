@@ -504,24 +504,28 @@ def test_workers_that_die_of_a_block_end_in_words(tmp_path):
             DSWL(3).fit(lazy)
 
 
-def test_no_worker_left_ends_in_words(tmp_path, monkeypatch):
-    monkeypatch.setattr(dask_jobs, "PATIENCE", 2.0)
+@contextmanager
+def lonely_worker(folder):
+    """A worker that nobody starts again."""
     with started(0) as client:
         command = [sys.executable, "-m", "distributed.cli.dask_worker"]
         command += [client.scheduler.address, "--no-nanny", "--no-dashboard"]
-        command += ["--nthreads", "1", "--local-directory", str(tmp_path / "local")]
-        workers = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for _ in "ab"]
+        command += ["--nthreads", "1", "--local-directory", str(folder / "local")]
+        worker = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         try:
-            client.wait_for_workers(2, timeout=60)
-            lazy = deadly(
-                da.from_array(X, chunks=(3_000, -1)), str(tmp_path), range(1, 99)
-            )
-            with pytest.raises(SourceError, match=r"No Dask worker is left \(there"):
-                DSWL(3).fit(lazy)
+            client.wait_for_workers(1, timeout=60)
+            yield
         finally:
-            for worker in workers:
-                worker.kill()
-                worker.wait()
+            worker.kill()
+            worker.wait()
+
+
+def test_no_worker_left_ends_in_words(tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_jobs, "PATIENCE", 2.0)
+    with lonely_worker(tmp_path):
+        lazy = deadly(da.from_array(X, chunks=(3_000, -1)), str(tmp_path), range(1, 99))
+        with pytest.raises(SourceError, match=r"No Dask worker is left \(there"):
+            DSWL(3).fit(lazy)
 
 
 def test_a_scheduler_that_closes_ends_in_words(tmp_path):
@@ -586,6 +590,33 @@ def test_an_interrupt_cancels_what_is_left(client, tmp_path, monkeypatch):
     assert later < 90
 
 
+def test_workers_that_die_with_their_results_end_in_words(tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_jobs, "PATIENCE", 1.0)
+    gathered = dask_jobs.Guard.gathered
+
+    def late(self, futures):
+        pids = self.client.run(os.getpid)
+        for pid in pids.values():
+            os.kill(pid, signal.SIGKILL)
+        return gathered(self, futures)
+
+    with lonely_worker(tmp_path):
+        monkeypatch.setattr(dask_jobs.Guard, "gathered", late)
+        with pytest.raises(SourceError, match=r"No Dask worker is left"):
+            DSWL(3).fit(da.from_array(X, chunks=(3_000, -1)))
+
+
+def test_errors_of_blocks_stay_what_they_are(client):
+    def broken(block):
+        raise PermissionError("no key to the vault")
+
+    lazy = da.from_array(X, chunks=(3_000, -1)).map_blocks(
+        broken, dtype=float, meta=np.empty((0, 0))
+    )
+    with pytest.raises(PermissionError, match="no key to the vault"):
+        DSWL(3).fit(lazy)
+
+
 def test_patience_is_only_for_workers(in_process):
     class Broken(Kernel):
         def start(self):
@@ -627,7 +658,8 @@ def test_command_line_with_a_running_cluster(two_workers, tmp_path):
     assert trueaxis.load(tmp_path / "model.npz").n_components_ == 3
 
 
-def test_command_line_without_the_cluster(tmp_path):
+def test_command_line_without_the_cluster(tmp_path, monkeypatch):
+    monkeypatch.setattr("trueaxis.clusters.CONNECT_SECONDS", 1)
     np.save(tmp_path / "all.npy", X)
     file = str(tmp_path / "all.npy")
     arguments = ["fit", file, "--client", "tcp://127.0.0.1:1"]

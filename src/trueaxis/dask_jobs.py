@@ -6,9 +6,11 @@ than reasons; here somebody watches.
 
 from __future__ import annotations
 
-import functools
+import asyncio
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError, wait
+from contextlib import suppress
 from typing import Any
 
 from trueaxis.memory import SHARE, available_memory
@@ -112,27 +114,24 @@ def _from_workers(
     del futures
     try:
         while numbers:
-            batch = guard.ask(lambda: coming.next_batch(block=False))
+            batch = coming.next_batch(block=False)
             if not batch:
                 guard.look()
                 time.sleep(NAP)
                 continue
-            there = [f for f in batch if numbers[f] < stay and f.status == "finished"]
-            here = [future for future in batch if future not in there]
-            found = guard.ask(functools.partial(client.gather, here))
+            for future in batch:
+                if future.status != "finished":
+                    raise guard.told(future)
+            there = [future for future in batch if numbers[future] < stay]
+            here = [future for future in batch if numbers[future] >= stay]
+            found = guard.gathered(here)
             # What is let go of makes room on its worker.
             yield from [(numbers.pop(future), future) for future in there]
             yield from zip([numbers.pop(future) for future in here], found, strict=True)
     finally:
         if numbers:  # an error, or Ctrl-C: nobody needs the rest
-            _forget(client, list(numbers))
-
-
-def _forget(client: Any, futures: Sequence[Any]) -> None:
-    try:
-        client.cancel(futures, force=True)
-    except Exception:
-        pass
+            with suppress(Exception):  # the scheduler may be what failed
+                client.cancel(list(numbers), force=True)
 
 
 class Guard:
@@ -149,7 +148,10 @@ class Guard:
         if now - self.looked < GLANCE:
             return
         self.looked = now
-        workers = len(self.ask(self.client.nthreads))
+        try:
+            workers = len(self.client.nthreads())
+        except OSError as error:  # time is up, or the line is closed
+            raise _lost(error) from error
         self.most = max(self.most, workers)
         if workers:
             self.seen = now
@@ -162,25 +164,42 @@ class Guard:
                 "of memory, give them more, or smaller chunks of rows."
             )
 
-    def ask(self, question: Any) -> Any:
-        """The answer, or an error that says what happened to the cluster."""
-        from concurrent.futures import CancelledError
-
-        from distributed import KilledWorker
-        from distributed.comm.core import CommClosedError
-
+    def gathered(self, futures: Sequence[Any]) -> list[Any]:
+        """Results of tasks that are done, if those who have them live long enough."""
+        if not futures:
+            return []
+        answer = asyncio.run_coroutine_threadsafe(
+            self.client.gather(futures, asynchronous=True),
+            self.client.loop.asyncio_loop,
+        )
         try:
-            return question()
-        except KilledWorker as error:
-            raise SourceError(
-                f"The workers of Dask that were given a part of the rows died "
-                f"{error.allowed_failures + 1} times, the last one at "
-                f"{error.last_worker.address}: most likely of lack of memory. Give "
-                "them more, or smaller chunks of rows."
-            ) from error
-        except (CancelledError, CommClosedError, TimeoutError, OSError) as error:
-            raise SourceError(
-                f"The connection to the Dask scheduler is lost ({error or 'closed'}): "
-                "it was shut down or cannot be reached. Connect a new Client and fit "
-                "again."
-            ) from error
+            while not wait([answer], timeout=GLANCE).done:
+                self.look()
+            return answer.result()
+        except CancelledError as error:
+            raise _lost(error) from error
+        finally:
+            answer.cancel()
+
+    def told(self, future: Any) -> BaseException:
+        """What became of a task that failed."""
+        from distributed import KilledWorker
+
+        if future.status != "error":
+            return _lost(future.status)
+        error = future.exception()
+        if not isinstance(error, KilledWorker):
+            return error.with_traceback(future.traceback())
+        return SourceError(
+            f"The workers of Dask that were given a part of the rows died "
+            f"{error.allowed_failures + 1} times, the last one at "
+            f"{error.last_worker.address}: most likely of lack of memory. Give them "
+            "more, or smaller chunks of rows."
+        )
+
+
+def _lost(what: Any) -> SourceError:
+    return SourceError(
+        f"The connection to the Dask scheduler is lost ({what or 'closed'}): it was "
+        "shut down or cannot be reached. Connect a new Client and fit again."
+    )
