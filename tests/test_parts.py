@@ -1,0 +1,113 @@
+"""Kernels in parts: what many processes do with pieces is what one does with all."""
+
+import pickle
+from itertools import pairwise
+
+import cloudpickle
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trueaxis.changes import StandIn, Through
+from trueaxis.checking import Largest
+from trueaxis.engine.kernels import Gather, Sweep, Together, Weighing
+from trueaxis.engine.moments import Moments
+from trueaxis.engine.peel import OtherSides
+from trueaxis.engine.polar import PowerPull
+from trueaxis.engine.roll import Roll, Scratch
+from trueaxis.engine.rules import EntropyRule
+from trueaxis.engine.starts import equal_weights
+from trueaxis.engine.tallies import LogSum, LogWeights, Marks, Within
+from trueaxis.engine.trim import Cuts
+from trueaxis.rows import ArrayRows
+
+
+def kernels_of_every_kind():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((230, 6)) * [4, 3, 1, 1, 1, 1]
+    counts = rng.integers(0, 3, 230).astype(float)
+    sub = equal_weights(ArrayRows(X), 2)
+    rule, cuts = EntropyRule(3.0, 2.0, 4.0), Cuts(4.0, 5.0)
+    apart = OtherSides(np.array([0, 2]), ((np.array([1.0, 0.5]), 2.0, True),))
+    roll = Roll(counts, apart)
+    weighing = Weighing(-rng.random(230), rng.random(230) < 0.7)
+    sweep = Sweep(sub, lambda v, e, s: Weighing(-v, e < 4.0), roll)
+    row = StandIn(counts, X[:1])
+    kernels = {
+        "sweep": sweep,
+        "gather": Gather(sub.mean, weighing, counts),
+        "log-weights": LogWeights(sub, rule, roll),
+        "within": Within(sub, cuts, roll),
+        "marks": Marks(apart),
+        "together": Together(LogWeights(sub, rule, roll), sweep),
+        "pull": PowerPull(sub, 1.5, 0.0, counts),
+        "largest": Largest(),
+        "through": Through(sweep, row),
+    }
+    return X, kernels
+
+
+def numbers_in(state):
+    """All numbers of a state, however it is nested."""
+    if isinstance(state, Moments):
+        if state.is_empty():
+            return []
+        scale = np.exp(state.log_scale)
+        found = [scale * state.weight, scale**2 * state.squares]
+        found += [*(scale * state.first), *(scale * np.triu(state.second)).ravel()]
+        return found
+    if isinstance(state, LogSum):
+        return [state.log_total(), state.perplexity()] if state.total else []
+    if isinstance(state, (tuple, list)):
+        return [number for part in state for number in numbers_in(part)]
+    if state is None or isinstance(state, Scratch):
+        return []
+    return np.asarray(state, dtype=float).ravel().tolist()
+
+
+@pytest.mark.parametrize("kind", sorted(kernels_of_every_kind()[1]))
+@given(cuts=st.lists(st.integers(0, 230), max_size=6))
+@settings(max_examples=15, deadline=None)
+def test_parts_that_are_merged_are_the_whole(kind, cuts):
+    X, kernels = kernels_of_every_kind()
+    kernel = kernels[kind]
+    record, state = ArrayRows(X).scan(kernel)
+    edges = [0, *sorted(cuts), len(X)]
+    records, total = [], kernel.part(0, 0).start()
+    for first, last in pairwise(edges):
+        part = pickle.loads(cloudpickle.dumps(kernel.part(first, last - first)))
+        one, other = ArrayRows(X[first:last]).scan(part)
+        before = numbers_in(other)
+        total = kernel.part(0, 0).merge(total, other)
+        assert numbers_in(other) == before  # what was given is not touched
+        records.append(one)
+    np.testing.assert_allclose(np.hstack(records), record, rtol=1e-12)
+    np.testing.assert_allclose(numbers_in(total), numbers_in(state), rtol=1e-9)
+
+
+def test_sums_of_logarithms_are_those_of_all_at_once():
+    rng = np.random.default_rng(0)
+    x = rng.normal(-2_000.0, 300.0, 500)  # whose weights are below the smallest float
+    x[::7] = -np.inf
+    counts = rng.integers(0, 3, 500).astype(float)
+    found = LogSum()
+    for part in np.array_split(np.arange(500), 9):
+        one = LogSum()
+        one.add(x[part], counts[part])
+        found += one
+    top = x[counts > 0].max()
+    w = counts * np.exp(x - top)
+    p = w[w > 0] / w.sum()
+    per_copy = (np.exp(x - top) / w.sum())[w > 0]
+    assert found.log_total() == pytest.approx(top + np.log(w.sum()), rel=1e-12)
+    entropy = -(p * np.log(per_copy)).sum()
+    assert found.perplexity() == pytest.approx(np.exp(entropy), rel=1e-9)
+
+
+def test_a_sum_of_nothing_is_nothing():
+    empty = LogSum()
+    empty.add(np.array([-np.inf, -np.inf]), None)
+    empty.add(np.array([1.0]), np.array([0.0]))
+    empty += LogSum()
+    assert empty.total == 0.0
