@@ -17,10 +17,13 @@ import tempfile
 import time
 from pathlib import Path
 
+import dask.array as da
 import numpy as np
 import pyarrow
 import pyarrow.parquet as parquet
 
+import scale_dask
+from costs import measure
 from sheet import CONSOLE, Sheet
 from trueaxis import DSWL, open_rows
 
@@ -84,7 +87,7 @@ def high_water() -> int:
 def child(kind: str, path: str, rows: int) -> None:
     """Fit once and print seconds and memory; runs in a process of its own."""
     if kind == "memory":
-        source = np.load(path, mmap_mode="r")[:rows].copy()
+        source = np.array(np.load(path, mmap_mode="r")[:rows])
     elif kind == "memmap":
         source = np.load(path, mmap_mode="r")
     else:
@@ -139,18 +142,25 @@ def same_model(folder: Path) -> None:
     }
     for size in (1000, 7777, n):
         sources[f".npy, blocks of {size:,}"] = open_rows(path, block_rows=size)
-    for title, given in options.items():
-        expected = DSWL(K, **given).fit(X)
-        for name, source in sources.items():
-            model = DSWL(K, **given).fit(source)
-            axes = np.abs(model.components_ - expected.components_).max()
-            weights = np.abs(model.weights_ - expected.weights_).max()
-            good = axes <= 1e-10 and weights <= 1e-8
-            sheet.add(
-                name, title, f"{axes:.1e}", f"{weights:.1e}", "1e-10, 1e-8",
-                "ok" if good else "beyond",
-            )  # fmt: skip
+    with scale_dask.cluster() as client:
+        for size in (2500, 7777, n):
+            name = f"Dask array, blocks of {size:,}"
+            sources[name] = da.from_array(X, chunks=(size, -1))
+        sources["Parquet folder, Dask"] = open_rows(folder / "small", client=client)
+        for title, given in options.items():
+            expected = DSWL(K, **given).fit(X)
+            for name, source in sources.items():
+                model = DSWL(K, **given).fit(source)
+                axes = np.abs(model.components_ - expected.components_).max()
+                apart = np.asarray(model.weights_) - expected.weights_
+                weights = np.abs(apart).max()
+                good = axes <= 1e-10 and weights <= 1e-8
+                sheet.add(
+                    name, title, f"{axes:.1e}", f"{weights:.1e}", "1e-10, 1e-8",
+                    "ok" if good else "beyond",
+                )  # fmt: skip
     sheet.show()
+    scale_dask.killed(X[:20_000], K)
 
 
 def large(folder: Path, n: int, repeat: int) -> None:
@@ -182,6 +192,25 @@ def large(folder: Path, n: int, repeat: int) -> None:
         )  # fmt: skip
     sheet.show()
     verdicts(found)
+    dask = scale_dask.large_fit(folder / "all.npy", K)
+    scale_dask.show_sizes(dask)
+    scale_dask.verdicts(found, dask)
+    some = np.array(np.load(folder / "tenth.npy", mmap_mode="r")[: 10**6])
+    np.save(folder / "some.npy", some)
+    task = dask["read again"]["task"]
+    parts = measure(some, K, folder / "some.npy", task)
+    CONSOLE.print(f"   {parts}", highlight=False)
+    scale_dask.predictions(found, dask, parts, D)
+    wide = wider(some)
+    np.save(folder / "wide.npy", wide)
+    parts = measure(wide, K, folder / "wide.npy", task)
+    scale_dask.extrapolated(parts, wide.shape[1])
+
+
+def wider(X: np.ndarray) -> np.ndarray:
+    """Half as many rows of twice as many columns."""
+    half = len(X) // 2
+    return np.hstack([X[:half], X[half : 2 * half]])
 
 
 def verdicts(found: dict[str, dict]) -> None:

@@ -43,7 +43,7 @@ TEXT = pd.DataFrame({"a": [1.0], "t": ["x"]})
 
 @contextmanager
 def started(n_workers, **options):
-    given = {"threads_per_worker": 1, "dashboard_address": None} | options
+    given = {"threads_per_worker": 1, "dashboard_address": ":0"} | options
     with (
         distributed.LocalCluster(n_workers=n_workers, **given) as cluster,
         distributed.Client(cluster) as client,
@@ -79,17 +79,22 @@ def assert_same(model, expected, *, axes=1e-10, weights=1e-8):
 # ---------------------------------------------------------------- the same model
 
 
-@pytest.mark.parametrize("options", [{}, UNEQUAL, {"reweight": False}])
 @pytest.mark.parametrize("rows", [777, 4_000, N])
-def test_same_model_for_any_chunks(client, options, rows):
-    expected = DSWL(3, **options).fit(X)
+def test_same_model_for_any_chunks(client, rows):
     lazy = da.from_array(X, chunks=(rows, D))
-    assert_same(DSWL(3, **options).fit(lazy), expected)
-
-
-def test_same_model_in_this_process(in_process):
-    lazy = da.from_array(X, chunks=((10, 0, 4_990, 4_000), D))
     assert_same(DSWL(3).fit(lazy), DSWL(3).fit(X))
+
+
+def test_same_model_by_algorithm_1(client):
+    lazy = da.from_array(X, chunks=(4_000, D))
+    assert_same(DSWL(3, **UNEQUAL).fit(lazy), DSWL(3, **UNEQUAL).fit(X))
+
+
+@pytest.mark.parametrize("options", [{}, UNEQUAL, {"reweight": False}])
+@pytest.mark.parametrize("rows", [777, (10, 0, 4_990, 4_000)])
+def test_same_model_in_this_process(in_process, options, rows):
+    lazy = da.from_array(X, chunks=(rows, D))
+    assert_same(DSWL(3, **options).fit(lazy), DSWL(3, **options).fit(X))
 
 
 def test_same_model_from_data_frames(client):
@@ -236,8 +241,8 @@ def test_no_collection_is_ever_turned_into_an_array(client, monkeypatch):
 def test_diagnostics_read_one_block_at_a_time(client):
     lazy = da.from_array(X, chunks=(2_000, -1))
     model = DSWL(3).fit(X)
-    table = model.outliers(lazy)
-    assert table.equals(model.outliers(X))
+    table, expected = model.outliers(lazy), model.outliers(X)
+    pd.testing.assert_frame_equal(table, expected, rtol=1e-9)
 
 
 def test_a_pipeline_stays_lazy(client):
@@ -272,11 +277,20 @@ def test_weights_and_verdicts_stay_with_their_blocks(client):
 def test_models_travel_without_their_workers(client, tmp_path):
     lazy = da.from_array(X, chunks=(2_000, -1))
     model, expected = DSWL(3).fit(lazy), DSWL(3).fit(X)
-    assert_same(pickle.loads(pickle.dumps(model)), expected)
     trueaxis.save(model, tmp_path / "model.npz")
     loaded = trueaxis.load(tmp_path / "model.npz")
     assert_same(loaded, expected)
     assert isinstance(loaded.weights_, np.ndarray)
+
+
+def test_models_go_to_workers_without_their_vectors(client):
+    lazy = da.from_array(X, chunks=(2_000, -1))
+    model = DSWL(3).fit(lazy)
+    text = pickle.dumps(model)
+    assert len(text) < 20_000
+    assert_same(pickle.loads(text), DSWL(3).fit(X))  # the workers still have them
+    answer = da.map_blocks(model.predict, lazy, dtype=int, drop_axis=1)
+    assert np.array_equal(answer.compute(), model.predict(X))
 
 
 def test_a_model_file_without_training_asks_for_no_vector(
@@ -332,7 +346,7 @@ def test_blocks_are_let_go_of_after_the_fit(client):
     before = set(client.who_has())
     model = DSWL(3).fit(da.from_array(X, chunks=(2_000, -1)))
     for _ in range(100):
-        left = set(client.who_has()) - before
+        left = {key for key, who in client.who_has().items() if who} - before
         if len(left) <= 2 * 5:  # records of weights and of verdicts
             break
         time.sleep(0.05)
@@ -350,7 +364,7 @@ def test_blocks_are_let_go_of_after_the_fit(client):
         (lambda: UNKNOWN, SourceError, r"unknown.*compute_chunk_sizes\(\)"),
         (lambda: da.zeros((4, 4, 4)), SourceError, "3 dimension"),
         (lambda: da.from_array(np.full((5, 2), "a")), SourceError, "number"),
-        (lambda: dask.delayed(X), TypeError, "Dask Delayed: pass a Dask array"),
+        (lambda: dask.delayed(X), TypeError, "Dask Delayed.*: pass a Dask array"),
         (lambda: dd.from_pandas(TEXT, npartitions=1), SourceError, "Column 't'.*only"),
         (lambda: da.from_array(X[:1], chunks=(1, -1)), ValueError, "1 sample"),
     ],
@@ -429,6 +443,9 @@ def test_what_cannot_travel_is_refused(two_workers, tmp_path):
 
     with pytest.raises(TypeError, match="SlicedRows cannot be handed to Dask workers"):
         open_rows(Sliceable(), client=two_workers)
+    np.save(tmp_path / "all.npy", X)
+    mapped = open_rows(np.load(tmp_path / "all.npy", mmap_mode="r"), client=two_workers)
+    assert_same(DSWL(3).fit(mapped), DSWL(3).fit(X))
 
 
 # ---------------------------------------------------------------- workers that die
@@ -509,7 +526,7 @@ def test_no_worker_left_ends_in_words(tmp_path, monkeypatch):
 
 def test_a_scheduler_that_closes_ends_in_words(tmp_path):
     cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None
+        n_workers=2, threads_per_worker=1, dashboard_address=":0"
     )
     with cluster, distributed.Client(cluster):
         lazy = counting(da.from_array(X, chunks=(500, -1)), str(tmp_path), delay=0.2)

@@ -55,7 +55,7 @@ def _processes(workers: int) -> Iterator[Any]:
         local = LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=logging.CRITICAL,  # what matters comes as an exception
         )
     with local:

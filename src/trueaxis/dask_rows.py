@@ -6,7 +6,6 @@ their number alone: who computed what, and when, changes no bit of the answer.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -15,10 +14,20 @@ from numpy.typing import DTypeLike, NDArray
 
 from trueaxis.checking import Check
 from trueaxis.dask_jobs import Crew
+from trueaxis.dask_tasks import (
+    absorbed,
+    applied,
+    merged,
+    new_name,
+    picked,
+    recorded,
+    shared,
+)
 from trueaxis.memory import refuse_large
 from trueaxis.progress import heard
 from trueaxis.raw import of_all
-from trueaxis.rows import ArrayRows, Kernel, Rows
+from trueaxis.rows import Kernel, Rows
+from trueaxis.stacked import Section
 
 FAN = 8  # sums that are merged at a time
 
@@ -87,6 +96,7 @@ class DaskRows(Rows):
         chunks = self._chunks()
         for number, chunk in enumerate(chunks):
             ((_, block),) = self.crew.completed([chunk])
+            block = block.read() if isinstance(block, Rows) else block
             first = int(self.starts[number])
             self._check()(block, np.arange(first, first + len(block)))
             yield first, block
@@ -122,7 +132,7 @@ class DaskRows(Rows):
         import dask.array
 
         records, total = self._tasks(kernel)
-        name, state = _name("record"), None
+        name, state = new_name("record"), None
         parts: dict[tuple[str, int, int], Any] = {}
         for number, found in self.crew.completed(
             [*records, total], len(records), kernel.title, self.lengths
@@ -138,7 +148,7 @@ class DaskRows(Rows):
 
     def each(self, kernel: Kernel) -> Any:
         """The per-row records, as a lazy Dask array (fields x rows)."""
-        return self._mapped(_recorded, kernel, kernel.n_fields, kernel.field_type).T
+        return self._mapped(recorded, kernel, kernel.n_fields, kernel.field_type).T
 
     def map(
         self,
@@ -147,7 +157,7 @@ class DaskRows(Rows):
         dtype: DTypeLike | None = None,
     ) -> Any:
         """Apply a function to every block; the answer is a lazy Dask array."""
-        return self._mapped(_applied, function, width, dtype or self.dtype)
+        return self._mapped(applied, function, width, dtype or self.dtype)
 
     def beside(self, vector: Any) -> Any:
         """A vector as a Dask array with blocks like those of the rows."""
@@ -155,7 +165,7 @@ class DaskRows(Rows):
 
         if isinstance(vector, dask.array.Array):
             return vector
-        name = _name("vector")
+        name = new_name("vector")
         return dask.array.from_array(vector, chunks=(self.lengths,), name=name)
 
     def take(self, index: NDArray[np.intp]) -> NDArray:
@@ -165,17 +175,17 @@ class DaskRows(Rows):
         owner = self.starts.searchsorted(index, side="right") - 1
         numbers = np.unique(owner)
         mine = [np.flatnonzero(owner == number) for number in numbers]
-        pick = delayed(_picked, pure=False)
+        pick = delayed(picked, pure=False)
         # Files give single rows; other blocks are made whole.
-        alone = self.origin is not None and self._kept() is self.array
-        chunks = None if alone else self._chunks()
-        files = _shared(self.origin)
-        tasks = [
-            pick(files, index[some])
-            if chunks is None
-            else pick(chunks[number], index[some] - self.starts[number])
-            for number, some in zip(numbers, mine, strict=True)
-        ]
+        if self._is_streamed():
+            files = shared(self.origin)
+            tasks = [pick(files, index[some]) for some in mine]
+        else:
+            chunks = self._chunks()
+            tasks = [
+                pick(chunks[number], index[some] - self.starts[number])
+                for number, some in zip(numbers, mine, strict=True)
+            ]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
         sizes = [len(some) for some in mine]
         for number, found in self.crew.completed(
@@ -208,8 +218,20 @@ class DaskRows(Rows):
             self._held = self.crew.kept(self.array)
         return self.array if self._held is None else self._held
 
+    def _is_streamed(self) -> bool:
+        """Whether workers read files in every pass, without making whole blocks."""
+        return self.origin is not None and self._kept() is self.array
+
     def _chunks(self) -> Sequence[Any]:
-        return list(self._kept().to_delayed().ravel())
+        if not self._is_streamed():
+            return list(self._kept().to_delayed().ravel())
+        from dask.delayed import delayed
+
+        files, section = shared(self.origin), delayed(Section, pure=False)
+        return [
+            section(files, int(first), int(first) + length)
+            for first, length in zip(self.starts, self.lengths, strict=False)
+        ]
 
     def _check(self) -> Check:
         return Check(self._places, self.columns, self.limit)
@@ -218,22 +240,22 @@ class DaskRows(Rows):
         """What makes the records of all blocks, and the state of all together."""
         from dask.delayed import delayed
 
-        absorb = delayed(_absorbed, pure=False, nout=2)
-        merge = delayed(_merged, pure=False)
-        check = None if self._checked else _shared(self._check())
-        shared = _shared(kernel.part(0, 0))
+        absorb = delayed(absorbed, pure=False, nout=2)
+        merge = delayed(merged, pure=False)
+        check = None if self._checked else shared(self._check())
+        common = shared(kernel.part(0, 0))
         alike = kernel.part(0, 0) is kernel
         records, states = [], []
         for first, length, chunk in zip(
             self.starts, self.lengths, self._chunks(), strict=False
         ):
-            mine = shared if alike else _shared(kernel.part(int(first), length))
+            mine = common if alike else shared(kernel.part(int(first), length))
             record, state = absorb(chunk, mine, check, int(first))
             records.append(record)
             states.append(state)
         while len(states) > 1:
             states = [
-                merge(shared, states[at : at + FAN])
+                merge(common, states[at : at + FAN])
                 for at in range(0, len(states), FAN)
             ]
         return records, states[0]
@@ -249,59 +271,5 @@ class DaskRows(Rows):
             chunks=(self.lengths, (width,)),
             dtype=dtype,
             meta=np.empty((0, 0), dtype=dtype),
-            name=_name("answer"),
+            name=new_name("answer"),
         )
-
-
-def _name(what: str) -> str:
-    return f"trueaxis-{what}-{uuid.uuid4().hex}"
-
-
-def _shared(thing: Any) -> Any:
-    """Something that many tasks need, sent to each worker once."""
-    from dask.delayed import delayed
-
-    return delayed(thing, name=_name("shared"), traverse=False)
-
-
-def _absorbed(
-    block: NDArray, kernel: Kernel, check: Check | None, first: int
-) -> tuple[NDArray, Any]:
-    if check is not None:
-        check(block, np.arange(first, first + len(block)))
-    return ArrayRows(block).scan(kernel)
-
-
-def _merged(kernel: Kernel, states: Sequence[Any]) -> Any:
-    # Into a new one: what a task was given may be needed again, if a worker dies.
-    total = kernel.start()
-    for state in states:
-        total = kernel.merge(total, state)
-    return total
-
-
-def _recorded(
-    block: NDArray,
-    what: Kernel,
-    check: Check,
-    starts: NDArray,
-    block_id: tuple[int, int],
-) -> NDArray:
-    first = int(starts[block_id[0]])
-    return _absorbed(block, what, check, first)[0].T
-
-
-def _applied(
-    block: NDArray,
-    what: Callable[[NDArray], NDArray],
-    check: Check,
-    starts: NDArray,
-    block_id: tuple[int, int],
-) -> NDArray:
-    first = int(starts[block_id[0]])
-    check(block, np.arange(first, first + len(block)))
-    return what(block)
-
-
-def _picked(block: NDArray | Rows, index: NDArray[np.intp]) -> NDArray:
-    return block.take(index) if isinstance(block, Rows) else block[index]

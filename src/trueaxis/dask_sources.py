@@ -19,7 +19,7 @@ from trueaxis.parquet import ParquetRows
 from trueaxis.raw import RawRows, checked_positions, float_type
 from trueaxis.rows import Rows
 from trueaxis.spool import SpooledRows
-from trueaxis.stacked import StackedRows
+from trueaxis.stacked import Section, StackedRows
 from trueaxis.watch import SourceError
 
 CHUNK_BYTES = 1 << 26  # of a file, that a worker reads at a time
@@ -36,7 +36,7 @@ def dask_rows(X: Any, columns: Sequence[Any] | None = None) -> DaskRows:
 
     if isinstance(X, dask.array.Array):
         return _array_rows(X, columns)
-    if hasattr(X, "npartitions") and hasattr(X, "columns") and hasattr(X, "dtypes"):
+    if all(hasattr(type(X), name) for name in ("npartitions", "columns", "dtypes")):
         return _frame_rows(X, columns)
     raise TypeError(
         f"X is a Dask {type(X).__name__}: pass a Dask array or data frame, with a row "
@@ -171,4 +171,4 @@ def _cut(rows: Rows, most: int) -> list[int]:
 
 def _read(source: Rows, block_info: Any) -> NDArray:
     (first, last), _ = block_info[None]["array-location"]
-    return source.take(np.arange(first, last))
+    return Section(source, first, last).read()

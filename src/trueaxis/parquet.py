@@ -62,6 +62,14 @@ class ParquetRows(Rows):
         """Yield (number of the first row, block), in order."""
         return self._blocks(range(len(self.starts) - 1))
 
+    def blocks_between(self, first: int, last: int) -> Iterator[tuple[int, NDArray]]:
+        """The blocks of the rows from `first` on, up to but not including `last`."""
+        low, high = self.starts.searchsorted([first, last - 1], side="right") - 1
+        for begin, block in self._blocks(range(low, high + 1)):
+            inside = block[max(first - begin, 0) : max(last - begin, 0)]
+            if len(inside):
+                yield max(begin, first), inside
+
     def take(self, index: NDArray[np.intp]) -> NDArray:
         """Copy the rows with these numbers; groups without any are not read."""
         order = np.argsort(index, kind="stable")

@@ -75,11 +75,15 @@ class RawRows(Rows):
 
     def blocks(self) -> Iterator[tuple[int, NDArray]]:
         """Yield (number of the first row, block), in order."""
-        n = self.shape[0]
+        return self.blocks_between(0, self.shape[0])
+
+    def blocks_between(self, first: int, last: int) -> Iterator[tuple[int, NDArray]]:
+        """The blocks of the rows from `first` on, up to but not including `last`."""
+        step = self.block_rows
         with self.storage.reader() as read:
-            window = _Window(self, min(n, self.block_rows))
-            for first in range(0, n, self.block_rows):
-                yield first, window.rows(read, first, min(first + self.block_rows, n))
+            window = _Window(self, min(last - first, step))
+            for begin in range(first, last, step):
+                yield begin, window.rows(read, begin, min(begin + step, last))
 
     def take(self, index: NDArray[np.intp]) -> NDArray:
         """Copy the rows with these numbers, reading little beyond them."""

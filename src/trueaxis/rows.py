@@ -174,6 +174,12 @@ class Rows:
                 advance(len(block))
         return out
 
+    def blocks_between(self, first: int, last: int) -> Iterator[tuple[int, NDArray]]:
+        """The blocks of the rows from `first` on, up to but not including `last`."""
+        step = rows_per_block(self.shape[1], self.dtype)
+        for begin in range(first, last, step):
+            yield begin, self.take(np.arange(begin, min(begin + step, last)))
+
     def place(self, row: int, overall: int | None = None) -> str:
         """Say where a row is, in words; `overall` is its number among all files."""
         return f"row {row if overall is None else overall}"

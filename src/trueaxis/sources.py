@@ -96,7 +96,8 @@ def open_rows(
             )
         files, names = [Path(path) for path in source], [str(path) for path in source]
     else:
-        return _array_rows(source, columns, block_rows)
+        rows = _array_rows(source, columns, block_rows)
+        return rows if client is None else read_by_workers(rows, client, block_rows)
     parts = [
         _file_rows(path, name, columns, block_rows)
         for path, name in zip(files, names, strict=True)

@@ -24,9 +24,7 @@ class StackedRows(Rows):
 
     def blocks(self) -> Iterator[tuple[int, NDArray]]:
         """Yield (number of the first row, block), in order."""
-        for start, part in zip(self.starts, self.parts, strict=False):
-            for first, block in part.blocks():
-                yield int(start) + first, block.astype(self.dtype, copy=False)
+        return self.blocks_between(0, self.shape[0])
 
     def take(self, index: NDArray[np.intp]) -> NDArray:
         """Copy the rows with these numbers into memory, in the order of `index`."""
@@ -37,8 +35,36 @@ class StackedRows(Rows):
             out[mine] = self.parts[number].take(index[mine] - self.starts[number])
         return out
 
+    def blocks_between(self, first: int, last: int) -> Iterator[tuple[int, NDArray]]:
+        """The blocks of the rows from `first` on, up to but not including `last`."""
+        for start, part in zip(self.starts.tolist(), self.parts, strict=False):
+            low, high = max(first - start, 0), min(last - start, part.shape[0])
+            if low < high:
+                for begin, block in part.blocks_between(low, high):
+                    yield start + begin, block.astype(self.dtype, copy=False)
+
     def place(self, row: int, overall: int | None = None) -> str:
         """Say where a row is."""
         number = int(self.starts.searchsorted(row, side="right")) - 1
         within = row - int(self.starts[number])
         return self.parts[number].place(within, row if overall is None else overall)
+
+
+class Section(Rows):
+    """The rows of a source from `first` on, up to but not including `last`."""
+
+    def __init__(self, source: Rows, first: int, last: int) -> None:
+        self.source, self.first, self.last = source, first, last
+        self.shape, self.dtype = (last - first, source.shape[1]), source.dtype
+
+    def blocks(self) -> Iterator[tuple[int, NDArray]]:
+        """Yield (number of the first row, block), in order."""
+        for begin, block in self.source.blocks_between(self.first, self.last):
+            yield begin - self.first, block
+
+    def read(self) -> NDArray:
+        """Return all its rows."""
+        out = np.empty(self.shape, dtype=self.dtype)
+        for begin, block in self.blocks():
+            out[begin : begin + len(block)] = block
+        return out

@@ -70,6 +70,8 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool = True) -> Rows:
 
 def _is_source(X: Any) -> bool:
     if isinstance(X, np.memmap):  # others than tables are for scikit-learn to refuse
+        if X.mode is None:  # a copy, which lies in memory
+            return False
         return X.ndim == 2 and X.dtype.kind in "biuf" and X.size > 0
     return isinstance(X, (Rows, str, os.PathLike)) or is_dask(X)
 

@@ -53,11 +53,12 @@ class Sums(NamedTuple):
     span_only: Moments
     core_only: Moments
     scratch: Scratch
+    spare: Scratch
 
     @classmethod
     def about(cls, pivot: NDArray[np.float64]) -> Sums:
         """Return empty sums about a pivot."""
-        return cls(Moments(pivot), Moments(pivot), Moments(pivot), Scratch())
+        return cls(Moments(pivot), Moments(pivot), Moments(pivot), Scratch(), Scratch())
 
     def span(self) -> Moments:
         """Moments of the rows that give the span."""
@@ -247,25 +248,34 @@ def _accumulate(
     if core is not None:
         # Only rows of weight 1 in the span count alike in both.
         alike = used & core & (log_weights == 0)
-        apart = core & ~alike
-        if apart.any():
-            _add_some(state.core_only, y.copy(), np.zeros(len(y)), counts, apart)
-        _add_some(state.span_only, y, log_weights, counts, used & ~alike)
+        weightless = np.zeros(len(y))
+        _add_some(state, state.core_only, y, weightless, counts, core & ~alike)
+        _add_some(state, state.span_only, y, log_weights, counts, used & ~alike)
         used = alike
-    _add_some(state.both, y, log_weights, counts, used)
+    _add_some(state, state.both, y, log_weights, counts, used, last=True)
 
 
 def _add_some(
+    state: Sums,
     moments: Moments,
     y: NDArray,
     log_weights: NDArray,
     counts: NDArray | None,
     some: NDArray[np.bool_],
+    last: bool = False,
 ) -> None:
-    # A row of weight 0 is left out rather than multiplied: it may be infinite.
-    if not some.any():
+    # A row of weight 0 is left out rather than multiplied: it may be infinite. The
+    # others are copied (unless nobody needs them any more), since `add` overwrites
+    # them, to memory that is used again: where it is given back at once, as in Dask's
+    # workers, new one is slow.
+    (which,) = np.nonzero(some)
+    if not len(which):
         return
-    if not some.all():
-        y, log_weights = y[some], log_weights[some]
-        counts = None if counts is None else counts[some]
-    moments.add(y, log_weights, counts)
+    if last and len(which) == len(y):
+        moments.add(y, log_weights, counts)
+        return
+    some_y = state.spare.like(y)[: len(which)]
+    np.take(y, which, axis=0, out=some_y, mode="clip")
+    if counts is not None:
+        counts = counts[which]
+    moments.add(some_y, log_weights[which], counts)

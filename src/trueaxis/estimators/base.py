@@ -19,7 +19,7 @@ from sklearn.base import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from trueaxis.dask_sources import dask_rows, is_dask, pulled
+from trueaxis.dask_sources import dask_rows, is_dask
 from trueaxis.diagnostics import outlier_table, over
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import Result
@@ -76,15 +76,17 @@ class SubspaceEstimator(
         -------
         ndarray of shape (n, n_components_)
         """
-
-        def project(block: NDArray) -> NDArray:
-            # Centre first: far from the origin, x P - m P loses the digits.
-            return (block - self.mean_) @ self.components_.T
-
         if is_dask(X):
             self._refuse_frames()
         with fitted_rows(self, X) as rows:
-            return rows.map(project, self.n_components_)
+            # Functions that may travel to other processes leave the model at home.
+            mean, axes = self.mean_, self.components_
+
+            def project(block: NDArray) -> NDArray:
+                # Centre first: far from the origin, x P - m P loses the digits.
+                return (block - mean) @ axes.T
+
+            return rows.map(project, len(axes))
 
     def inverse_transform(self, X: ArrayLike) -> NDArray:
         """Rows that have these scores and lie in the subspace.
@@ -98,11 +100,12 @@ class SubspaceEstimator(
         -------
         ndarray of shape (n, D)
         """
+        check_is_fitted(self, "components_")
+        mean, axes = self.mean_, self.components_
 
         def back(scores: NDArray) -> NDArray:
-            return scores @ self.components_ + self.mean_
+            return scores @ axes + mean
 
-        check_is_fitted(self, "components_")
         lazy = is_dask(X)
         kinds = [np.float64, np.float32]
         scores: Any = dask_rows(X) if lazy else check_array(X, dtype=kinds)
@@ -111,7 +114,7 @@ class SubspaceEstimator(
                 f"X has {scores.shape[1]} columns, but there are {self.n_components_} "
                 "components: pass what transform returned."
             )
-        return scores.map(back, len(self.mean_)) if lazy else back(scores)
+        return scores.map(back, len(mean)) if lazy else back(scores)
 
     def distances(self, X: ArrayLike) -> Distances:
         """Score distance and orthogonal distance of every row.
@@ -139,10 +142,11 @@ class SubspaceEstimator(
         ndarray of shape (n,)
             0 at the centre, -1 on a cut-off, lower for outliers.
         """
+        check_is_fitted(self, "components_")
+        limits = self.cutoffs_
 
         def regularity(v: NDArray, e: NDArray, s: NDArray) -> NDArray:
-            found, limits = _distances(v, e, s), self.cutoffs_
-            return -np.maximum(*map(over, found, limits))
+            return -np.maximum(*map(over, _distances(v, e, s), limits))
 
         return self._scanned(X, Record(1, float, regularity))[0]
 
@@ -251,14 +255,6 @@ class SubspaceEstimator(
                 "pull all its scores into memory. Use set_output(transform='default') "
                 "and get a Dask array."
             )
-
-    def __getstate__(self) -> dict[str, Any]:
-        # What lives with the workers of a cluster ends with them.
-        state = super().__getstate__()
-        return {
-            key: pulled(value, key) if is_dask(value) else value
-            for key, value in state.items()
-        }
 
     @property
     def _n_features_out(self) -> int:

@@ -1,0 +1,267 @@
+"""What `scale.py` measures with Dask: real worker processes, some of them killed."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from distributed import Client, LocalCluster
+
+from costs import Costs, Parts
+from sheet import CONSOLE, Sheet
+from trueaxis import DSWL, dask_jobs, open_rows
+from trueaxis.dask_sources import dask_rows
+from trueaxis.rows import Kernel
+from trueaxis.watch import SourceError
+
+WORKERS = 2
+
+
+@contextmanager
+def cluster(workers: int = WORKERS) -> Iterator[Any]:
+    """A client of new worker processes, one thread each."""
+    with (
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            silence_logs=logging.CRITICAL,
+        ) as local,
+        Client(local) as client,
+    ):
+        yield client
+
+
+class Nothing(Kernel):
+    """A pass that does nothing: what is left is Dask's own time."""
+
+    def start(self) -> float:
+        """Nothing."""
+        return 0.0
+
+    def absorb(self, state: float, block: np.ndarray, first: int) -> None:
+        """Nothing."""
+
+    def merge(self, state: float, other: float) -> float:
+        """Nothing and nothing."""
+        return state + other
+
+
+def seconds_per_block(blocks: int = 256) -> float:
+    """What Dask takes to arrange the work on a block."""
+    rows = dask_rows(da.zeros((blocks, 1), chunks=(1, 1)))
+    with rows:
+        rows.scan(Nothing())
+        begin = time.perf_counter()
+        rows.scan(Nothing())
+        return (time.perf_counter() - begin) / blocks
+
+
+def usage(client: Any) -> dict[str, float]:
+    """CPU seconds of all processes, bytes that workers sent, most memory of one."""
+
+    def of_worker(dask_worker: Any) -> tuple[float, int, int, int]:
+        status = Path("/proc/self/status").read_text().splitlines()
+        size = {
+            line.split(":")[0]: 1024 * int(line.split()[1])
+            for line in status
+            if line.startswith(("VmHWM", "VmRSS"))
+        }
+        sent = dask_worker.transfer_outgoing_bytes_total
+        return time.process_time(), sent, size["VmHWM"], size["VmRSS"]
+
+    found = list(client.run(of_worker).values())
+    return {
+        "cpu": sum(one[0] for one in found) + time.process_time(),
+        "sent": sum(one[1] for one in found),
+        "most": max(one[2] for one in found),
+        "now": min(one[3] for one in found),
+    }
+
+
+def large_fit(path: Path, k: int) -> dict[str, Any]:
+    """Fit a file with workers; without and with room for its blocks."""
+    found: dict[str, Any] = {}
+    warm = np.random.default_rng(0).standard_normal((20_000, 10))
+    for name, share in (("read again", 0.0), ("kept", 0.9)):
+        dask_jobs.WORKER_SHARE = share
+        with cluster() as client:
+            task = seconds_per_block()
+            # A process that fits has loaded what it needs; so have workers after a fit.
+            DSWL(k).fit(da.from_array(warm, chunks=(5_000, -1)))
+            rows = open_rows(path, client=client)
+            before, wall = usage(client), time.perf_counter()
+            model = DSWL(k).fit(rows)
+            wall = time.perf_counter() - wall
+            after = usage(client)
+        found[name] = {
+            "rows": rows.shape[0],
+            "block_rows": rows.lengths[0],
+            "blocks": len(rows.lengths),
+            "wall": wall,
+            "cpu": after["cpu"] - before["cpu"],
+            "sent": after["sent"] - before["sent"],
+            "memory": after["most"] - before["now"],
+            "task": task,
+            "components": model.components_,
+        }
+    return found
+
+
+def predictions(
+    found: dict[str, dict], dask: dict[str, Any], parts: Parts, D: int
+) -> None:
+    """The model of costs beside what was measured."""
+    sheet = Sheet(
+        "6. The cost model", "fit", "what", "predicted", "measured", "ratio", "verdict"
+    )
+
+    def line(fit: str, what: str, predicted: float, measured: float) -> None:
+        ratio = predicted / measured
+        good = 1 / 1.3 <= ratio <= 1.3
+        sheet.add(
+            fit, what, f"{predicted:.3g}", f"{measured:.3g}", f"{ratio:.2f}",
+            "ok" if good else "beyond",
+        )  # fmt: skip
+
+    for name in ("tenth in memory", "tenth, memmap", "memmap"):
+        costs = Costs(found[name]["rows"], D, parts)
+        predicted = costs.seconds(in_memory="memory" in name)
+        line(name, "seconds", predicted, found[name]["wall"])
+    for name, one in dask.items():
+        timed = Parts(**(vars(parts) | {"task": one["task"]}))
+        costs = Costs(
+            one["rows"], D, timed, WORKERS, one["block_rows"], kept=name == "kept"
+        )
+        fit = f"Dask, {WORKERS} workers, blocks {name}"
+        line(fit, "seconds", costs.seconds(), one["wall"])
+        line(fit, "MB sent", costs.bytes_sent() / 1e6, one["sent"] / 1e6)
+        line(fit, "MB per worker", costs.bytes_held() / 1e6, one["memory"] / 1e6)
+    sheet.show()
+
+
+def verdicts(found: dict[str, dict], dask: dict[str, Any]) -> None:
+    """CPU of a fit by workers against that of one process."""
+    sheet = Sheet("4. Dask, 2 worker processes", "what", "found", "may be", "verdict")
+    for name, one in dask.items():
+        ratio = one["cpu"] / found[".npy"]["cpu"]
+        verdict = "ok" if ratio <= 2 else "beyond"
+        sheet.add(
+            f"CPU of the fit over that of one process, blocks {name}",
+            f"{ratio:.2f}", "2", verdict,
+        )  # fmt: skip
+    sheet.show()
+
+
+def extrapolated(parts: Parts, D: int, n: int = 10**9) -> None:
+    """What 1e9 rows cost on clusters of cores like this one."""
+    sheet = Sheet(
+        f"6. {n:,} x {D} ({n * D * 8 / 1e9:.0f} GB) on workers like this core",
+        "workers", "MB per block", "blocks", "seconds", "of which Dask",
+        "GB sent", "GB per worker",
+    )  # fmt: skip
+    for workers in (10, 100, 1000):
+        for block_bytes in (1 << 26, 1 << 28):
+            costs = Costs(n, D, parts, workers, block_bytes // (8 * D))
+            sheet.add(
+                workers, block_bytes >> 20, f"{costs.blocks:,}",
+                f"{costs.seconds():.0f}",
+                f"{2 * costs.blocks * parts.task:.0f}",
+                f"{costs.bytes_sent() / 1e9:.1f}", f"{costs.bytes_held() / 1e9:.2f}",
+            )  # fmt: skip
+    sheet.show()
+
+
+# ---------------------------------------------------------------- workers that die
+
+
+def _deadly(X: np.ndarray, rows: int, folder: str, when: range) -> Any:
+    def kill(block: np.ndarray, block_id: Any = None) -> np.ndarray:
+        if block_id[0] == 1:
+            with open(os.path.join(folder, "count"), "a") as file:
+                file.write("x")
+                file.flush()
+                if file.tell() in when:
+                    os.kill(os.getpid(), signal.SIGKILL)
+        return block
+
+    lazy = da.from_array(X, chunks=(rows, -1))
+    return lazy.map_blocks(kill, dtype=X.dtype, meta=np.empty((0, 0)))
+
+
+def killed(X: np.ndarray, k: int) -> None:
+    """Kill workers during a fit; spoil its file between passes."""
+    sheet = Sheet("4. Workers that die, files that change", "what", "found", "verdict")
+    dask_jobs.WORKER_SHARE = 0.0  # so that every pass reads
+    with cluster(), tempfile.TemporaryDirectory() as folder:
+        expected = DSWL(k).fit(da.from_array(X, chunks=(2_000, -1)))
+        for when in (1, 2, 3):
+            part = Path(folder, str(when))
+            part.mkdir()
+            lazy = _deadly(X, 2_000, str(part), range(when, when + 1))
+            model = DSWL(k).fit(lazy)
+            same = all(
+                np.array_equal(np.asarray(getattr(model, a)), np.asarray(b))
+                for a, b in vars(expected).items()
+                if isinstance(b, np.ndarray | da.Array)
+            )
+            sheet.add(
+                f"one worker killed in read {when} of 3",
+                "bitwise the same" if same else "another model",
+                "ok" if same else "beyond",
+            )
+        expected.weights_ = expected.support_ = None
+    with cluster(), tempfile.TemporaryDirectory() as folder:
+        lazy = _deadly(X, 2_000, folder, range(1, 999))
+        _told(sheet, "every worker killed", lambda: DSWL(k).fit(lazy))
+    for what in ("removed", "truncated"):
+        with cluster() as client, tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "rows.npy")
+            np.save(path, X)
+            rows = open_rows(path, client=client, block_rows=2_000)
+            with rows:
+                rows.scan(Nothing())
+                if what == "removed":
+                    path.unlink()
+                else:
+                    os.truncate(path, 1_000)
+                fit = functools.partial(DSWL(k).fit, rows)
+                _told(sheet, f"file {what} between passes", fit)
+    sheet.show()
+
+
+def _told(sheet: Sheet, what: str, fit: Any) -> None:
+    before = set(os.listdir(tempfile.gettempdir()))
+    try:
+        fit()
+    except SourceError as error:
+        left = {
+            name
+            for name in set(os.listdir(tempfile.gettempdir())) - before
+            if name.startswith("trueaxis")
+        }
+        good = "ok" if not left else f"left {left}"
+        sheet.add(what, str(error), good)
+    else:
+        sheet.add(what, "nothing was told", "beyond")
+
+
+def show_sizes(dask: dict[str, Any]) -> None:
+    """What was measured, as it is."""
+    for name, one in dask.items():
+        CONSOLE.print(
+            f"   Dask, blocks {name}: {one['blocks']} blocks, wall {one['wall']:.1f} "
+            f"s, CPU {one['cpu']:.1f} s, sent {one['sent'] / 1e6:.1f} MB, memory of a "
+            f"worker {one['memory'] / 1e6:.0f} MB, {1e3 * one['task']:.1f} ms a block",
+            highlight=False,
+        )
