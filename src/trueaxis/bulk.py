@@ -35,7 +35,7 @@ def fit(data: str, rows: Rows, recipe: Recipe, output: str, as_json: bool) -> No
     # The rows are held, so that both fits share what was decoded.
     with (
         show_progress(),
-        spoken(lambda text: console.say(text, console.aside())),
+        spoken(console.remark),
         rows,
     ):
         model.fit(rows if scaler is None else scaler.fit(rows).transform(rows))
