@@ -418,7 +418,7 @@ def test_without_jinja_it_says_what_to_install(command, pump, folder, monkeypatc
         ("demo -o -", 2, "The page cannot go to standard output"),
         ("export {model} -", 2, "A graph cannot go to standard output"),
         ("score {model} {pump} -o s.xlsx", 1, "s.xlsx ends in .xlsx"),
-        ("transform {model} {pump} -o s.npy", 1, "choose one of these endings"),
+        ("transform {model} {pump} -o s.npz", 1, "choose one of these endings"),
         ("compare {pump} -o c.json", 1, "c.json ends in .json"),
         ("fit {empty}", 1, "(0 bytes) is no .npy file"),
         ("fit {broken}", 1, "is damaged, or no file that numpy.save"),

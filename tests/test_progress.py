@@ -439,6 +439,33 @@ def test_a_bar_comes_after_a_while_and_goes(how):
     assert terminal.lines() == expected
 
 
+TALK = """
+import logging, time, warnings
+from trueaxis import bars, console, show_progress
+from trueaxis.options import _spoken_warnings
+from trueaxis.progress import passing
+from trueaxis.streaming import spoken
+bars.PATIENCE = 0.1
+with _spoken_warnings(), show_progress(), spoken(console.remark):
+    with passing("verdicts", 30) as advance:
+        for i in range(30):
+            time.sleep(0.03)
+            advance(1)
+            if i == 15:
+                warnings.warn("beware of [bold] things")
+            if i == 20:
+                logging.getLogger("trueaxis").info("12 MB [in] there")
+"""
+
+
+@posix
+def test_bars_and_other_lines_do_not_mix():
+    terminal = Terminal([sys.executable, "-c", TALK])
+    assert terminal.end()[0] == 0 and b"verdicts" in terminal.shown
+    assert terminal.lines() == ["Note: beware of [bold] things", "12 MB [in] there"]
+    assert b"rows \x1b[36m0:00:01\x1b[0m12" not in terminal.shown
+
+
 def test_nothing_is_shown_where_there_is_no_terminal(X, tmp_path, capfd, monkeypatch):
     monkeypatch.setattr(bars, "PATIENCE", 0.0)
     np.save(tmp_path / "x.npy", X)

@@ -597,7 +597,6 @@ def test_what_needs_all_rows_says_so(folder, monkeypatch):
     for ask in (
         PCP(3),
         METHODS["l1-pca"](3),
-        ColumnScaler(),
     ):
         with pytest.raises(MemoryError, match=words):
             ask.fit(folder / "all.npy")

@@ -13,9 +13,16 @@ from trueaxis.bars import show_progress
 from trueaxis.estimators import METHODS
 from trueaxis.files import save
 from trueaxis.rows import Rows
-from trueaxis.streaming import Tally, scored_blocks, spoken, transformed_blocks
+from trueaxis.scaling import joined
+from trueaxis.streaming import (
+    Known,
+    Tally,
+    scored_blocks,
+    spoken,
+    transformed_blocks,
+)
 from trueaxis.tables import STANDARD
-from trueaxis.work import Recipe
+from trueaxis.work import Recipe, scaler_of
 from trueaxis.writing import write_blocks
 
 
@@ -23,12 +30,18 @@ def fit(data: str, rows: Rows, recipe: Recipe, output: str, as_json: bool) -> No
     """Fit rows that are read block by block; `score` tells about each of them."""
     method = METHODS[recipe.method]
     model = method(n_components=recipe.n_components, **recipe.parameters)
+    scaler = scaler_of(recipe)
     start = time.perf_counter()
-    with show_progress(), spoken(lambda text: console.say(text, console.aside())):
-        model.fit(rows)
+    # The rows are held, so that both fits share what was decoded.
+    with (
+        show_progress(),
+        spoken(console.remark),
+        rows,
+    ):
+        model.fit(rows if scaler is None else scaler.fit(rows).transform(rows))
     seconds = time.perf_counter() - start
     if output:
-        save(model, output)
+        save(joined(scaler, model), output)
     n, bad = len(model.support_), int((~model.support_).sum())
     if as_json:
         content = {"source": data, "rows": n, "columns": list(rows.names or ())}
@@ -44,10 +57,10 @@ def fit(data: str, rows: Rows, recipe: Recipe, output: str, as_json: bool) -> No
         console.say(f"Model saved to {output}")
 
 
-def score(model: Any, rows: Rows, output: str, as_json: bool) -> None:
+def score(model: Any, rows: Rows, known: Known, output: str, as_json: bool) -> None:
     """Judge rows by a model: one line for each, in the file."""
     tally = Tally()
-    _stream(output, scored_blocks(model, rows, tally))
+    _stream(output, scored_blocks(model, rows, known, tally))
     bad = tally.outliers()
     if as_json:
         content = {"rows": tally.rows, "outliers": bad, "output": output or None}
@@ -57,19 +70,24 @@ def score(model: Any, rows: Rows, output: str, as_json: bool) -> None:
         console.say(f"Scored rows saved to {output}")
 
 
-def transform(model: Any, rows: Rows, names: Sequence[str], output: str) -> int:
-    """Write scores of rows on the components; return how many rows there were."""
-    tally = Tally()
-    _stream(output, transformed_blocks(model, rows, names, tally))
-    return tally.rows
+def transform(
+    model: Any, rows: Rows, known: Known, names: Sequence[str], output: str
+) -> None:
+    """Write scores of rows on the components."""
+    blocks = transformed_blocks(model, rows, known, names)
+    if output.lower().endswith(".npy"):
+        only = ({name: fields[name] for name in names} for fields in blocks)
+        _stream(output, only, rows.shape[0])
+    else:
+        _stream(output, blocks)
 
 
-def _stream(output: str, blocks: Iterator[dict[str, Any]]) -> None:
+def _stream(output: str, blocks: Iterator[dict[str, Any]], n: int = 0) -> None:
     # Lines on a terminal show by themselves how far it is.
     lines = output == STANDARD and sys.stdout.isatty()
     with nullcontext() if lines else show_progress():
         if output:
-            write_blocks(output, blocks)
+            write_blocks(output, blocks, n)
             return
         for _ in blocks:  # counted only
             pass

@@ -71,6 +71,17 @@ class ChangedRows(Rows):
         """What there is one of for every row, kept in the way that the rows are."""
         return self.rows.beside(vector)
 
+    def close(self) -> None:
+        """Give up what reading needs."""
+        self.rows.close()
+
+    def __enter__(self) -> ChangedRows:
+        self.rows.__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self.rows.__exit__(*raised)
+
 
 class StandIn(NamedTuple):
     """Rows that do not count are replaced by one that does.

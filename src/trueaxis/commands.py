@@ -20,7 +20,7 @@ from trueaxis.estimators import METHODS
 from trueaxis.files import load, save
 from trueaxis.scaling import parted
 from trueaxis.story import how_it_went
-from trueaxis.streaming import large_rows, rows_of_workers
+from trueaxis.streaming import Known, large_rows, rows_of_workers
 from trueaxis.summary import (
     as_records,
     judgement,
@@ -37,11 +37,10 @@ from trueaxis.writing import refuse_table, refuse_target, write_table
 def fit(data: str, choice: Choice, recipe: Recipe, output: str, as_json: bool) -> None:
     """Fit a table, say which rows are bad, keep the model."""
     refuse_target(output, data)
-    if recipe.scale == "none":
-        rows = large_rows(None, data, choice, spool=True)
-        if rows is not None:
-            bulk.fit(data, rows, recipe, output, as_json)
-            return
+    rows = large_rows(None, data, choice, spool=True)
+    if rows is not None:
+        bulk.fit(data, rows, recipe, output, as_json)
+        return
     with console.stages(["reading", "fitting", "looking"]) as begin:
         work = fitted(data, choice, recipe, begin)
     if output:
@@ -67,11 +66,6 @@ def fit_by_workers(
 ) -> None:
     """Fit a file that the workers of a Dask cluster read."""
     refuse_target(output, data)
-    if recipe.scale != "none":
-        raise TableError(
-            f"--scale {recipe.scale} needs the table in memory, and workers read it in "
-            "parts: scale the columns before, or leave out --workers and --client."
-        )
     with cluster(address, workers) as client:
         rows = rows_of_workers(data, choice, client)
         bulk.fit(data, rows, recipe, output, as_json)
@@ -85,7 +79,7 @@ def score(
     model = load(model_path)
     rows = large_rows(model, data, choice)
     if rows is not None:
-        bulk.score(model, rows, output, as_json)
+        bulk.score(model, rows, Known(data, choice), output, as_json)
         return
     found = judged(model, model_path, data, choice).found
     if output:
@@ -101,18 +95,24 @@ def transform(
     model_path: str, data: str, choice: Choice, output: str, as_json: bool
 ) -> None:
     """Scores of rows on the components."""
-    refuse_table(output, data, model_path)
+    numbers = output.lower().endswith(".npy")
+    (refuse_target if numbers else refuse_table)(output, data, model_path)
+    if numbers and (choice.id or choice.label):
+        raise TableError(
+            f"{output} holds numbers only, and has no place for names and labels of "
+            "rows: choose the ending .parquet or .csv, or leave out --id and --label."
+        )
     model = load(model_path)
     names = [str(name) for name in parted(model).model.get_feature_names_out()]
     rows = large_rows(model, data, choice) if output else None
     if rows is not None:
-        n = bulk.transform(model, rows, names, output)
-        _say_transformed(names, n, output, as_json)
+        bulk.transform(model, rows, Known(data, choice), names, output)
+        _say_transformed(names, rows.shape[0], output, as_json)
         return
     table = table_for(model, data, choice)
     with names_are_known():
         scores = model.transform(table.X)
-    fields = who(table.ids, table.labels, len(scores))
+    fields = {} if numbers else who(table.ids, table.labels, len(scores))
     fields |= dict(zip(names, scores.T, strict=True))
     if output:
         write_table(output, fields)

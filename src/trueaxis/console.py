@@ -52,6 +52,12 @@ def say(text: str, to: Console | None = None) -> None:
     (to or output()).print(plain(text))
 
 
+def remark(text: str) -> None:
+    """Print a line beside the results; above a progress bar, if there is one."""
+    # A console of its own would write into the bar, of which only the stream knows.
+    sys.stderr.write(printable(text) + "\n")
+
+
 def say_json(content: Any) -> None:
     """Print for machines; what JSON has no number for becomes null."""
     sys.stdout.write(json.dumps(_finite(content), indent=2, ensure_ascii=False) + "\n")

@@ -88,7 +88,8 @@ def _spoken_warnings() -> Iterator[None]:
     """Warnings as sentences for people, without the line of code that gave them."""
 
     def say(message: Warning | str, *_: Any, **__: Any) -> None:
-        click.echo(f"Note: {printable(message)}", err=True)
+        # Not by click, which goes past the stream and would write into a bar.
+        sys.stderr.write(f"Note: {printable(message)}\n")
 
     with warnings.catch_warnings():
         warnings.showwarning = say

@@ -20,7 +20,7 @@ BATCH_ROWS = 1 << 15
 
 def parquet_head(path: Path, name: str) -> tuple[int, list[str]]:
     """Number of rows and names of all columns, numbers or not."""
-    with _opened(Watched.of(path, name)) as file:
+    with opened(Watched.of(path, name)) as file:
         return file.metadata.num_rows, list(file.schema_arrow.names)
 
 
@@ -47,7 +47,7 @@ class ParquetRows(Rows):
         block_rows: int | None = None,
     ) -> None:
         self.watched, self.name = Watched.of(path, name), name
-        with _opened(self.watched) as file:
+        with opened(self.watched) as file:
             schema, groups = file.schema_arrow, file.metadata
             sizes = [groups.row_group(i).num_rows for i in range(groups.num_row_groups)]
         self.names = _chosen(schema.names, columns, name)
@@ -92,7 +92,7 @@ class ParquetRows(Rows):
         self.watched.check()
         out = np.empty((self.block_rows, self.shape[1]), dtype=self.dtype)
         with (
-            _opened(self.watched) as file,
+            opened(self.watched) as file,
             closing(ahead(self._batches(file, groups))) as batches,
         ):
             for first, batch in batches:
@@ -141,7 +141,8 @@ class ParquetRows(Rows):
             yield block
 
 
-def _opened(watched: Watched) -> Any:
+def opened(watched: Watched) -> Any:
+    """The file, of which nothing but its end has been read."""
     try:
         import pyarrow
         import pyarrow.parquet as parquet

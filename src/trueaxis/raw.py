@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from trueaxis.progress import passing
 from trueaxis.rows import Rows, rows_per_block
 from trueaxis.watch import Read, SourceError, Storage, Watched
 
@@ -90,12 +91,14 @@ class RawRows(Rows):
         order = np.argsort(index, kind="stable")
         wanted = index[order]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
-        with self.storage.reader() as read:
+        told = passing(f"looking for {len(index):,} rows", len(index))
+        with self.storage.reader() as read, told as advance:
             window = _Window(self, min(self.shape[0], self.block_rows))
             for low, high in self._runs(wanted):
                 first, last = int(wanted[low]), int(wanted[high - 1]) + 1
                 block = window.rows(read, first, last)
                 out[order[low:high]] = block[wanted[low:high] - first]
+                advance(high - low)
         return out
 
     def place(self, row: int, overall: int | None = None) -> str:

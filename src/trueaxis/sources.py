@@ -87,7 +87,7 @@ def open_rows(
     if is_dask(source):
         return dask_rows(source, columns)
     if isinstance(source, (str, os.PathLike)):
-        files, names = _files(Path(source))
+        files, names = files_of(Path(source))
     elif isinstance(source, (list, tuple)):
         if not source or not all(isinstance(s, (str, os.PathLike)) for s in source):
             raise TypeError(
@@ -124,14 +124,15 @@ def head(path: Path) -> tuple[int, list[str]]:
 
     Columns without names are x0, x1, ...; those of Parquet need not be numbers.
     """
-    files, names = _files(path)
+    files, names = files_of(path)
     if files[0].suffix.lower() == ".parquet":
         return parquet_head(files[0], names[0])
     n, width = npy_rows(files[0], names[0]).shape
     return n, [f"x{i}" for i in range(width)]
 
 
-def _files(path: Path) -> tuple[list[Path], list[str]]:
+def files_of(path: Path) -> tuple[list[Path], list[str]]:
+    """The files of a folder, or one file, and their names in messages."""
     if not path.is_dir():
         return [path], [str(path)]
     found = sorted(

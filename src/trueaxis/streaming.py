@@ -17,14 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.analysis import analyse, names_are_known
+from trueaxis.carried import Carried
 from trueaxis.checking import CheckedRows
-from trueaxis.diagnostics import column_names
 from trueaxis.progress import passing
 from trueaxis.rows import Rows
 from trueaxis.scaling import parted
 from trueaxis.sources import ENDINGS, head, open_rows
 from trueaxis.summary import scored, who
 from trueaxis.tables import STANDARD, Choice, TableError
+from trueaxis.work import choice_for
 
 LARGE_BYTES = 1 << 28  # from which on a file is streamed
 BLOCK_BYTES = 1 << 24
@@ -35,20 +36,18 @@ def large_rows(
 ) -> Rows | None:
     """The rows of a file that had better not be read at once; None of any other.
 
-    Without a model they have the columns of the choice. Names and labels of rows are no
-    numbers: tables with them are read whole.
+    Without a model they have the columns of the choice.
     """
     path = Path(data)
     folder = data != STANDARD and _is_one_table(path)
     if data == STANDARD or not (folder or path.suffix.lower() in ENDINGS):
         return None
-    if not folder and (choice.id or choice.label or not path.is_file()):
+    if not folder and not path.is_file():
         return None
     n, known = head(path)
     if not folder and 8 * n * len(known) < LARGE_BYTES:
         return None
-    method = None if model is None else parted(model).model
-    wanted = _wanted(method, known, choice, data)
+    wanted = _wanted(model, known, choice, data)
     block_rows = max(1, BLOCK_BYTES // (8 * len(wanted)))
     columns = _columns(path, known, wanted)
     if spool:  # to be read often: in blocks that fit a cache
@@ -65,11 +64,6 @@ def rows_of_workers(data: str, choice: Choice, client: Any) -> Rows:
             f"{data} ends in neither {' nor '.join(ENDINGS)}, and workers read only "
             "such files, or folders of them: convert it, or leave out --workers and "
             "--client."
-        )
-    if choice.id or choice.label:
-        raise TableError(
-            "Names and labels of rows (--id, --label) are not read by workers: leave "
-            "them out with --drop."
         )
     known = head(path)[1]
     wanted = _wanted(None, known, choice, data)
@@ -96,18 +90,21 @@ def _is_one_table(path: Path) -> bool:
 
 
 def _wanted(
-    method: Any, known: Sequence[str], choice: Choice, data: str
+    model: Any, known: Sequence[str], choice: Choice, data: str
 ) -> Sequence[str]:
     """Names of the columns that a model was fitted on, or is to be."""
-    if hasattr(method, "feature_names_in_"):
-        wanted = column_names(method).tolist()
-    else:
-        wanted = [name for name in choice.columns or known if name not in choice.drop]
-    for name in wanted:
-        if name not in known:
+    method = None if model is None else parted(model).model
+    if model is not None:
+        choice = choice_for(model, choice)
+    for name in (*(choice.columns or ()), *choice.drop, choice.id, choice.label):
+        if name is not None and name not in known:
             raise TableError(
                 f"There is no column {name!r} in {data}; there are {', '.join(known)}."
             )
+    apart = {*choice.drop, choice.id, choice.label}
+    wanted = [name for name in choice.columns or known if name not in apart]
+    if not wanted:
+        raise TableError("No column is left to analyse: drop fewer.")
     if method is not None and len(wanted) != method.n_features_in_:
         raise TableError(
             f"{data} has {len(wanted)} columns, but the model was fitted on "
@@ -157,12 +154,29 @@ class Tally:
         return {"count": sum(kinds.values()), **kinds}
 
 
-def scored_blocks(model: Any, rows: Rows, tally: Tally) -> Iterator[dict[str, Any]]:
+class Known:
+    """Who the rows are that go by: by their names, or else their numbers."""
+
+    def __init__(self, data: str, choice: Choice) -> None:
+        self.names = [name for name in (choice.id, choice.label) if name is not None]
+        self._carried = Carried(Path(data), self.names)
+        self._named, self._labelled = choice.id is not None, choice.label is not None
+
+    def next(self, first: int, n: int) -> tuple[NDArray, NDArray | None]:
+        """Names and labels of the next n rows, from row `first` on."""
+        cells = self._carried.next(n)
+        ids = cells[0] if self._named else np.arange(first, first + n)
+        return ids, cells[-1] if self._labelled else None
+
+
+def scored_blocks(
+    model: Any, rows: Rows, known: Known, tally: Tally
+) -> Iterator[dict[str, Any]]:
     """What is said about every row, as tables of some rows each."""
     with passing("scoring", rows.shape[0]) as advance:
         for first, block in rows.blocks():
-            ids = np.arange(first, first + len(block))
-            found = analyse(model, block, ids=ids)
+            ids, labels = known.next(first, len(block))
+            found = analyse(model, block, ids=ids, labels=labels)
             tally.rows += len(block)
             tally.kinds.update(found.counts)
             yield scored(found)
@@ -170,14 +184,13 @@ def scored_blocks(model: Any, rows: Rows, tally: Tally) -> Iterator[dict[str, An
 
 
 def transformed_blocks(
-    model: Any, rows: Rows, names: Sequence[str], tally: Tally
+    model: Any, rows: Rows, known: Known, names: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     """Scores of rows on the components, as tables of some rows each."""
     with passing("transforming", rows.shape[0]) as advance:
         for first, block in rows.blocks():
             with names_are_known():
                 scores: NDArray = model.transform(block)
-            tally.rows += len(block)
-            fields = who(np.arange(first, first + len(block)), None, len(block))
+            fields = who(*known.next(first, len(block)), len(block))
             yield fields | dict(zip(names, scores.T, strict=True))
             advance(len(block))

@@ -90,9 +90,15 @@ def read(data: str, choice: Choice) -> Table:
 
 def scaler_for(recipe: Recipe, table: Table) -> ColumnScaler | None:
     """Learn the units of the columns, if they are to be scaled."""
+    scaler = scaler_of(recipe)
+    return None if scaler is None else scaler.fit(table.X)
+
+
+def scaler_of(recipe: Recipe) -> ColumnScaler | None:
+    """What is to learn the units of the columns, if they are to be scaled."""
     if recipe.scale == "none":
         return None
-    return ColumnScaler(recipe.scale).fit(table.X)  # type: ignore[arg-type]
+    return ColumnScaler(recipe.scale)  # type: ignore[arg-type]
 
 
 def judged(model: Any, model_path: str, data: str, choice: Choice) -> Work:

@@ -34,10 +34,10 @@ def write_table(path: str | Path, fields: dict[str, Any]) -> None:
     fields : dict
         Name and values of every column, all of one length.
     """
-    write_blocks(path, iter([fields]))
+    write_blocks(path, iter([fields]), len(next(iter(fields.values()), ())))
 
 
-def write_blocks(path: str | Path, blocks: Iterator[dict[str, Any]]) -> None:
+def write_blocks(path: str | Path, blocks: Iterator[dict[str, Any]], n: int) -> None:
     """Write a table that comes a few rows at a time, as `write_table` does.
 
     Parameters
@@ -45,8 +45,12 @@ def write_blocks(path: str | Path, blocks: Iterator[dict[str, Any]]) -> None:
     path : str or Path
     blocks : iterator of dict
         Tables with the same columns.
+    n : int
+        Rows in all, with which .npy files begin; these hold numbers only.
     """
     name, ending = str(path), Path(str(path)).suffix.lower()
+    if name != STANDARD and ending == ".npy":
+        return _write_numbers(Path(name), blocks, n)
     _refuse_ending(name)
     if name != STANDARD and ending == ".parquet":
         return _write_parquet(Path(name), blocks)
@@ -131,6 +135,22 @@ def _write_parquet(path: Path, blocks: Iterator[dict[str, Any]]) -> None:
                 writer = parquet.ParquetWriter(file, table.schema)
                 closing.enter_context(writer)
             writer.write_table(table)
+
+
+def _write_numbers(path: Path, blocks: Iterator[dict[str, Any]], n: int) -> None:
+    done = 0
+    with beside(path) as file:
+        for fields in blocks:
+            block = np.column_stack(list(fields.values()))
+            if done == 0:
+                header: dict[str, Any] = {"shape": (n, block.shape[1])}
+                header["descr"] = np.lib.format.dtype_to_descr(block.dtype)
+                header["fortran_order"] = False
+                np.lib.format.write_array_header_1_0(file, header)
+            file.write(block.tobytes())
+            done += len(block)
+        if done != n:
+            raise ValueError(f"{done:,} rows came for {path}, but {n:,} were promised.")
 
 
 @contextmanager
