@@ -581,3 +581,9 @@ def test_public_names():
     assert "DSWL" in dir(trueaxis)
     with pytest.raises(AttributeError, match="no attribute 'PCB'"):
         _ = trueaxis.PCB
+
+
+def test_python_m_trueaxis_is_the_command_line():
+    command = [sys.executable, "-m", "trueaxis", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"trueaxis, version {trueaxis.__version__}\n"
