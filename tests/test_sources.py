@@ -16,6 +16,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import trueaxis
+import trueaxis.parquet as parquet_rows
 from trueaxis import (
     DSWL,
     METHODS,
@@ -31,6 +32,7 @@ from trueaxis import (
 from trueaxis.cli import main
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import contributions, diagnose, effect, reasons, score_plane
+from trueaxis.parquet import ParquetRows
 from trueaxis.rows import ArrayRows, Rows
 from trueaxis.slices import SlicedRows
 from trueaxis.spool import SpooledRows
@@ -493,7 +495,7 @@ def test_a_spool_goes_with_the_fit(folder, spools, caplog):
         model = DSWL(3).fit(rows)
     assert [file.closed for file in spools] == [True]
     assert "Decoding 9,000 rows to a temporary file of 1.4 MB in " in caplog.text
-    model.predict(rows)
+    model.fit(rows)
     assert [file.closed for file in spools] == [True, True]
     with rows:
         model.fit(rows).predict(rows)
@@ -501,6 +503,66 @@ def test_a_spool_goes_with_the_fit(folder, spools, caplog):
     assert spools[2].closed
     DSWL(3).fit(open_rows(folder / "parts", spool=False))
     assert len(spools) == 3
+
+
+@pytest.fixture
+def decoded(monkeypatch):
+    """Numbers of the files that were decoded."""
+    files, decode = [], ParquetRows._batches
+
+    def decoding(self, groups):
+        files.append(int(self.name[-len("0.parquet")]))
+        return decode(self, groups)
+
+    monkeypatch.setattr(ParquetRows, "_batches", decoding)
+    return files
+
+
+def test_how_often_files_are_decoded(X, folder, spools, decoded):
+    def times():
+        seen = [decoded.count(number) for number in range(3)]
+        decoded.clear()
+        assert len(set(seen)) == 1
+        return seen[0]
+
+    rows = open_rows(folder / "parts")
+    model = DSWL(3).fit(rows)
+    assert times() == 1 and len(spools) == 1
+    DSWL(3, reweight=False).fit(rows)
+    assert times() == 1 and len(spools) == 2
+    # What reads all rows once has no use for a spool; it is made when more is asked.
+    for ask in (model.predict, model.transform, model.distances):
+        ask(rows)
+        assert times() == 1 and len(spools) == 2
+    with rows:
+        model.predict(rows)
+        assert times() == 1 and len(spools) == 2
+        model.predict(rows)
+        assert times() == 1 and len(spools) == 3
+        model.fit(rows)
+        assert times() == 0 and len(spools) == 3
+    model.predict(rows)  # as if nothing had been read
+    assert times() == 1 and [file.closed for file in spools] == [True] * 3
+    DSWL(3).fit(open_rows(folder / "parts", spool=False))
+    assert times() >= 3 and len(spools) == 3
+
+
+def test_numbers_are_the_same_bits_however_they_were_decoded(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((5000, 6)) * 10.0 ** rng.integers(-300, 300, (5000, 6))
+    X[::7] = -0.0
+    write_parquet(tmp_path / "x.parquet", X, NAMES[:6], row_group_size=1700)
+    spread = rng.permutation(5000)[:300]
+    for bytes_ in (1, 10_000, 1 << 25):
+        monkeypatch.setattr(parquet_rows, "BATCH_BYTES", bytes_)
+        rows = open_rows(tmp_path / "x.parquet", spool=False)
+        with open_rows(tmp_path / "x.parquet") as spooled:
+            for _ in range(2):
+                read = np.vstack([block.copy() for _, block in spooled.blocks()])
+                assert read.tobytes() == X.tobytes()
+            for index in (spread, np.arange(1600, 3500), np.array([3, 3, 4, 6, 6])):
+                for source in (rows, spooled):
+                    assert source.take(index).tobytes() == X[index].tobytes()
 
 
 @pytest.mark.parametrize("what", [KeyboardInterrupt, ValueError])
@@ -543,6 +605,9 @@ def test_a_full_disk(folder, monkeypatch, spools):
     class Full:
         closed = False
 
+        def fileno(self):
+            raise OSError(95, "Operation not supported")  # by this disk
+
         def write(self, view):
             raise OSError(28, "No space left on device")
 
@@ -554,6 +619,21 @@ def test_a_full_disk(folder, monkeypatch, spools):
     with pytest.raises(SourceError, match="No space left on device.*TMPDIR"):
         DSWL(3).fit(folder / "parts")
     assert full.closed
+    monkeypatch.undo()
+
+    def reserve(number, start, size):
+        assert (start, size) == (0, N * D * 8)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(spool.os, "posix_fallocate", reserve, raising=False)
+    files = ParquetRows._batches
+    monkeypatch.setattr(ParquetRows, "_batches", None)  # nothing is decoded in vain
+    with pytest.raises(SourceError, match="1.4 MB .*No space left on device.*TMPDIR"):
+        DSWL(3).fit(folder / "parts")
+    monkeypatch.setattr(ParquetRows, "_batches", files)
+    monkeypatch.delattr(spool.os, "posix_fallocate")  # other systems
+    with open_rows(folder / "parts") as rows:
+        np.testing.assert_array_equal(rows.take(np.arange(N)), rows.read())
 
 
 SLOW = """
