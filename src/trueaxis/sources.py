@@ -194,6 +194,11 @@ def _array_rows(source: Any, columns: Any, block_rows: int | None) -> Rows:
         sliceable = hasattr(kind, "__getitem__")
     except (AttributeError, TypeError):
         sliceable = False
+    except Exception as error:  # of whatever library reads
+        raise SourceError(
+            f"The {kind.__name__} does not tell its shape ({type(error).__name__}: "
+            f"{error}). Open its file first, and keep it open until the end."
+        ) from error
     if not sliceable:
         raise TypeError(
             f"The source is a {kind.__name__}: pass a path, a list of paths, or an "
