@@ -687,7 +687,7 @@ def test_numbers_are_the_same_bits_however_they_were_decoded(tmp_path, monkeypat
     X[::7] = -0.0
     write_parquet(tmp_path / "x.parquet", X, NAMES[:6], row_group_size=1700)
     spread = rng.permutation(5000)[:300]
-    for bytes_ in (1, 10_000, 1 << 25):
+    for bytes_ in (1, 10_000, 1 << 24):
         monkeypatch.setattr(parquet_rows, "BATCH_BYTES", bytes_)
         rows = open_rows(tmp_path / "x.parquet", spool=False)
         with open_rows(tmp_path / "x.parquet") as spooled:

@@ -15,7 +15,7 @@ from trueaxis.raw import of_all
 from trueaxis.rows import Rows, rows_per_block
 from trueaxis.watch import SourceError, Watched
 
-BATCH_BYTES = 1 << 25  # to decode less at a time takes longer
+BATCH_BYTES = 1 << 24  # less at a time takes longer, more takes memory
 
 
 def parquet_head(path: Path, name: str) -> tuple[int, list[str]]:
