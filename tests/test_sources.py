@@ -9,13 +9,16 @@ import sys
 import time
 
 import click.testing
+import h5py
 import numpy as np
 import pandas
 import pyarrow
 import pyarrow.parquet as parquet
 import pytest
+import zarr
 
 import trueaxis
+import trueaxis.parquet as parquet_rows
 from trueaxis import (
     DSWL,
     METHODS,
@@ -31,6 +34,7 @@ from trueaxis import (
 from trueaxis.cli import main
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import contributions, diagnose, effect, reasons, score_plane
+from trueaxis.parquet import ParquetRows
 from trueaxis.rows import ArrayRows, Rows
 from trueaxis.slices import SlicedRows
 from trueaxis.spool import SpooledRows
@@ -421,6 +425,138 @@ def test_an_object_that_is_not_what_its_shape_says(X):
         DSWL(3).fit(open_rows(Closed(X)))
 
 
+# -------------------------------------------------------------------- HDF5 and Zarr
+
+
+def hdf5(folder, X, chunks, **options):
+    file = h5py.File(folder / "x.h5", "w")
+    return file.create_dataset("group/x", data=X, chunks=chunks, **options)
+
+
+def zarr_of(version, **options):
+    def make(folder, X, chunks):
+        path = str(folder / f"x{version}.zarr")
+        if not hasattr(zarr, "create_array"):  # before Zarr 3
+            if version == 3:
+                pytest.skip("this Zarr has version 2 of the format only")
+            array = zarr.open(path, "w", shape=X.shape, dtype=X.dtype, chunks=chunks)
+        else:
+            array = zarr.create_array(
+                store=path, shape=X.shape, dtype=X.dtype, chunks=chunks,
+                zarr_format=version, **options,
+            )  # fmt: skip
+        array[:] = X
+        return array
+
+    return make
+
+
+STORES = {"HDF5": hdf5, "Zarr 2": zarr_of(2), "Zarr 3": zarr_of(3)}
+
+
+@pytest.fixture(params=sorted(STORES))
+def store(request, tmp_path):
+    made = []
+
+    def make(X, chunks, **options):
+        made.append(STORES[request.param](tmp_path, X, chunks, **options))
+        return made[-1]
+
+    yield make
+    for array in made:
+        if isinstance(array, h5py.Dataset) and array:  # still open
+            array.file.close()
+
+
+@pytest.mark.parametrize(
+    "chunks", [(500, D), (500, 7), (77, 3), (N, D), (N, 1), (N - 1, D)]
+)
+def test_stored_arrays_give_the_model_of_the_array(chunks, store, X):
+    X = X[:5000] if chunks[0] < 100 else X  # small chunks take long to write
+    rows = open_rows(store(X, (min(chunks[0], len(X)), chunks[1])))
+    assert isinstance(rows, SlicedRows) and not rows.in_memory
+    same(DSWL(3).fit(rows), DSWL(3).fit(X))
+    np.testing.assert_array_equal(rows.read(), X)
+    index = np.random.default_rng(0).integers(0, len(X), 300)
+    np.testing.assert_array_equal(rows.take(index), X[index])
+    np.testing.assert_array_equal(
+        open_rows(rows.source, columns=[4, -1, 0]).read(), X[:, [4, -1, 0]]
+    )
+
+
+@pytest.mark.parametrize("kind", ["<i2", ">i2", "u1", "?", "<f2", ">f4", "<f4", ">f8"])
+def test_types_of_stored_arrays(kind, store, X):
+    X = (X > 0 if kind == "?" else 20 * X if kind != "u1" else 9 * abs(X)).astype(kind)
+    expected = X.astype("f4" if kind.endswith("f4") else "f8")
+    rows = open_rows(store(X, (700, 13)))
+    assert rows.dtype == expected.dtype and rows.dtype.isnative
+    for first, block in rows.blocks():
+        assert block.dtype == rows.dtype
+        np.testing.assert_array_equal(block, expected[first : first + len(block)])
+    same(PlainPCA(3).fit(rows), PlainPCA(3).fit(expected))
+
+
+def test_whole_chunks_are_read(store, X):
+    class Seen:
+        def __init__(self, array):
+            self.array, self.slices = array, []
+            self.shape, self.dtype, self.chunks = array.shape, array.dtype, array.chunks
+
+        def __getitem__(self, rows):
+            self.slices.append((rows.start, rows.stop))
+            return self.array[rows]
+
+    for chunk in (10, 999, N):
+        seen = Seen(store(X, (chunk, D)) if chunk == N else Chunked(X, (chunk, D)))
+        rows = open_rows(seen)
+        assert rows.block_rows % chunk == 0
+        DSWL(3).fit(rows)
+        assert all(
+            first % chunk == 0 and (last % chunk == 0 or last == N)
+            for first, last in seen.slices
+        )
+
+
+def test_a_chunk_that_is_too_large(store, X, monkeypatch):
+    array = store(X, (N, D))
+    monkeypatch.setattr(memory, "available_memory", lambda: 3_000_000)
+    with pytest.raises(
+        MemoryError, match="A chunk of .*, of 9,000 rows, takes 1.4 MB.*block_rows"
+    ):
+        open_rows(array)
+    same(DSWL(3).fit(open_rows(array, block_rows=1000)), DSWL(3).fit(X))
+
+
+def test_compressed_arrays_and_shards(X, tmp_path):
+    packed = hdf5(tmp_path, X, (500, D), compression="gzip", shuffle=True)
+    same(DSWL(3).fit(open_rows(packed)), DSWL(3).fit(X))
+    packed.file.close()
+    if hasattr(zarr, "create_array"):
+        shards = zarr_of(3, shards=(1000, D))(tmp_path, X, (100, D))
+        same(DSWL(3).fit(open_rows(shards)), DSWL(3).fit(X))
+
+
+def test_a_bad_cell_of_a_stored_array(store, X):
+    bad = X.copy()
+    bad[7417, 3] = np.nan
+    array = store(bad, (500, 7))
+    place = rf"NaN in {type(array).__name__} /.*, row 7,417, column 3"
+    with pytest.raises(ValueError, match=place):
+        DSWL(3).fit(open_rows(array))
+    with pytest.raises(ValueError, match=place):
+        DSWL(3).fit(X).predict(open_rows(array))
+
+
+def test_a_file_that_is_closed_between_passes(X, tmp_path):
+    array = hdf5(tmp_path, X, (500, D))
+    rows = Spoiling(open_rows(array), array.file.close)
+    words = r"Reading rows 0 to .* of Dataset /group/x failed \(.*Keep it open"
+    with pytest.raises(SourceError, match=words):
+        DSWL(3).fit(rows)
+    with pytest.raises(SourceError, match="Dataset does not tell its shape .*Open its"):
+        open_rows(array)
+
+
 class Spoiling(Rows):
     """Rows whose file something happens to once they were read."""
 
@@ -493,7 +629,7 @@ def test_a_spool_goes_with_the_fit(folder, spools, caplog):
         model = DSWL(3).fit(rows)
     assert [file.closed for file in spools] == [True]
     assert "Decoding 9,000 rows to a temporary file of 1.4 MB in " in caplog.text
-    model.predict(rows)
+    model.fit(rows)
     assert [file.closed for file in spools] == [True, True]
     with rows:
         model.fit(rows).predict(rows)
@@ -501,6 +637,66 @@ def test_a_spool_goes_with_the_fit(folder, spools, caplog):
     assert spools[2].closed
     DSWL(3).fit(open_rows(folder / "parts", spool=False))
     assert len(spools) == 3
+
+
+@pytest.fixture
+def decoded(monkeypatch):
+    """Numbers of the files that were decoded."""
+    files, decode = [], ParquetRows._batches
+
+    def decoding(self, groups):
+        files.append(int(self.name[-len("0.parquet")]))
+        return decode(self, groups)
+
+    monkeypatch.setattr(ParquetRows, "_batches", decoding)
+    return files
+
+
+def test_how_often_files_are_decoded(X, folder, spools, decoded):
+    def times():
+        seen = [decoded.count(number) for number in range(3)]
+        decoded.clear()
+        assert len(set(seen)) == 1
+        return seen[0]
+
+    rows = open_rows(folder / "parts")
+    model = DSWL(3).fit(rows)
+    assert times() == 1 and len(spools) == 1
+    DSWL(3, reweight=False).fit(rows)
+    assert times() == 1 and len(spools) == 2
+    # What reads all rows once has no use for a spool; it is made when more is asked.
+    for ask in (model.predict, model.transform, model.distances):
+        ask(rows)
+        assert times() == 1 and len(spools) == 2
+    with rows:
+        model.predict(rows)
+        assert times() == 1 and len(spools) == 2
+        model.predict(rows)
+        assert times() == 1 and len(spools) == 3
+        model.fit(rows)
+        assert times() == 0 and len(spools) == 3
+    model.predict(rows)  # as if nothing had been read
+    assert times() == 1 and [file.closed for file in spools] == [True] * 3
+    DSWL(3).fit(open_rows(folder / "parts", spool=False))
+    assert times() >= 3 and len(spools) == 3
+
+
+def test_numbers_are_the_same_bits_however_they_were_decoded(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((5000, 6)) * 10.0 ** rng.integers(-300, 300, (5000, 6))
+    X[::7] = -0.0
+    write_parquet(tmp_path / "x.parquet", X, NAMES[:6], row_group_size=1700)
+    spread = rng.permutation(5000)[:300]
+    for bytes_ in (1, 10_000, 1 << 24):
+        monkeypatch.setattr(parquet_rows, "BATCH_BYTES", bytes_)
+        rows = open_rows(tmp_path / "x.parquet", spool=False)
+        with open_rows(tmp_path / "x.parquet") as spooled:
+            for _ in range(2):
+                read = np.vstack([block.copy() for _, block in spooled.blocks()])
+                assert read.tobytes() == X.tobytes()
+            for index in (spread, np.arange(1600, 3500), np.array([3, 3, 4, 6, 6])):
+                for source in (rows, spooled):
+                    assert source.take(index).tobytes() == X[index].tobytes()
 
 
 @pytest.mark.parametrize("what", [KeyboardInterrupt, ValueError])
@@ -543,6 +739,9 @@ def test_a_full_disk(folder, monkeypatch, spools):
     class Full:
         closed = False
 
+        def fileno(self):
+            raise OSError(95, "Operation not supported")  # by this disk
+
         def write(self, view):
             raise OSError(28, "No space left on device")
 
@@ -554,6 +753,21 @@ def test_a_full_disk(folder, monkeypatch, spools):
     with pytest.raises(SourceError, match="No space left on device.*TMPDIR"):
         DSWL(3).fit(folder / "parts")
     assert full.closed
+    monkeypatch.undo()
+
+    def reserve(number, start, size):
+        assert (start, size) == (0, N * D * 8)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(spool.os, "posix_fallocate", reserve, raising=False)
+    files = ParquetRows._batches
+    monkeypatch.setattr(ParquetRows, "_batches", None)  # nothing is decoded in vain
+    with pytest.raises(SourceError, match="1.4 MB .*No space left on device.*TMPDIR"):
+        DSWL(3).fit(folder / "parts")
+    monkeypatch.setattr(ParquetRows, "_batches", files)
+    monkeypatch.delattr(spool.os, "posix_fallocate")  # other systems
+    with open_rows(folder / "parts") as rows:
+        np.testing.assert_array_equal(rows.take(np.arange(N)), rows.read())
 
 
 SLOW = """

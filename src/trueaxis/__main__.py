@@ -1,4 +1,4 @@
-"""RUN: `python -m trueaxis` is the command line, where its script is not on the path."""
+"""RUN: `python -m trueaxis` is the command line, also where no script is installed."""
 
 from trueaxis.cli import main
 

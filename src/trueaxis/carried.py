@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.parquet import BATCH_ROWS, opened
+from trueaxis.parquet import opened
 from trueaxis.raw import npy_rows
 from trueaxis.sources import files_of
 from trueaxis.watch import SourceError, Watched
 
 Cells = list[list[str]]  # by column
+
+BATCH_ROWS = 1 << 15  # of names and labels at a time
 
 
 class Carried:

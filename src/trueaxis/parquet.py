@@ -15,7 +15,7 @@ from trueaxis.raw import of_all
 from trueaxis.rows import Rows, rows_per_block
 from trueaxis.watch import SourceError, Watched
 
-BATCH_ROWS = 1 << 15
+BATCH_BYTES = 1 << 24  # less at a time takes longer, more takes memory
 
 
 def parquet_head(path: Path, name: str) -> tuple[int, list[str]]:
@@ -76,9 +76,13 @@ class ParquetRows(Rows):
         wanted = index[order]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
         groups = np.unique(self.starts.searchsorted(wanted, side="right") - 1)
-        for first, block in self._blocks(groups.tolist()):
-            low, high = np.searchsorted(wanted, [first, first + len(block)])
-            out[order[low:high]] = block[wanted[low:high] - first]
+        window = self._window()
+        for first, batch in self._batches(groups.tolist()):
+            low, high = np.searchsorted(wanted, [first, first + batch.num_rows])
+            picked = _picked(batch, wanted[low:high] - first)
+            for block in self._numbers(picked, window):
+                out[order[low : low + len(block)]] = block
+                low += len(block)
         return out
 
     def place(self, row: int, overall: int | None = None) -> str:
@@ -89,26 +93,34 @@ class ParquetRows(Rows):
         return f"{self.name}, row group {group}, row {within:,}" + of_all(overall)
 
     def _blocks(self, groups: Sequence[int]) -> Iterator[tuple[int, NDArray]]:
+        window = self._window()
+        for first, batch in self._batches(groups):
+            for block in self._numbers(batch, window):
+                yield first, block
+                first += len(block)
+
+    def _window(self) -> NDArray:
+        return np.empty((self.block_rows, self.shape[1]), dtype=self.dtype)
+
+    def _batches(self, groups: Sequence[int]) -> Iterator[tuple[int, Any]]:
+        """Decode row groups; yield (number of the first row, columns)."""
         self.watched.check()
-        out = np.empty((self.block_rows, self.shape[1]), dtype=self.dtype)
         with (
             opened(self.watched) as file,
-            closing(ahead(self._batches(file, groups))) as batches,
+            closing(ahead(self._decoded(file, groups))) as batches,
         ):
-            for first, batch in batches:
-                for block in self._numbers(batch, out):
-                    yield first, block
-                    first += len(block)
+            yield from batches
         self.watched.check()
 
-    def _batches(self, file: Any, groups: Sequence[int]) -> Iterator[tuple[int, Any]]:
+    def _decoded(self, file: Any, groups: Sequence[int]) -> Iterator[tuple[int, Any]]:
         import pyarrow
 
+        batch_rows = max(1, BATCH_BYTES // (self.shape[1] * self.dtype.itemsize))
         for group in groups:
             first, last = (int(row) for row in self.starts[group : group + 2])
             try:
                 for batch in file.iter_batches(
-                    BATCH_ROWS,
+                    batch_rows,
                     row_groups=[group],
                     columns=list(self.names),
                     use_threads=False,
@@ -152,13 +164,23 @@ def opened(watched: Watched) -> Any:
             "install 'trueaxis[parquet]', or save it as .npy."
         ) from None
     try:
-        # Without a buffer of its own it would hold every column chunk whole.
-        return parquet.ParquetFile(watched.path, pre_buffer=False, buffer_size=1 << 18)
+        # Without a buffer of its own it would hold every column chunk whole; what is
+        # larger than the buffer goes past it.
+        return parquet.ParquetFile(watched.path, pre_buffer=False, buffer_size=1 << 14)
     except (OSError, pyarrow.ArrowException) as error:
         raise SourceError(
             f"{watched.name} ({watched.size:,} bytes) is no whole Parquet file "
             f"({error}): write it again."
         ) from None
+
+
+def _picked(batch: Any, index: NDArray[np.intp]) -> Any:
+    """Some rows of what was decoded, by their sorted numbers."""
+    import pyarrow
+
+    if len(index) and index[-1] - index[0] == len(index) - 1 and np.all(np.diff(index)):
+        return batch.slice(index[0], len(index))  # neighbours need no copy
+    return batch.take(pyarrow.array(index))
 
 
 def ahead(items: Iterator[Any]) -> Generator[Any, None, None]:

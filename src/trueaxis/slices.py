@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueaxis.memory import refuse_large
 from trueaxis.raw import checked_positions, float_type
 from trueaxis.rows import Rows, rows_per_block
 from trueaxis.watch import SourceError
@@ -90,5 +91,13 @@ class SlicedRows(Rows):
         chunks = getattr(self.source, "chunks", None)
         if not chunks or not isinstance(chunks[0], (int, np.integer)):
             return cached
-        most = max(1, CHUNK_BYTES // (width * self.dtype.itemsize) // int(chunks[0]))
-        return int(chunks[0]) * min(most, -(-cached // int(chunks[0])))
+        # To read a part of a chunk decodes all of it, so that the next part would
+        # decode it again.
+        chunk = min(int(chunks[0]), max(1, self.stored_shape[0]))
+        chunk_bytes = chunk * max(1, width) * self.dtype.itemsize
+        refuse_large(
+            chunk_bytes,
+            f"A chunk of {self.name}, of {chunk:,} rows,",
+            "Store it in smaller chunks, or pass block_rows to read parts of them.",
+        )
+        return chunk * min(max(1, CHUNK_BYTES // chunk_bytes), -(-cached // chunk))

@@ -46,7 +46,8 @@ def open_rows(
         Those to read: names in Parquet files, numbers otherwise.
     spool : bool, default=True
         Decode Parquet once, to a temporary file of plain numbers (in TMPDIR) that goes
-        when the work is done; with False it is decoded anew in every pass.
+        when the work is done, if it is read more than once; with False it is decoded
+        anew in every pass.
     block_rows : int, optional
         Rows to read at a time; if not given about 1 MB of them, or 64 MB by workers.
     client : distributed.Client, optional
@@ -57,7 +58,7 @@ def open_rows(
     Rows
         Nothing has been read yet but what the files say about themselves. In a `with`
         statement a spool serves all that is done inside; else it is made anew by every
-        `fit` or `transform`.
+        `fit`.
 
     Examples
     --------
@@ -196,6 +197,11 @@ def _array_rows(source: Any, columns: Any, block_rows: int | None) -> Rows:
         sliceable = hasattr(kind, "__getitem__")
     except (AttributeError, TypeError):
         sliceable = False
+    except Exception as error:  # of whatever library reads
+        raise SourceError(
+            f"The {kind.__name__} does not tell its shape ({type(error).__name__}: "
+            f"{error}). Open its file first, and keep it open until the end."
+        ) from error
     if not sliceable:
         raise TypeError(
             f"The source is a {kind.__name__}: pass a path, a list of paths, or an "

@@ -6,7 +6,9 @@ the process, nothing is left behind.
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import shutil
 import tempfile
 import threading
@@ -25,6 +27,7 @@ from trueaxis.rows import Rows
 from trueaxis.watch import Read, SourceError, as_bytes, fill
 
 LOG = logging.getLogger("trueaxis")
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Spool:
@@ -47,9 +50,12 @@ class Spool:
 
 
 class SpooledRows(Rows):
-    """Rows that are decoded at their first use, and read as plain numbers from then on.
+    """Rows that are decoded once, and read as plain numbers from then on.
 
-    The spool lives until the last `with` that holds these rows ends; a fit is one.
+    What reads all rows in order may be content with that, as `predict` is: the spool is
+    written by whatever comes next, or at once for whoever wants rows out of order, as
+    every fit does first. It lives until the last `with` that holds these rows ends; a
+    fit is one.
 
     Parameters
     ----------
@@ -65,10 +71,14 @@ class SpooledRows(Rows):
         self._spooled: RawRows | None = None
         self._file: IO[bytes] | None = None
         self._holders = 0
+        self._was_read = False
 
     def blocks(self) -> Iterator[tuple[int, NDArray]]:
         """Yield (number of the first row, block), in order."""
-        return self._decoded().blocks()
+        if self._was_read or self._spooled is not None:
+            return self._decoded().blocks()
+        self._was_read = True
+        return self.rows.blocks()
 
     def take(self, index: NDArray[np.intp]) -> NDArray:
         """Copy the rows with these numbers into memory, in the order of `index`."""
@@ -80,7 +90,7 @@ class SpooledRows(Rows):
 
     def close(self) -> None:
         """Remove the spool; the rows are decoded anew when they are read again."""
-        self._spooled = None
+        self._spooled, self._was_read = None, False
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -125,19 +135,41 @@ class SpooledRows(Rows):
         return self._spooled
 
     def _write(self, file: IO[bytes], folder: str) -> None:
+        with self._room(folder):
+            _reserve(file, self._size())
         with passing("decoding", self.shape[0]) as advance:
             for _, block in self.rows.blocks():
                 view = as_bytes(np.ascontiguousarray(block))
-                try:
+                with self._room(folder):
                     while len(view):
                         view = view[file.write(view) :]
-                except OSError as error:
-                    raise SourceError(
-                        f"Writing {shown_size(self._size())} of decoded rows in "
-                        f"{folder} failed ({error.strerror}). Set TMPDIR to a folder "
-                        "with more space, or pass spool=False."
-                    ) from error
                 advance(len(block))
+
+    @contextmanager
+    def _room(self, folder: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise SourceError(
+                f"Writing {shown_size(self._size())} of decoded rows in {folder} "
+                f"failed ({error.strerror}). Set TMPDIR to a folder with more "
+                "space, or pass spool=False."
+            ) from error
 
     def _size(self) -> int:
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
+
+
+def _reserve(file: IO[bytes], size: int) -> None:
+    """Have the disk set the space aside.
+
+    A full disk shows before anything is decoded; and to find room for each block when
+    it is written can take several times as long as writing it.
+    """
+    if not hasattr(os, "posix_fallocate"):
+        return
+    try:
+        os.posix_fallocate(file.fileno(), 0, size)
+    except OSError as error:  # not every disk can
+        if error.errno in FULL:
+            raise
