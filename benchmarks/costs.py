@@ -24,6 +24,7 @@ FLOAT = 8
 PASSES = 2  # over all rows: weights and subspace, verdicts
 GROUPS = 3  # of rows, whose sums of squares a pass keeps apart
 KEPT_PER_ROW = FLOAT + 1  # weight and verdict
+WORKER_BYTES = 40e6  # blocks of 1 MB, buffers, libraries that are loaded on the way
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,8 @@ class Costs:
 
     def bytes_held(self) -> float:
         """By a worker, beyond its interpreter."""
-        blocks = 2 * self.block_rows * self.D * FLOAT
+        held = WORKER_BYTES + KEPT_PER_ROW * self.n / self.workers
         if self.kept:
-            blocks += self.n / self.workers * self.D * FLOAT
-        return blocks + KEPT_PER_ROW * self.n / self.workers
+            block = self.block_rows * self.D * FLOAT
+            held += block + self.n / self.workers * self.D * FLOAT
+        return held

@@ -17,14 +17,15 @@ import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster
 
-from costs import Costs, Parts
+from costs import PASSES, Costs, Parts
 from sheet import CONSOLE, Sheet
 from trueaxis import DSWL, dask_jobs, open_rows
-from trueaxis.dask_sources import dask_rows
+from trueaxis.dask_sources import MOST_CHUNKS, dask_rows
 from trueaxis.rows import Kernel
 from trueaxis.watch import SourceError
 
 WORKERS = 2
+SLOW_READING = 1 / 200e6  # seconds per byte, of a store that gives each worker 200 MB/s
 
 
 @contextmanager
@@ -45,12 +46,16 @@ def cluster(workers: int = WORKERS) -> Iterator[Any]:
 class Nothing(Kernel):
     """A pass that does nothing: what is left is Dask's own time."""
 
+    n_fields = 1
+    field_type = bool
+
     def start(self) -> float:
         """Nothing."""
         return 0.0
 
-    def absorb(self, state: float, block: np.ndarray, first: int) -> None:
-        """Nothing."""
+    def absorb(self, state: float, block: np.ndarray, first: int) -> np.ndarray:
+        """Keep nothing of every row."""
+        return np.zeros((1, len(block)), dtype=bool)
 
     def merge(self, state: float, other: float) -> float:
         """Nothing and nothing."""
@@ -61,9 +66,9 @@ def seconds_per_block(blocks: int = 256) -> float:
     """What Dask takes to arrange the work on a block."""
     rows = dask_rows(da.zeros((blocks, 1), chunks=(1, 1)))
     with rows:
-        rows.scan(Nothing())
+        rows.scan_there(Nothing())
         begin = time.perf_counter()
-        rows.scan(Nothing())
+        rows.scan_there(Nothing())
         return (time.perf_counter() - begin) / blocks
 
 
@@ -167,18 +172,21 @@ def extrapolated(parts: Parts, D: int, n: int = 10**9) -> None:
     """What 1e9 rows cost on clusters of cores like this one."""
     sheet = Sheet(
         f"6. {n:,} x {D} ({n * D * 8 / 1e9:.0f} GB) on workers like this core",
-        "workers", "MB per block", "blocks", "seconds", "of which Dask",
-        "GB sent", "GB per worker",
+        "workers", "MB per block", "blocks", "seconds", "seconds from a store",
+        "of which Dask", "GB sent", "GB per worker",
     )  # fmt: skip
+    slow = Parts(**(vars(parts) | {"reading": SLOW_READING}))
+    rows = n // MOST_CHUNKS
     for workers in (10, 100, 1000):
-        for block_bytes in (1 << 26, 1 << 28):
-            costs = Costs(n, D, parts, workers, block_bytes // (8 * D))
-            sheet.add(
-                workers, block_bytes >> 20, f"{costs.blocks:,}",
-                f"{costs.seconds():.0f}",
-                f"{2 * costs.blocks * parts.task:.0f}",
-                f"{costs.bytes_sent() / 1e9:.1f}", f"{costs.bytes_held() / 1e9:.2f}",
-            )  # fmt: skip
+        costs, from_store = (
+            Costs(n, D, given, workers, rows) for given in (parts, slow)
+        )
+        sheet.add(
+            workers, f"{rows * D * 8 / 1e6:.0f}", f"{costs.blocks:,}",
+            f"{costs.seconds():.0f}", f"{from_store.seconds():.0f}",
+            f"{PASSES * costs.blocks * parts.task:.0f}",
+            f"{costs.bytes_sent() / 1e9:.2f}", f"{costs.bytes_held() / 1e9:.2f}",
+        )  # fmt: skip
     sheet.show()
 
 

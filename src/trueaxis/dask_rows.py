@@ -16,10 +16,12 @@ from trueaxis.checking import Check
 from trueaxis.dask_jobs import Crew
 from trueaxis.dask_tasks import (
     absorbed,
+    added_up,
     applied,
     merged,
     new_name,
     picked,
+    read,
     recorded,
     shared,
 )
@@ -27,7 +29,6 @@ from trueaxis.memory import refuse_large
 from trueaxis.progress import heard
 from trueaxis.raw import of_all
 from trueaxis.rows import Kernel, Rows
-from trueaxis.stacked import Section
 
 FAN = 8  # sums that are merged at a time
 
@@ -93,11 +94,13 @@ class DaskRows(Rows):
 
     def blocks(self) -> Iterator[tuple[int, NDArray]]:
         """Yield (number of the first row, block), in order, one at a time."""
+        from dask.delayed import delayed
+
         chunks = self._chunks()
         for number, chunk in enumerate(chunks):
-            ((_, block),) = self.crew.completed([chunk])
-            block = block.read() if isinstance(block, Rows) else block
-            first = int(self.starts[number])
+            first, length = int(self.starts[number]), self.lengths[number]
+            whole = delayed(read, pure=False)(chunk, first, length)
+            ((_, block),) = self.crew.completed([whole])
             self._check()(block, np.arange(first, first + len(block)))
             yield first, block
 
@@ -115,15 +118,16 @@ class DaskRows(Rows):
         record: NDArray = np.empty((fields, n), dtype=kernel.field_type)
         records, total = self._tasks(kernel)
         state = None
-        # Where nothing is kept of the rows, records tell at least how far it is.
+        # Where nothing is kept of the rows, blocks tell at least how far it is.
         asked = [*records, total] if fields or heard() else [total]
+        stay = 0 if fields else len(asked) - 1
         for number, found in self.crew.completed(
-            asked, title=kernel.title, rows=self.lengths
+            asked, stay, kernel.title, self.lengths
         ):
-            if number < len(asked) - 1:
-                record[:, self.starts[number] : self.starts[number + 1]] = found
-            else:
+            if number == len(asked) - 1:
                 state = found
+            elif fields:
+                record[:, self.starts[number] : self.starts[number + 1]] = found
         self._checked = True
         return record, state
 
@@ -225,22 +229,20 @@ class DaskRows(Rows):
     def _chunks(self) -> Sequence[Any]:
         if not self._is_streamed():
             return list(self._kept().to_delayed().ravel())
-        from dask.delayed import delayed
-
-        files, section = shared(self.origin), delayed(Section, pure=False)
-        return [
-            section(files, int(first), int(first) + length)
-            for first, length in zip(self.starts, self.lengths, strict=False)
-        ]
+        return [shared(self.origin)] * len(self.lengths)
 
     def _check(self) -> Check:
         return Check(self._places, self.columns, self.limit)
 
     def _tasks(self, kernel: Kernel) -> tuple[list[Any], Any]:
-        """What makes the records of all blocks, and the state of all together."""
+        """What makes the records of all blocks, and the state of all together.
+
+        Where there are no records, states of blocks stand for them.
+        """
         from dask.delayed import delayed
 
         absorb = delayed(absorbed, pure=False, nout=2)
+        add_up = delayed(added_up, pure=False)
         merge = delayed(merged, pure=False)
         check = None if self._checked else shared(self._check())
         common = shared(kernel.part(0, 0))
@@ -250,8 +252,13 @@ class DaskRows(Rows):
             self.starts, self.lengths, self._chunks(), strict=False
         ):
             mine = common if alike else shared(kernel.part(int(first), length))
-            record, state = absorb(chunk, mine, check, int(first))
-            records.append(record)
+            given = chunk, mine, check, int(first), length
+            if kernel.n_fields:
+                record, state = absorb(*given)
+                records.append(record)
+            else:
+                state = add_up(*given)
+                records.append(state)
             states.append(state)
         while len(states) > 1:
             states = [

@@ -22,7 +22,8 @@ from trueaxis.spool import SpooledRows
 from trueaxis.stacked import Section, StackedRows
 from trueaxis.watch import SourceError
 
-CHUNK_BYTES = 1 << 26  # of a file, that a worker reads at a time
+CHUNK_BYTES = 1 << 26  # of a file, that are a block
+MOST_CHUNKS = 2048  # into which files are cut
 
 
 def is_dask(X: Any) -> bool:
@@ -141,7 +142,10 @@ def read_by_workers(rows: Rows, client: Any, block_rows: int | None) -> DaskRows
             ".npy or Parquet files, or a Dask array."
         )
     row_bytes = inner.shape[1] * inner.dtype.itemsize
-    most = block_rows or max(1, CHUNK_BYTES // row_bytes)
+    # Every block is work for the scheduler; and their number must not depend on who
+    # happens to be there, or the bits of the answer would.
+    size = max(CHUNK_BYTES, inner.shape[0] * row_bytes // MOST_CHUNKS)
+    most = block_rows or max(1, size // row_bytes)
     lengths: list[int] = []
     for part in parts:
         lengths += _cut(part, most)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from trueaxis.changes import Through, Where
 from trueaxis.checking import Check
 from trueaxis.rows import ArrayRows, Kernel, Rows
+from trueaxis.stacked import Section
 
 
 class Looked(NamedTuple):
@@ -43,14 +44,32 @@ def shared(thing: Any) -> Any:
     return delayed(thing, name=new_name("shared"), traverse=False)
 
 
+def part_of(block: NDArray | Rows, first: int, length: int) -> Rows:
+    """A block that was made, or the rows of files that are it."""
+    if isinstance(block, Rows):
+        return Section(block, first, first + length)
+    return ArrayRows(block)
+
+
+def read(block: NDArray | Rows, first: int, length: int) -> NDArray:
+    """All rows of a block."""
+    return part_of(block, first, length).read()
+
+
 def absorbed(
-    block: NDArray | Rows, kernel: Kernel, check: Check | None, first: int
+    block: NDArray | Rows, kernel: Kernel, check: Check | None, first: int, length: int
 ) -> tuple[NDArray, Any]:
     """The records of a block, and its state."""
     if check is not None:
         kernel = Through(kernel, Looked(check, first))
-    rows = block if isinstance(block, Rows) else ArrayRows(block)
-    return rows.scan(kernel)
+    return part_of(block, first, length).scan(kernel)
+
+
+def added_up(
+    block: NDArray | Rows, kernel: Kernel, check: Check | None, first: int, length: int
+) -> Any:
+    """The state of a block."""
+    return absorbed(block, kernel, check, first, length)[1]
 
 
 def merged(kernel: Kernel, states: Sequence[Any]) -> Any:
@@ -71,7 +90,7 @@ def recorded(
 ) -> NDArray:
     """The records of a block, row by row."""
     first = int(starts[block_id[0]])
-    return absorbed(block, what, check, first)[0].T
+    return absorbed(block, what, check, first, len(block))[0].T
 
 
 def applied(
