@@ -89,7 +89,6 @@ class DaskRows(Rows):
         self.columns: Sequence[Any] | None = self.names  # in messages
         self._places = Places(self, what) if origin is None else origin
         self._checked = False
-        self._holders = 0
         self._held: Any = None
 
     def blocks(self) -> Iterator[tuple[int, NDArray]]:
@@ -206,15 +205,6 @@ class DaskRows(Rows):
     def close(self) -> None:
         """Let go of the blocks that workers keep."""
         self._held = None
-
-    def __enter__(self) -> DaskRows:
-        self._holders += 1
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._holders -= 1
-        if self._holders == 0:
-            self.close()
 
     def _kept(self) -> Any:
         """The array; kept by the workers, if somebody holds it and there is room."""

@@ -94,6 +94,7 @@ class Rows:
     largest: float | None = None
     in_memory: bool = False
     limit: float | None = None
+    _holders: int = 0  # `with` statements that are not over
 
     def blocks(self) -> Iterator[tuple[int, NDArray]]:
         """Yield (number of the first row, block), in order.
@@ -188,10 +189,13 @@ class Rows:
         """Give up what reading needs, such as a temporary file."""
 
     def __enter__(self) -> Self:
+        self._holders += 1
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        self.close()
+        self._holders -= 1
+        if self._holders == 0:
+            self.close()
 
     def _pass(self, title: str) -> AbstractContextManager[Advance]:
         # What is in memory already takes no time worth telling of.

@@ -15,7 +15,7 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,6 @@ class SpooledRows(Rows):
         self.block_rows = block_rows
         self._spooled: RawRows | None = None
         self._file: IO[bytes] | None = None
-        self._holders = 0
         self._was_read = False
 
     def blocks(self) -> Iterator[tuple[int, NDArray]]:
@@ -94,15 +93,6 @@ class SpooledRows(Rows):
         if self._file is not None:
             self._file.close()
             self._file = None
-
-    def __enter__(self) -> SpooledRows:
-        self._holders += 1
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._holders -= 1
-        if self._holders == 0:
-            self.close()
 
     def _decoded(self) -> RawRows:
         if self._spooled is not None:
