@@ -21,11 +21,13 @@ from sklearn.pipeline import make_pipeline
 
 import trueaxis
 from trueaxis import DSWL, METHODS, RPCAOM, ColumnScaler, dask_jobs, open_rows
+from trueaxis.analysis import analyse
 from trueaxis.cli import main
 from trueaxis.dask_jobs import Crew
 from trueaxis.dask_rows import DaskRows
 from trueaxis.dask_sources import dask_rows
 from trueaxis.datasets import planted
+from trueaxis.plots import WeightsDisplay
 from trueaxis.rows import Kernel
 from trueaxis.watch import SourceError
 
@@ -126,12 +128,20 @@ def test_same_model_from_files_that_workers_read(client, tmp_path):
     assert model.feature_names_in_[4] == "c4"
 
 
-def test_a_client_that_is_not_current_reads(two_workers, tmp_path):
+def test_a_client_that_is_not_current_reads(tmp_path):
     np.save(tmp_path / "all.npy", X)
-    with dask.config.set(scheduler="synchronous"):
-        rows = open_rows(tmp_path / "all.npy", client=two_workers, block_rows=2_000)
+    address = {"dashboard_address": ":0", "threads_per_worker": 1}
+    with (
+        distributed.LocalCluster(n_workers=1, **address) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        rows = open_rows(tmp_path / "all.npy", client=client, block_rows=2_000)
         model = DSWL(3).fit(rows)
-    assert_same(model, DSWL(3).fit(X))
+        assert np.abs(model.components_ - DSWL(3).fit(X).components_).max() < 1e-10
+        lazy = open_rows(da.from_array(X, chunks=(2_000, -1)), client=client)
+        assert lazy.crew.client is client
+        again = DSWL(3).fit(lazy)
+        assert np.array_equal(model.components_, again.components_)
 
 
 @pytest.mark.parametrize("name", sorted(METHODS))
@@ -254,10 +264,30 @@ def test_a_pipeline_stays_lazy(client):
     assert np.array_equal(answer.compute(), expected.predict(np.asarray(lazy)))
 
 
-def test_frames_are_not_made_of_lazy_scores(in_process):
-    model = DSWL(2).fit(X[:300]).set_output(transform="pandas")
-    with pytest.raises(TypeError, match=r"pull all its scores.*'default'"):
-        model.transform(da.from_array(X, chunks=(2_000, -1)))
+@pytest.mark.parametrize("opened", [False, True])
+@pytest.mark.parametrize("model", [DSWL(2), ColumnScaler()])
+def test_frames_are_not_made_of_lazy_answers(in_process, model, opened):
+    model = model.fit(X[:300]).set_output(transform="pandas")
+    lazy = da.from_array(X, chunks=(2_000, -1))
+    with pytest.raises(TypeError, match=r"pull all that is made of it.*'default'"):
+        model.transform(open_rows(lazy) if opened else lazy)
+
+
+def test_scaling_is_undone_lazily(in_process):
+    lazy = da.from_array(X * 7 + 3, chunks=(2_000, -1))
+    scaler = ColumnScaler().fit(lazy)
+    back = scaler.inverse_transform(scaler.transform(lazy))
+    assert isinstance(back, da.Array)
+    np.testing.assert_allclose(back.compute(), X * 7 + 3, rtol=1e-9)
+
+
+def test_pictures_of_models_of_dask(in_process):
+    few = planted("ocs", share=0.2).X
+    lazy = da.from_array(few, chunks=(200, -1))
+    model = DSWL(3).fit(lazy)
+    shown = WeightsDisplay.from_estimator(model, lazy)
+    assert isinstance(shown.weights, np.ndarray)
+    assert analyse(model, few).counts["off"] >= 100
 
 
 # ---------------------------------------------------------------- per-row vectors
@@ -434,6 +464,22 @@ def test_values_beyond_squares_are_named(client):
     assert_same(RPCAOM(3).fit(lazy, sample_weight=w), RPCAOM(3).fit(X, sample_weight=w))
 
 
+def test_one_fit_leaves_no_limits_for_the_next(in_process):
+    huge = X.copy()
+    huge[7_017, 3] = 1e200
+    rows = open_rows(da.from_array(huge, chunks=(2_000, -1)))
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"overflow: block 3, row 1,017"):
+            RPCAOM(3).fit(rows)
+        assert not np.asarray(DSWL(3).fit(rows).support_)[7_017]
+
+
+def test_what_is_open_is_not_opened_otherwise(in_process):
+    rows = open_rows(da.from_array(X, chunks=(2_000, -1)))
+    with pytest.raises(TypeError, match="open already"):
+        open_rows(rows, columns=[0, 1])
+
+
 def test_what_cannot_travel_is_refused(two_workers, tmp_path):
     class Sliceable:
         shape, dtype = (10, 2), np.dtype(float)
@@ -545,6 +591,46 @@ def test_a_scheduler_that_closes_ends_in_words(tmp_path):
         with pytest.raises(SourceError, match=r"Dask scheduler is lost|No Dask worker"):
             DSWL(3).fit(lazy)
         thread.join()
+
+
+def test_a_scheduler_that_closes_between_passes_ends_in_words(monkeypatch):
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=":0"
+    ) as cluster:
+        client = distributed.Client(cluster)
+        scan = DaskRows.scan_there
+
+        def last(self, kernel):
+            found = scan(self, kernel)
+            client.close()
+            return found
+
+        monkeypatch.setattr(DaskRows, "scan_there", last)
+        lazy = open_rows(da.from_array(X, chunks=(3_000, -1)), client=client)
+        with pytest.raises(SourceError, match="Dask scheduler is lost"):
+            DSWL(3).fit(lazy)
+
+
+def test_a_closed_client_ends_in_words(tmp_path):
+    np.save(tmp_path / "all.npy", X)
+    with started(1) as client:
+        rows = open_rows(tmp_path / "all.npy", client=client)
+    with pytest.raises(SourceError, match="Dask scheduler is lost"):
+        DSWL(3).fit(rows)
+
+
+def test_what_others_cancel_ends_in_words(client, tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_jobs, "WORKER_SHARE", 0.0)
+    compute = distributed.Client.compute
+
+    def cancelled(self, *args, **kwargs):
+        futures = compute(self, *args, **kwargs)
+        self.cancel(futures, force=True)
+        return futures
+
+    monkeypatch.setattr(distributed.Client, "compute", cancelled)
+    with pytest.raises(SourceError, match="is cancelled: the cluster was restarted"):
+        DSWL(3).fit(da.from_array(X, chunks=(3_000, -1)))
 
 
 @pytest.mark.parametrize("what", ["truncated", "gone"])

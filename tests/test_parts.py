@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trueaxis.changes import StandIn, Through
-from trueaxis.checking import Largest
+from trueaxis.checking import Check, Largest
+from trueaxis.dask_tasks import Looked
 from trueaxis.engine.kernels import Gather, Sweep, Together, Weighing
 from trueaxis.engine.moments import Moments
 from trueaxis.engine.peel import OtherSides
@@ -20,7 +21,9 @@ from trueaxis.engine.rules import EntropyRule
 from trueaxis.engine.starts import equal_weights
 from trueaxis.engine.tallies import LogSum, LogWeights, Marks, Within
 from trueaxis.engine.trim import Cuts
+from trueaxis.engine.twoway import Scaling
 from trueaxis.rows import ArrayRows
+from trueaxis.spreads import Spread, Spreads
 
 
 def kernels_of_every_kind():
@@ -44,6 +47,8 @@ def kernels_of_every_kind():
         "pull": PowerPull(sub, 1.5, 0.0, counts),
         "largest": Largest(),
         "through": Through(sweep, row),
+        "looked at": Through(sweep, Looked(Check(ArrayRows(X), None, np.inf), 100)),
+        "spread": Spread(X[3]),
     }
     return X, kernels
 
@@ -57,6 +62,8 @@ def numbers_in(state):
         found = [scale * state.weight, scale**2 * state.squares]
         found += [*(scale * state.first), *(scale * np.triu(state.second)).ravel()]
         return found
+    if isinstance(state, Spreads):
+        return np.hstack(state.centre_and_unit()).tolist() if state.n else []
     if isinstance(state, LogSum):
         return [state.log_total(), state.perplexity()] if state.total else []
     if isinstance(state, (tuple, list)):
@@ -64,6 +71,18 @@ def numbers_in(state):
     if state is None or isinstance(state, Scratch):
         return []
     return np.asarray(state, dtype=float).ravel().tolist()
+
+
+def test_what_knows_nothing_of_single_rows_is_the_same_for_all_parts():
+    X, _ = kernels_of_every_kind()
+    sub, rule = equal_weights(ArrayRows(X), 2), EntropyRule(3.0, 2.0, 4.0)
+    roll = Roll(None, OtherSides(np.array([0]), ((np.ones(1), 2.0, True),)))
+    sweep = Sweep(sub, lambda v, e, s: Weighing(-v), roll)
+    together = Together(LogWeights(sub, rule, roll), sweep)
+    scaled = Through(together, Scaling(X[0], X[1]))
+    within = Within(sub, Cuts(4.0, 5.0), roll)
+    for kernel in (sweep, together, scaled, within, PowerPull(sub, 1.0, 0.0, None)):
+        assert kernel.part(3, 5) is kernel  # so that it is sent to a worker once
 
 
 @pytest.mark.parametrize("kind", sorted(kernels_of_every_kind()[1]))

@@ -201,7 +201,7 @@ def analyse(
 def _look_like_the_fit(model: Any, diagnosis: Diagnosis) -> bool:
     if not hasattr(model, "support_") or len(model.support_) != len(diagnosis.kind):
         return False
-    then, now = ~model.support_, diagnosis.flagged
+    then, now = ~np.asarray(model.support_), diagnosis.flagged
     # Next to a cut-off, a fit may judge by rounding otherwise than afterwards.
     return bool((then ^ now).sum() <= max((then & now).sum(), SAME))
 

@@ -95,7 +95,7 @@ class Bars:
 
     def _paint(self) -> None:
         shown: Going | None = None
-        with ExitStack() as drawn, suppress(OSError, ValueError):  # nobody looks
+        with suppress(OSError, ValueError), ExitStack() as drawn:  # nobody may look
             while not self._over.wait(TICK):
                 going = self._lasting()
                 if going is not shown:

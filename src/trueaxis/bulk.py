@@ -12,6 +12,7 @@ from trueaxis import console
 from trueaxis.bars import show_progress
 from trueaxis.estimators import METHODS
 from trueaxis.files import save
+from trueaxis.memory import TooLarge
 from trueaxis.rows import Rows
 from trueaxis.scaling import joined
 from trueaxis.streaming import (
@@ -41,7 +42,7 @@ def fit(data: str, rows: Rows, recipe: Recipe, output: str, as_json: bool) -> No
         model.fit(rows if scaler is None else scaler.fit(rows).transform(rows))
     seconds = time.perf_counter() - start
     if output:
-        save(joined(scaler, model), output)
+        _keep(joined(scaler, model), output)
     n, bad = len(model.support_), int((~model.support_).sum())
     if as_json:
         content = {"source": data, "rows": n, "columns": list(rows.names or ())}
@@ -55,6 +56,18 @@ def fit(data: str, rows: Rows, recipe: Recipe, output: str, as_json: bool) -> No
     )
     if output:
         console.say(f"Model saved to {output}")
+
+
+def _keep(model: Any, output: str) -> None:
+    """Save a model; without what is as long as the data, if that does not fit here."""
+    try:
+        save(model, output)
+    except TooLarge:
+        save(model, output, training=False)
+        console.remark(
+            "The weights and verdicts of all rows do not fit into memory here, so that "
+            "the model file is without them; `trueaxis score` gives the verdicts."
+        )
 
 
 def score(model: Any, rows: Rows, known: Known, output: str, as_json: bool) -> None:

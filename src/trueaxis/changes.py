@@ -39,7 +39,10 @@ class Through(Kernel):
 
     def part(self, first: int, n: int) -> Kernel:
         """The kernel for n rows from row `first` on."""
-        return Through(self.kernel.part(first, n), self.change.part(first, n))
+        kernel, change = self.kernel.part(first, n), self.change.part(first, n)
+        if kernel is self.kernel and change is self.change:
+            return self
+        return Through(kernel, change)
 
 
 class ChangedRows(Rows):

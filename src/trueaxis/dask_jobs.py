@@ -7,6 +7,7 @@ than reasons; here somebody watches.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, wait
@@ -34,10 +35,25 @@ class Crew:
 
     def __init__(self, client: Any = None) -> None:
         self.given = client
+        self._settled: list[Any] = []  # the client, once it is decided
+
+    def settle(self) -> None:
+        """Decide who it is; until `part`, nobody else takes over."""
+        self._settled = [self._found()]
+
+    def part(self) -> None:
+        """End it; who comes next may be others."""
+        self._settled = []
 
     @property
     def client(self) -> Any | None:
         """The client, or None if Dask works in this process."""
+        client = self._settled[0] if self._settled else self._found()
+        if client is not None and client.status != "running":
+            raise _lost(client.status)
+        return client
+
+    def _found(self) -> Any | None:
         if self.given is not None:
             return self.given
         import dask.config
@@ -58,8 +74,7 @@ class Crew:
             available = available_memory()
             fits = available is not None and size <= SHARE * available
             return array.persist() if fits else array
-        workers = client.scheduler_info()["workers"].values()
-        room = sum(worker["memory_limit"] or 0 for worker in workers)
+        room = sum(worker["memory_limit"] or 0 for worker in _workers(client).values())
         return client.persist(array) if size <= WORKER_SHARE * room else array
 
     def completed(
@@ -93,6 +108,13 @@ class Crew:
                 yield number, found
 
 
+def _workers(client: Any) -> dict[str, Any]:
+    """What is known of all workers; some versions tell of five unless asked for all."""
+    all_of_them = "n_workers" in inspect.signature(client.scheduler_info).parameters
+    info = client.scheduler_info(**({"n_workers": -1} if all_of_them else {}))
+    return info.get("workers", {})
+
+
 def _done_here(tasks: Sequence[Any], rows: Sequence[int], advance: Advance) -> Any:
     from dask.base import compute
     from dask.callbacks import Callback
@@ -110,7 +132,7 @@ def _from_workers(
     futures = client.compute(list(tasks))
     numbers = {future: number for number, future in enumerate(futures)}
     guard = Guard(client)
-    coming = as_completed(futures)
+    coming = as_completed(futures, loop=client.loop)
     del futures
     try:
         while numbers:
@@ -119,6 +141,7 @@ def _from_workers(
                 guard.look()
                 time.sleep(NAP)
                 continue
+            guard.seen = time.monotonic()
             for future in batch:
                 if future.status != "finished":
                     raise guard.told(future)
@@ -139,7 +162,7 @@ class Guard:
 
     def __init__(self, client: Any) -> None:
         self.client = client
-        self.most = 0  # workers seen at once
+        self.most = len(client.nthreads())  # workers seen at once
         self.seen = self.looked = time.monotonic()
 
     def look(self) -> None:
@@ -176,7 +199,7 @@ class Guard:
             while not wait([answer], timeout=GLANCE).done:
                 self.look()
             return answer.result()
-        except CancelledError as error:
+        except (CancelledError, OSError) as error:
             raise _lost(error) from error
         finally:
             answer.cancel()
@@ -185,8 +208,13 @@ class Guard:
         """What became of a task that failed."""
         from distributed import KilledWorker
 
+        if future.status != "error" and self.client.status != "running":
+            return _lost(self.client.status)
         if future.status != "error":
-            return _lost(future.status)
+            return SourceError(
+                f"A part of the fit is {future.status}: the cluster was restarted, or "
+                "somebody who uses it, too, cancelled it. Fit again."
+            )
         error = future.exception()
         if not isinstance(error, KilledWorker):
             return error.with_traceback(future.traceback())

@@ -87,7 +87,7 @@ class DaskRows(Rows):
         self.starts = np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.intp)
         self.limit: float = np.inf
         self.columns: Sequence[Any] | None = self.names  # in messages
-        self._places = Places(self, what) if origin is None else origin
+        self._places: Rows = Places(self, what) if origin is None else origin
         self._checked = False
         self._held: Any = None
 
@@ -151,6 +151,7 @@ class DaskRows(Rows):
 
     def each(self, kernel: Kernel) -> Any:
         """The per-row records, as a lazy Dask array (fields x rows)."""
+        assert kernel.part(0, 0) is kernel  # it knows nothing about single rows
         return self._mapped(recorded, kernel, kernel.n_fields, kernel.field_type).T
 
     def map(
@@ -202,9 +203,26 @@ class DaskRows(Rows):
         """Say where a row is."""
         return self._places.place(row, overall)
 
+    def check_anew(self, columns: Sequence[Any] | None) -> None:
+        """Look at all values again, as any finite number may be, with these names."""
+        self.columns, self.limit, self._checked = columns, np.inf, False
+
+    def mapped(self, function: Callable[[NDArray], NDArray]) -> DaskRows:
+        """The rows after a change that leaves their number and columns."""
+        changed = self.map(function, self.shape[1])
+        rows = DaskRows(changed, self.names, crew=Crew(self.crew.given))
+        rows._places = self._places
+        return rows
+
     def close(self) -> None:
         """Let go of the blocks that workers keep."""
         self._held = None
+        self.crew.part()
+
+    def __enter__(self) -> DaskRows:
+        if not self._holders:
+            self.crew.settle()
+        return super().__enter__()
 
     def _kept(self) -> Any:
         """The array; kept by the workers, if somebody holds it and there is room."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 
 from trueaxis.dask_jobs import Crew
 from trueaxis.dask_rows import DaskRows
@@ -18,7 +19,6 @@ from trueaxis.memory import refuse_large
 from trueaxis.parquet import ParquetRows
 from trueaxis.raw import RawRows, checked_positions, float_type
 from trueaxis.rows import Rows
-from trueaxis.spool import SpooledRows
 from trueaxis.stacked import Section, StackedRows
 from trueaxis.watch import SourceError
 
@@ -31,14 +31,16 @@ def is_dask(X: Any) -> bool:
     return type(X).__module__.split(".")[0] in ("dask", "dask_expr")
 
 
-def dask_rows(X: Any, columns: Sequence[Any] | None = None) -> DaskRows:
+def dask_rows(
+    X: Any, columns: Sequence[Any] | None = None, client: Any = None
+) -> DaskRows:
     """Rows of a Dask array or data frame."""
     import dask.array
 
     if isinstance(X, dask.array.Array):
-        return _array_rows(X, columns)
+        return _array_rows(X, columns, Crew(client))
     if all(hasattr(type(X), name) for name in ("npartitions", "columns", "dtypes")):
-        return _frame_rows(X, columns)
+        return _frame_rows(X, columns, Crew(client))
     raise TypeError(
         f"X is a Dask {type(X).__name__}: pass a Dask array or data frame, with a row "
         "for each observation."
@@ -55,7 +57,19 @@ def pulled(vector: Any, name: str) -> NDArray:
     return vector.compute()
 
 
-def _array_rows(X: Any, columns: Sequence[int] | None) -> DaskRows:
+def refuse_frames(estimator: Any) -> None:
+    """Refuse to wrap a lazy answer in a data frame, which would compute it."""
+    wanted = get_config()["transform_output"]
+    wanted = getattr(estimator, "_sklearn_output_config", {}).get("transform", wanted)
+    if wanted != "default":
+        raise TypeError(
+            f"X is a Dask collection, but set_output(transform={wanted!r}) would pull "
+            "all that is made of it into memory. Use set_output(transform='default') "
+            "and get a Dask array."
+        )
+
+
+def _array_rows(X: Any, columns: Sequence[int] | None, crew: Crew) -> DaskRows:
     if X.ndim != 2:
         raise SourceError(
             f"X is a Dask array with {X.ndim} dimension(s): rows and columns are "
@@ -85,10 +99,10 @@ def _array_rows(X: Any, columns: Sequence[int] | None) -> DaskRows:
     chosen = checked_positions(columns, X.shape[1], "The Dask array")
     if chosen is not None:
         X = X[:, chosen].rechunk({1: -1})
-    return DaskRows(X.astype(wanted))
+    return DaskRows(X.astype(wanted), crew=crew)
 
 
-def _frame_rows(X: Any, columns: Sequence[Any] | None) -> DaskRows:
+def _frame_rows(X: Any, columns: Sequence[Any] | None, crew: Crew) -> DaskRows:
     import dask.array
     from dask.delayed import delayed
 
@@ -111,7 +125,7 @@ def _frame_rows(X: Any, columns: Sequence[Any] | None) -> DaskRows:
     # A data frame does not know how long its parts are: ask the workers.
     parts = X.to_delayed()
     count = delayed(len, pure=True)
-    counted = sorted(Crew().completed([count(part) for part in parts]))
+    counted = sorted(crew.completed([count(part) for part in parts]))
     lengths = [length for _, length in counted]
     numbers = delayed(_numbers, pure=True)
     width = len(X.columns)
@@ -120,7 +134,8 @@ def _frame_rows(X: Any, columns: Sequence[Any] | None) -> DaskRows:
         for part, length in zip(parts, lengths, strict=True)
     ]
     names = [str(name) for name in X.columns]
-    return DaskRows(dask.array.concatenate(arrays), names, what="partition")
+    array = dask.array.concatenate(arrays)
+    return DaskRows(array, names, what="partition", crew=crew)
 
 
 def _numbers(part: Any, dtype: np.dtype) -> NDArray:
@@ -134,29 +149,28 @@ def read_by_workers(rows: Rows, client: Any, block_rows: int | None) -> DaskRows
     """
     import dask.array
 
-    inner = rows.rows if isinstance(rows, SpooledRows) else rows
-    parts = inner.parts if isinstance(inner, StackedRows) else [inner]
+    parts = rows.parts if isinstance(rows, StackedRows) else [rows]
     if not all(isinstance(part, (RawRows, ParquetRows)) for part in parts):
         raise TypeError(
-            f"A {type(inner).__name__} cannot be handed to Dask workers: pass paths of "
+            f"A {type(rows).__name__} cannot be handed to Dask workers: pass paths of "
             ".npy or Parquet files, or a Dask array."
         )
-    row_bytes = inner.shape[1] * inner.dtype.itemsize
+    row_bytes = rows.shape[1] * rows.dtype.itemsize
     # Every block is work for the scheduler; and their number must not depend on who
     # happens to be there, or the bits of the answer would.
-    size = max(CHUNK_BYTES, inner.shape[0] * row_bytes // MOST_CHUNKS)
+    size = max(CHUNK_BYTES, rows.shape[0] * row_bytes // MOST_CHUNKS)
     most = block_rows or max(1, size // row_bytes)
     lengths: list[int] = []
     for part in parts:
         lengths += _cut(part, most)
     array = dask.array.map_blocks(
         _read,
-        source=inner,
-        chunks=(tuple(lengths), (inner.shape[1],)),
-        dtype=inner.dtype,
-        meta=np.empty((0, 0), dtype=inner.dtype),
+        source=rows,
+        chunks=(tuple(lengths), (rows.shape[1],)),
+        dtype=rows.dtype,
+        meta=np.empty((0, 0), dtype=rows.dtype),
     )
-    return DaskRows(array, inner.names, origin=inner, crew=Crew(client))
+    return DaskRows(array, rows.names, origin=rows, crew=Crew(client))
 
 
 def _cut(rows: Rows, most: int) -> list[int]:

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from trueaxis.changes import ChangedRows, Where
 from trueaxis.dask_rows import DaskRows
+from trueaxis.dask_sources import dask_rows, is_dask, refuse_frames
 from trueaxis.memory import refuse_large
 from trueaxis.rows import Rows
 from trueaxis.spreads import Spread
@@ -100,7 +101,11 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self, "unit_")
         rows = validate_rows(self, X, reset=False)
         scaling = Scaling(self.centre_, self.unit_)
-        if isinstance(X, (Rows, str, os.PathLike)) and not isinstance(rows, DaskRows):
+        if isinstance(rows, DaskRows):
+            refuse_frames(self)
+            scaled = rows.mapped(scaling)
+            return scaled if isinstance(X, Rows) else scaled.array
+        if isinstance(X, (Rows, str, os.PathLike)):
             return ChangedRows(rows, scaling)
         with rows:
             if rows.in_memory:
@@ -120,13 +125,20 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ndarray of shape (n, D)
         """
         check_is_fitted(self, "unit_")
-        scaled = check_array(X, dtype=[np.float64, np.float32])
+        lazy = is_dask(X)
+        kinds = [np.float64, np.float32]
+        scaled: Any = dask_rows(X) if lazy else check_array(X, dtype=kinds)
         if scaled.shape[1] != len(self.unit_):
             raise ValueError(
                 f"X has {scaled.shape[1]} columns, but {len(self.unit_)} were scaled: "
                 "pass what transform returned."
             )
-        return scaled * self.unit_ + self.centre_
+        centre, unit = self.centre_, self.unit_
+
+        def back(block: NDArray) -> NDArray:
+            return block * unit + centre
+
+        return scaled.map(back, len(unit)) if lazy else back(scaled)
 
 
 @dataclass(frozen=True)

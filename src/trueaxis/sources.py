@@ -84,9 +84,14 @@ def open_rows(
     if isinstance(columns, (str, bytes)):
         raise TypeError(f"columns={columns!r} is one name: pass a list of names.")
     if isinstance(source, Rows):
+        if not (columns is block_rows is client is None):
+            raise TypeError(
+                "The source is open already: give columns, block_rows and client when "
+                "it is opened first."
+            )
         return source
     if is_dask(source):
-        return dask_rows(source, columns)
+        return dask_rows(source, columns, client)
     if isinstance(source, (str, os.PathLike)):
         files, names = files_of(Path(source))
     elif isinstance(source, (list, tuple)):

@@ -22,7 +22,7 @@ from trueaxis.checking import CheckedRows
 from trueaxis.progress import passing
 from trueaxis.rows import Rows
 from trueaxis.scaling import parted
-from trueaxis.sources import ENDINGS, head, open_rows
+from trueaxis.sources import ENDINGS, files_of, head, open_rows
 from trueaxis.summary import scored, who
 from trueaxis.tables import STANDARD, Choice, TableError
 from trueaxis.work import choice_for
@@ -74,7 +74,7 @@ def rows_of_workers(data: str, choice: Choice, client: Any) -> Rows:
 
 def _columns(path: Path, known: Sequence[str], wanted: Sequence[str]) -> Sequence[Any]:
     """The columns by their names or, in .npy files, by their numbers."""
-    if any(file.suffix.lower() == ".npy" for file in (path, *path.glob("*.npy"))):
+    if files_of(path)[0][0].suffix.lower() == ".npy":
         return [known.index(name) for name in wanted]
     return wanted
 

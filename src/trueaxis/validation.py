@@ -87,7 +87,7 @@ def _validate_source(estimator: Any, rows: Rows, reset: bool) -> Rows:
         )
     names = getattr(estimator, "feature_names_in_", None)
     if isinstance(rows, DaskRows):  # checked where they are
-        rows.columns = names
+        rows.check_anew(names)
         return rows
     return CheckedRows(rows, names)
 

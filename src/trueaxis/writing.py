@@ -138,18 +138,19 @@ def _write_parquet(path: Path, blocks: Iterator[dict[str, Any]]) -> None:
 
 
 def _write_numbers(path: Path, blocks: Iterator[dict[str, Any]], n: int) -> None:
-    done = 0
+    done, begun = 0, False
     with beside(path) as file:
         for fields in blocks:
             block = np.column_stack(list(fields.values()))
-            if done == 0:
+            if not begun:
+                begun = True
                 header: dict[str, Any] = {"shape": (n, block.shape[1])}
                 header["descr"] = np.lib.format.dtype_to_descr(block.dtype)
                 header["fortran_order"] = False
                 np.lib.format.write_array_header_1_0(file, header)
             file.write(block.tobytes())
             done += len(block)
-        if done != n:
+        if done != n or not begun:
             raise ValueError(f"{done:,} rows came for {path}, but {n:,} were promised.")
 
 

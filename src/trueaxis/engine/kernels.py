@@ -140,7 +140,8 @@ class Together(Kernel):
 
     def part(self, first: int, n: int) -> Together:
         """The kernel for n rows from row `first` on."""
-        return Together(self.one.part(first, n), self.two.part(first, n))
+        one, two = self.one.part(first, n), self.two.part(first, n)
+        return self if one is self.one and two is self.two else Together(one, two)
 
     def start(self) -> tuple[Any, Any]:
         """Return an empty state of each."""

@@ -92,6 +92,8 @@ class LogWeights(Kernel):
 
     def part(self, first: int, n: int) -> LogWeights:
         """The kernel for n rows from row `first` on."""
+        if self.roll.counts is None:
+            return self
         roll = self.roll.part(first, n)
         return LogWeights(self.sweep.subspace, self.rule, roll)
 
@@ -132,6 +134,8 @@ class Within(Kernel):
 
     def part(self, first: int, n: int) -> Within:
         """The kernel for n rows from row `first` on."""
+        if self.roll.counts is None:
+            return self
         roll = self.roll.part(first, n)
         return Within(self.sweep.subspace, self.cuts, roll)
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn import get_config
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -19,7 +18,8 @@ from sklearn.base import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from trueaxis.dask_sources import dask_rows, is_dask
+from trueaxis.dask_rows import DaskRows
+from trueaxis.dask_sources import dask_rows, is_dask, refuse_frames
 from trueaxis.diagnostics import outlier_table, over
 from trueaxis.engine.ground import Ground
 from trueaxis.engine.iterate import Result
@@ -76,9 +76,9 @@ class SubspaceEstimator(
         -------
         ndarray of shape (n, n_components_)
         """
-        if is_dask(X):
-            self._refuse_frames()
         with fitted_rows(self, X) as rows:
+            if isinstance(rows, DaskRows):
+                refuse_frames(self)
             # Functions that may travel to other processes leave the model at home.
             mean, axes = self.mean_, self.components_
 
@@ -244,17 +244,6 @@ class SubspaceEstimator(
             "Raise max_iter or tol, or see history_.",
             ConvergenceWarning,
         )
-
-    def _refuse_frames(self) -> None:
-        """Refuse to wrap lazy scores in a data frame, which would compute them."""
-        wanted = get_config()["transform_output"]
-        wanted = getattr(self, "_sklearn_output_config", {}).get("transform", wanted)
-        if wanted != "default":
-            raise TypeError(
-                f"X is a Dask collection, but set_output(transform={wanted!r}) would "
-                "pull all its scores into memory. Use set_output(transform='default') "
-                "and get a Dask array."
-            )
 
     @property
     def _n_features_out(self) -> int:

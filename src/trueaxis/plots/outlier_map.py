@@ -191,7 +191,7 @@ class WeightsDisplay(Display):
                 f"X has {len(found.kind)} rows, but the model has weights of "
                 f"{len(weights)}: pass the rows of the fit."
             )
-        return cls(weights, found.kind).plot(ax)
+        return cls(np.asarray(weights), found.kind).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the weights.

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from trueaxis.analysis import Analysis, names_are_known
 from trueaxis.diagnostics import TrustPath, score_plane, trust_path
 from trueaxis.plots import (
@@ -82,7 +84,9 @@ def draw(found: Analysis, tell: Callable[[str], None]) -> Figures:
             model.explained_variance_, found.effect.plain_variance
         ).plot
     if found.of_the_fit and hasattr(model, "weights_"):
-        displays["weights"] = WeightsDisplay(model.weights_, found.diagnosis.kind).plot
+        displays["weights"] = WeightsDisplay(
+            np.asarray(model.weights_), found.diagnosis.kind
+        ).plot
     if path is not None:
         displays["trust"] = TrustPathDisplay(path).plot
     drawn = {name: _drawn(plot, name, many) for name, plot in displays.items()}
