@@ -666,9 +666,11 @@ def test_an_interrupt_cancels_what_is_left(client, tmp_path, monkeypatch):
             time.sleep(0.01)
         signal.raise_signal(signal.SIGINT)
 
-    threading.Thread(target=interrupt).start()
+    thread = threading.Thread(target=interrupt)
+    thread.start()
     with pytest.raises(KeyboardInterrupt):
         DSWL(3).fit(lazy)
+    thread.join()
     done = sum(reads(tmp_path).values())
     time.sleep(1.0)
     later = sum(reads(tmp_path).values())

@@ -9,10 +9,11 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import dask.array as da
 import numpy as np
+import psutil
 import pyarrow
 import pyarrow.parquet as parquet
 import pytest
@@ -370,6 +371,20 @@ def test_an_interrupt_without_a_terminal_is_one_line(files, tmp_path):
     assert process.returncode == 130 and told == b"Interrupted.\n"
 
 
+def wait_for_workers(pid, n, most=60.0):
+    """Until a process has so many children that have worked for a while."""
+    end = time.monotonic() + most
+    while time.monotonic() < end:
+        busy = 0
+        for child in psutil.Process(pid).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                busy += sum(child.cpu_times()[:2]) > 1.5
+        if busy >= n:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"no {n} workers in {most} s")
+
+
 @posix
 @pytest.mark.slow
 def test_a_terminal_interrupts_workers_quietly(files, tmp_path):
@@ -388,7 +403,7 @@ def test_a_terminal_interrupts_workers_quietly(files, tmp_path):
         start_new_session=True,
         env=quiet() | {"TMPDIR": str(scratch)},
     )
-    time.sleep(8)
+    wait_for_workers(process.pid, 2)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to workers, too
     begin = time.monotonic()
     out, told = process.communicate(timeout=60)
@@ -433,7 +448,7 @@ def test_a_bar_comes_after_a_while_and_goes(how):
     terminal = Terminal([sys.executable, "-c", SHOWN, how])
     assert terminal.end()[0] == 0
     done = [int(n) for n in re.findall(rb"(\d+) of 500 rows", terminal.shown)]
-    assert done == sorted(done) and 100 <= done[1] <= done[-1] <= 500
+    assert done == sorted(done) and 0 < done[1] <= done[-1] <= 500
     assert b"looking for 500 rows" in terminal.shown
     expected = ["a line"] if how == "ends" else ["a line", "failed"]
     assert terminal.lines() == expected

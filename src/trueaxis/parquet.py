@@ -77,12 +77,14 @@ class ParquetRows(Rows):
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
         groups = np.unique(self.starts.searchsorted(wanted, side="right") - 1)
         window = self._window()
-        for first, batch in self._batches(groups.tolist()):
-            low, high = np.searchsorted(wanted, [first, first + batch.num_rows])
-            picked = _picked(batch, wanted[low:high] - first)
-            for block in self._numbers(picked, window):
-                out[order[low : low + len(block)]] = block
-                low += len(block)
+        with self._pass(f"looking for {len(index):,} rows", len(index)) as advance:
+            for first, batch in self._batches(groups.tolist()):
+                low, high = np.searchsorted(wanted, [first, first + batch.num_rows])
+                picked = _picked(batch, wanted[low:high] - first)
+                for block in self._numbers(picked, window):
+                    out[order[low : low + len(block)]] = block
+                    low += len(block)
+                    advance(len(block))
         return out
 
     def place(self, row: int, overall: int | None = None) -> str:

@@ -197,9 +197,13 @@ class Rows:
         if self._holders == 0:
             self.close()
 
-    def _pass(self, title: str) -> AbstractContextManager[Advance]:
+    def _pass(
+        self, title: str, total: int | None = None
+    ) -> AbstractContextManager[Advance]:
         # What is in memory already takes no time worth telling of.
-        return SILENT if self.in_memory else passing(title, self.shape[0])
+        if self.in_memory:
+            return SILENT
+        return passing(title, self.shape[0] if total is None else total)
 
     def _small_blocks(self) -> Iterator[tuple[int, NDArray]]:
         # A source may hand out chunks of any size; kernels want what fits a cache.

@@ -55,10 +55,12 @@ class SlicedRows(Rows):
         order = np.argsort(index, kind="stable")
         wanted = index[order]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
-        for number in np.unique(wanted // self.block_rows):
-            first = int(number) * self.block_rows
-            low, high = np.searchsorted(wanted, [first, first + self.block_rows])
-            out[order[low:high]] = self._slice(first)[wanted[low:high] - first]
+        with self._pass(f"looking for {len(index):,} rows", len(index)) as advance:
+            for number in np.unique(wanted // self.block_rows):
+                first = int(number) * self.block_rows
+                low, high = np.searchsorted(wanted, [first, first + self.block_rows])
+                out[order[low:high]] = self._slice(first)[wanted[low:high] - first]
+                advance(int(high - low))
         return out
 
     def place(self, row: int, overall: int | None = None) -> str:
