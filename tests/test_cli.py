@@ -15,6 +15,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -24,6 +25,7 @@ from trueaxis.cli import main
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import diagnose
 from trueaxis.scaling import parted
+from trueaxis.tables import Choice, TableError, read_table
 
 NASTY = '<b>"x"</b>, [red]\x1b[31m'
 
@@ -587,3 +589,22 @@ def test_python_m_trueaxis_is_the_command_line():
     command = [sys.executable, "-m", "trueaxis", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == f"trueaxis, version {trueaxis.__version__}\n"
+
+
+def test_parquet_files_that_are_not_there(tmp_path):
+    result = CliRunner().invoke(main, ["fit", str(tmp_path / "nope.parquet")])
+    assert result.exit_code == 1
+    assert "nope.parquet: No such file or directory." in result.stderr
+
+
+def test_parquet_tables_without_their_index_and_lists(tmp_path):
+    frame = pd.DataFrame(planted("ocs", n=60, n_features=4).X, columns=list("abcd"))
+    frame.index = 1000 * np.arange(60)
+    path = tmp_path / "frame.parquet"
+    frame.to_parquet(path)
+    assert read_table(path).columns == ("a", "b", "c", "d")
+    frame["pair"] = [[1, 2]] * 60
+    frame.to_parquet(path)
+    with pytest.raises(TableError, match="Column 'pair' .*list.*--drop pair"):
+        read_table(path)
+    assert read_table(path, Choice(drop=("pair",))).columns == ("a", "b", "c", "d")

@@ -23,9 +23,10 @@ import trueaxis
 from trueaxis import DSWL, METHODS, RPCAOM, ColumnScaler, dask_jobs, open_rows
 from trueaxis.analysis import analyse
 from trueaxis.cli import main
+from trueaxis.dask_blocks import BUNDLE_BYTES, bundled
 from trueaxis.dask_jobs import Crew
 from trueaxis.dask_rows import DaskRows
-from trueaxis.dask_sources import dask_rows
+from trueaxis.dask_sources import dask_rows, read_by_workers
 from trueaxis.datasets import planted
 from trueaxis.plots import WeightsDisplay
 from trueaxis.rows import Kernel
@@ -384,6 +385,29 @@ def test_blocks_are_let_go_of_after_the_fit(client):
     assert model.weights_.shape == (N,)
 
 
+def test_many_small_blocks_are_taken_together(client, tmp_path):
+    small = da.from_array(X, chunks=(50, -1))
+    rows = dask_rows(counting(small, str(tmp_path)))
+    assert len(rows.lengths) == 1 and sum(rows.lengths) == N
+    model = DSWL(3).fit(rows)
+    assert_same(model, DSWL(3).fit(X))
+    assert len(reads(tmp_path)) == 180 and set(reads(tmp_path).values()) == {1}
+    for answer in (model.weights_, model.support_, model.predict(small)):
+        assert answer.chunks == (small.chunks[0],)
+    bad = X.copy()
+    bad[7_017, 3] = np.nan
+    with pytest.raises(ValueError, match=r"block 140, row 17 \(row 7,017 of all\)"):
+        DSWL(3).fit(da.from_array(bad, chunks=(50, -1)))
+
+
+def test_bundles_are_not_larger_than_they_should_be():
+    assert bundled((5,) * 64, 8) == (5,) * 64
+    assert bundled((5,) * 65, 8) == (325,)
+    most = BUNDLE_BYTES // 8
+    assert bundled((most, 1, 1) * 30, 8) == (most, 2) * 30
+    assert bundled((2 * most,) * 70, 8) == (2 * most,) * 70
+
+
 # ---------------------------------------------------------------- refused, with reasons
 
 
@@ -462,6 +486,57 @@ def test_values_beyond_squares_are_named(client):
     w = np.ones(N)
     w[7_017] = 0.0  # what does not count may be of any size
     assert_same(RPCAOM(3).fit(lazy, sample_weight=w), RPCAOM(3).fit(X, sample_weight=w))
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (
+            lambda b: b[:, :7],
+            r"row 6,000 is a ndarray.* of shape \(3000, 7\)",
+        ),
+        (lambda b: b[:70], r"of shape \(70, 20\), but was declared .*\(3000, 20\)"),
+        (lambda b: b.astype(object), r"is a ndarray \(object\)"),
+        (lambda b: np.ma.masked_greater(b, 3), "is a MaskedArray"),
+    ],
+)
+def test_blocks_that_are_not_what_was_declared(client, made, words):
+    def last(block, block_id=None):
+        return made(block) if block_id[0] == 2 else block
+
+    lazy = da.from_array(X, chunks=(3_000, -1)).map_blocks(
+        last, dtype=float, meta=np.empty((0, 0))
+    )
+    with pytest.raises(SourceError, match=words):
+        DSWL(3).fit(lazy)
+
+
+def test_columns_of_frames_are_no_tables(in_process):
+    frame = dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0]}), npartitions=1)
+    with pytest.raises(TypeError, match="Dask Series: pass a Dask array or data frame"):
+        DSWL(1).fit(frame["a"])
+
+
+def test_paths_are_those_of_this_process(client, tmp_path, monkeypatch):
+    np.save(tmp_path / "all.npy", X)
+    monkeypatch.chdir(tmp_path)  # where the workers are not
+    assert_same(DSWL(3).fit(open_rows("all.npy", client=client)), DSWL(3).fit(X))
+
+
+def test_files_that_workers_cannot_see(client, tmp_path):
+    np.save(tmp_path / "all.npy", X)
+    rows = open_rows(tmp_path / "all.npy")
+    (tmp_path / "all.npy").unlink()
+    with pytest.raises(SourceError, match=r"worker tcp.* cannot see .*all.npy"):
+        read_by_workers(rows, client, None)
+
+
+def test_models_are_saved_before_their_cluster_closes(tmp_path):
+    with started(1):
+        model = DSWL(3).fit(da.from_array(X, chunks=(3_000, -1)))
+    with pytest.raises(SourceError, match="does not have it any more. Save the model"):
+        trueaxis.save(model, tmp_path / "model.npz")
+    trueaxis.save(model, tmp_path / "model.npz", training=False)
 
 
 def test_one_fit_leaves_no_limits_for_the_next(in_process):

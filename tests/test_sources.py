@@ -3,12 +3,14 @@
 import json
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 
 import click.testing
+import dask.dataframe
 import h5py
 import numpy as np
 import pandas
@@ -906,3 +908,53 @@ def test_commands_tell_where_a_large_file_is_bad(X, tmp_path, monkeypatch):
     done = run(main, ["score", model, str(tmp_path / "few.parquet"), "-o", str(target)])
     assert done.exit_code == 1 and "There is no column 'x5'" in done.output
     assert not target.exists()
+
+
+# ---------------------------------------------------------------- what people have
+
+
+FEW = planted("ocs", n=400, n_features=6, share=0.1).X
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of Dask
+@pytest.mark.parametrize("index", [None, "serial", "dask"])
+def test_the_index_of_a_data_frame_is_no_column(tmp_path, index):
+    frame = pandas.DataFrame(FEW, columns=[f"c{i}" for i in range(FEW.shape[1])])
+    path = tmp_path / "frame.parquet"
+    if index == "dask":
+        dask.dataframe.from_pandas(frame, npartitions=2).to_parquet(tmp_path / "many")
+        path = tmp_path / "many"
+    else:
+        frame.index = pandas.Index(7 * np.arange(len(frame)), name=index)
+        frame.to_parquet(path)
+    rows = open_rows(path)
+    assert rows.names == tuple(frame.columns)
+    assert np.array_equal(rows.take(np.arange(len(FEW))), FEW)
+    if index == "serial":  # but can be had
+        assert open_rows(path, columns=["serial", "c1"]).shape == (len(FEW), 2)
+
+
+def test_lists_of_files_go_to_fit(tmp_path):
+    half = len(FEW) // 2
+    np.save(tmp_path / "a.npy", FEW[:half])
+    np.save(tmp_path / "b.npy", FEW[half:])
+    expected = DSWL(2).fit(FEW)
+    for files in ([tmp_path / "a.npy", tmp_path / "b.npy"],):
+        for given in (files, [str(path) for path in files], tuple(files)):
+            model = DSWL(2).fit(given)
+            assert np.abs(model.components_ - expected.components_).max() < 1e-10
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("s3://bucket/x.parquet", "is an address: only files are read"),
+        ("parts/*.parquet", r"patterns are not filled in: .*glob\.glob"),
+    ],
+)
+def test_addresses_and_patterns_are_told(path, words):
+    with pytest.raises(SourceError, match=words):
+        DSWL(2).fit(path)
+    result = click.testing.CliRunner().invoke(main, ["fit", path])
+    assert result.exit_code == 1
+    assert re.search(words, result.stderr.replace("\n", " "))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from trueaxis.checking import Check
+from trueaxis.dask_blocks import Places, bundled, starts_of
 from trueaxis.dask_jobs import Crew
 from trueaxis.dask_tasks import (
     absorbed,
@@ -27,24 +28,9 @@ from trueaxis.dask_tasks import (
 )
 from trueaxis.memory import refuse_large
 from trueaxis.progress import heard
-from trueaxis.raw import of_all
 from trueaxis.rows import Kernel, Rows
 
 FAN = 8  # sums that are merged at a time
-
-
-class Places(Rows):
-    """Where rows of Dask are, in words."""
-
-    def __init__(self, rows: DaskRows, what: str) -> None:
-        self.starts, self.what = rows.starts, what
-        self.dtype = rows.dtype
-
-    def place(self, row: int, overall: int | None = None) -> str:
-        """Say where a row is."""
-        number = int(self.starts.searchsorted(row, side="right")) - 1
-        within = row - int(self.starts[number])
-        return f"{self.what} {number}, row {within:,}" + of_all(row)
 
 
 class DaskRows(Rows):
@@ -83,11 +69,17 @@ class DaskRows(Rows):
         self.origin = origin
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = np.dtype(array.dtype)
-        self.lengths = tuple(int(length) for length in array.chunks[0])
-        self.starts = np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.intp)
+        given = tuple(int(length) for length in array.chunks[0])
+        self._given_starts = starts_of(given)
+        # Many small blocks are more work for Dask than for us: a few at a time.
+        self.lengths = bundled(given, self.shape[1] * self.dtype.itemsize)
+        self.starts = starts_of(self.lengths)
+        same = self.lengths == given
+        self._bundles = array if same else array.rechunk({0: self.lengths})
         self.limit: float = np.inf
         self.columns: Sequence[Any] | None = self.names  # in messages
-        self._places: Rows = Places(self, what) if origin is None else origin
+        places = Places(self._given_starts, self.dtype, what)
+        self._places: Rows = places if origin is None else origin
         self._checked = False
         self._held: Any = None
 
@@ -97,8 +89,8 @@ class DaskRows(Rows):
 
         chunks = self._chunks()
         for number, chunk in enumerate(chunks):
-            first, length = int(self.starts[number]), self.lengths[number]
-            whole = delayed(read, pure=False)(chunk, first, length)
+            first, shape = int(self.starts[number]), self._shape_of(number)
+            whole = delayed(read, pure=False)(chunk, first, shape)
             ((_, block),) = self.crew.completed([whole])
             self._check()(block, np.arange(first, first + len(block)))
             yield first, block
@@ -147,7 +139,7 @@ class DaskRows(Rows):
         self._checked = True
         chunks = ((kernel.n_fields,), self.lengths)
         record = dask.array.Array(parts, name, chunks, dtype=kernel.field_type)
-        return record, state
+        return record.rechunk({1: self.array.chunks[0]}), state
 
     def each(self, kernel: Kernel) -> Any:
         """The per-row records, as a lazy Dask array (fields x rows)."""
@@ -170,7 +162,8 @@ class DaskRows(Rows):
         if isinstance(vector, dask.array.Array):
             return vector
         name = new_name("vector")
-        return dask.array.from_array(vector, chunks=(self.lengths,), name=name)
+        chunks = (self.array.chunks[0],)
+        return dask.array.from_array(vector, chunks=chunks, name=name)
 
     def take(self, index: NDArray[np.intp]) -> NDArray:
         """Copy the rows with these numbers into memory, in the order of `index`."""
@@ -183,11 +176,16 @@ class DaskRows(Rows):
         # Files give single rows; other blocks are made whole.
         if self._is_streamed():
             files = shared(self.origin)
-            tasks = [pick(files, index[some]) for some in mine]
+            tasks = [pick(files, index[some], 0, (0, 0)) for some in mine]
         else:
             chunks = self._chunks()
             tasks = [
-                pick(chunks[number], index[some] - self.starts[number])
+                pick(
+                    chunks[number],
+                    index[some],
+                    int(self.starts[number]),
+                    self._shape_of(number),
+                )
                 for number, some in zip(numbers, mine, strict=True)
             ]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
@@ -227,17 +225,20 @@ class DaskRows(Rows):
     def _kept(self) -> Any:
         """The array; kept by the workers, if somebody holds it and there is room."""
         if self._held is None and self._holders:
-            self._held = self.crew.kept(self.array)
-        return self.array if self._held is None else self._held
+            self._held = self.crew.kept(self._bundles)
+        return self._bundles if self._held is None else self._held
 
     def _is_streamed(self) -> bool:
         """Whether workers read files in every pass, without making whole blocks."""
-        return self.origin is not None and self._kept() is self.array
+        return self.origin is not None and self._kept() is self._bundles
 
     def _chunks(self) -> Sequence[Any]:
         if not self._is_streamed():
             return list(self._kept().to_delayed().ravel())
         return [shared(self.origin)] * len(self.lengths)
+
+    def _shape_of(self, number: int) -> tuple[int, int]:
+        return self.lengths[number], self.shape[1]
 
     def _check(self) -> Check:
         return Check(self._places, self.columns, self.limit)
@@ -260,7 +261,7 @@ class DaskRows(Rows):
             self.starts, self.lengths, self._chunks(), strict=False
         ):
             mine = common if alike else shared(kernel.part(int(first), length))
-            given = chunk, mine, check, int(first), length
+            given = chunk, mine, check, int(first), (length, self.shape[1])
             if kernel.n_fields:
                 record, state = absorb(*given)
                 records.append(record)
@@ -282,8 +283,8 @@ class DaskRows(Rows):
             function,
             what=what,
             check=self._check(),
-            starts=self.starts,
-            chunks=(self.lengths, (width,)),
+            starts=self._given_starts,
+            chunks=(self.array.chunks[0], (width,)),
             dtype=dtype,
             meta=np.empty((0, 0), dtype=dtype),
             name=new_name("answer"),

@@ -6,7 +6,9 @@ word.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import CancelledError
 from typing import Any
 
 import numpy as np
@@ -39,7 +41,8 @@ def dask_rows(
 
     if isinstance(X, dask.array.Array):
         return _array_rows(X, columns, Crew(client))
-    if all(hasattr(type(X), name) for name in ("npartitions", "columns", "dtypes")):
+    frame = all(hasattr(type(X), name) for name in ("npartitions", "columns"))
+    if frame and X.ndim == 2:
         return _frame_rows(X, columns, Crew(client))
     raise TypeError(
         f"X is a Dask {type(X).__name__}: pass a Dask array or data frame, with a row "
@@ -54,7 +57,14 @@ def pulled(vector: Any, name: str) -> NDArray:
         f"{name}, a number for each of {vector.shape[0]:,} rows,",
         "Save the model with trueaxis.save(..., training=False), which leaves it out.",
     )
-    return vector.compute()
+    try:
+        return vector.compute()
+    except (ValueError, CancelledError) as error:  # futures that nobody knows any more
+        raise SourceError(
+            f"{name} was left with the workers of a Dask cluster, which does not have "
+            "it any more. Save the model before the cluster is closed, or with "
+            "trueaxis.save(..., training=False), which leaves it out."
+        ) from error
 
 
 def refuse_frames(estimator: Any) -> None:
@@ -163,6 +173,7 @@ def read_by_workers(rows: Rows, client: Any, block_rows: int | None) -> DaskRows
     lengths: list[int] = []
     for part in parts:
         lengths += _cut(part, most)
+    _refuse_unseen(parts, client)
     array = dask.array.map_blocks(
         _read,
         source=rows,
@@ -171,6 +182,19 @@ def read_by_workers(rows: Rows, client: Any, block_rows: int | None) -> DaskRows
         meta=np.empty((0, 0), dtype=rows.dtype),
     )
     return DaskRows(array, rows.names, origin=rows, crew=Crew(client))
+
+
+def _refuse_unseen(parts: Sequence[Any], client: Any) -> None:
+    """Refuse a file that some worker cannot see."""
+    last = parts[-1]
+    watched = last.watched if isinstance(last, ParquetRows) else last.storage
+    for worker, seen in client.run(os.path.exists, str(watched.path)).items():
+        if not seen:
+            raise SourceError(
+                f"The Dask worker {worker} cannot see {watched.path}: workers read the "
+                "files themselves, under the same path as here. Put them where all can "
+                "see them, or start workers here (--workers)."
+            )
 
 
 def _cut(rows: Rows, most: int) -> list[int]:

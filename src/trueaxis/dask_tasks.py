@@ -13,6 +13,7 @@ from trueaxis.changes import Through, Where
 from trueaxis.checking import Check
 from trueaxis.rows import ArrayRows, Kernel, Rows
 from trueaxis.stacked import Section
+from trueaxis.watch import SourceError
 
 
 class Looked(NamedTuple):
@@ -44,32 +45,54 @@ def shared(thing: Any) -> Any:
     return delayed(thing, name=new_name("shared"), traverse=False)
 
 
-def part_of(block: NDArray | Rows, first: int, length: int) -> Rows:
+def part_of(block: Any, first: int, shape: tuple[int, int]) -> Rows:
     """A block that was made, or the rows of files that are it."""
     if isinstance(block, Rows):
-        return Section(block, first, first + length)
-    return ArrayRows(block)
+        return Section(block, first, first + shape[0])
+    return ArrayRows(as_promised(block, shape, first))
 
 
-def read(block: NDArray | Rows, first: int, length: int) -> NDArray:
+def as_promised(block: Any, shape: tuple[int, int], first: int) -> NDArray:
+    """A block, if it is what its collection says that it is."""
+    plain = type(block) is np.ndarray and block.dtype.kind == "f"
+    if plain and block.shape == shape:
+        return block
+    kind = f"{type(block).__name__} ({getattr(block, 'dtype', 'no numbers')})"
+    raise SourceError(
+        f"The block of Dask that begins with row {first:,} is a {kind} of shape "
+        f"{getattr(block, 'shape', '()')}, but was declared to be an ndarray of floats "
+        f"of shape {shape}. Mend what makes it, or what its collection says of it "
+        "(dtype, meta, chunks)."
+    )
+
+
+def read(block: Any, first: int, shape: tuple[int, int]) -> NDArray:
     """All rows of a block."""
-    return part_of(block, first, length).read()
+    return part_of(block, first, shape).read()
 
 
 def absorbed(
-    block: NDArray | Rows, kernel: Kernel, check: Check | None, first: int, length: int
+    block: Any,
+    kernel: Kernel,
+    check: Check | None,
+    first: int,
+    shape: tuple[int, int],
 ) -> tuple[NDArray, Any]:
     """The records of a block, and its state."""
     if check is not None:
         kernel = Through(kernel, Looked(check, first))
-    return part_of(block, first, length).scan(kernel)
+    return part_of(block, first, shape).scan(kernel)
 
 
 def added_up(
-    block: NDArray | Rows, kernel: Kernel, check: Check | None, first: int, length: int
+    block: Any,
+    kernel: Kernel,
+    check: Check | None,
+    first: int,
+    shape: tuple[int, int],
 ) -> Any:
     """The state of a block."""
-    return absorbed(block, kernel, check, first, length)[1]
+    return absorbed(block, kernel, check, first, shape)[1]
 
 
 def merged(kernel: Kernel, states: Sequence[Any]) -> Any:
@@ -90,7 +113,7 @@ def recorded(
 ) -> NDArray:
     """The records of a block, row by row."""
     first = int(starts[block_id[0]])
-    return absorbed(block, what, check, first, len(block))[0].T
+    return absorbed(block, what, check, first, block.shape)[0].T
 
 
 def applied(
@@ -106,6 +129,10 @@ def applied(
     return what(block)
 
 
-def picked(block: NDArray | Rows, index: NDArray[np.intp]) -> NDArray:
+def picked(
+    block: Any, index: NDArray[np.intp], first: int, shape: tuple[int, int]
+) -> NDArray:
     """Some rows of a block, or of files."""
-    return block.take(index) if isinstance(block, Rows) else block[index]
+    if isinstance(block, Rows):
+        return block.take(index)
+    return as_promised(block, shape, first)[index - first]

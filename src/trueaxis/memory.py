@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-SHARE = 0.25  # of what is available: methods need a few copies of what they read
+SHARE = 0.25  # of what is available, for what is needed once or twice
+SHARE_OF_ALL_ROWS = 0.08  # methods that need all rows make up to a dozen copies
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 MEMINFO = Path("/proc/meminfo")
 GROUP = Path("/sys/fs/cgroup")

@@ -19,9 +19,9 @@ BATCH_BYTES = 1 << 24  # less at a time takes longer, more takes memory
 
 
 def parquet_head(path: Path, name: str) -> tuple[int, list[str]]:
-    """Number of rows and names of all columns, numbers or not."""
+    """Number of rows and names of all columns of data, numbers or not."""
     with opened(Watched.of(path, name)) as file:
-        return file.metadata.num_rows, list(file.schema_arrow.names)
+        return file.metadata.num_rows, data_columns(file.schema_arrow)
 
 
 class ParquetRows(Rows):
@@ -50,7 +50,7 @@ class ParquetRows(Rows):
         with opened(self.watched) as file:
             schema, groups = file.schema_arrow, file.metadata
             sizes = [groups.row_group(i).num_rows for i in range(groups.num_row_groups)]
-        self.names = _chosen(schema.names, columns, name)
+        self.names = _chosen(schema, columns, name)
         fields = {field.name: field.type for field in schema}
         self.dtype = _float_type([fields[column] for column in self.names], self)
         # Numbers of the rows with which groups begin, and of all.
@@ -194,9 +194,16 @@ def ahead(items: Iterator[Any]) -> Generator[Any, None, None]:
             yield item
 
 
-def _chosen(
-    known: Sequence[str], columns: Sequence[str] | None, name: str
-) -> tuple[str, ...]:
+def data_columns(schema: Any) -> list[str]:
+    """All columns but the index of the data frame that was written."""
+    written = (schema.pandas_metadata or {}).get("index_columns", [])
+    index = {column for column in written if isinstance(column, str)}
+    index.add("__null_dask_index__")
+    return [name for name in schema.names if name not in index] or list(schema.names)
+
+
+def _chosen(schema: Any, columns: Sequence[str] | None, name: str) -> tuple[str, ...]:
+    known = schema.names if columns is not None else data_columns(schema)
     for column in known if columns is None else columns:
         if list(known).count(column) != 1:
             what = "no column" if column not in known else "two columns"

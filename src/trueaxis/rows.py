@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from trueaxis.memory import refuse_large
+from trueaxis.memory import SHARE_OF_ALL_ROWS, refuse_large
 from trueaxis.progress import SILENT, Advance, passing
 
 # A block of this size stays in a core's own cache while a kernel goes over it
@@ -160,6 +160,7 @@ class Rows:
                 "What was asked for needs all of them at once: use a method that "
                 "weighs rows, such as DSWL, which reads them block by block, or fewer "
                 "rows.",
+                share=SHARE_OF_ALL_ROWS,
             )
         return self.take(np.arange(self.shape[0]))
 

@@ -20,7 +20,7 @@ from trueaxis.rows import ArrayRows, Rows
 from trueaxis.slices import SlicedRows
 from trueaxis.spool import SpooledRows
 from trueaxis.stacked import StackedRows
-from trueaxis.watch import SourceError
+from trueaxis.watch import SourceError, refuse_odd_paths
 
 ENDINGS = (".npy", ".parquet")
 
@@ -93,6 +93,7 @@ def open_rows(
     if is_dask(source):
         return dask_rows(source, columns, client)
     if isinstance(source, (str, os.PathLike)):
+        refuse_odd_paths(str(source))
         files, names = files_of(Path(source))
     elif isinstance(source, (list, tuple)):
         if not source or not all(isinstance(s, (str, os.PathLike)) for s in source):
@@ -104,6 +105,8 @@ def open_rows(
     else:
         rows = _array_rows(source, columns, block_rows)
         return rows if client is None else read_by_workers(rows, client, block_rows)
+    if client is not None:  # workers may have begun elsewhere
+        files = [path.absolute() for path in files]
     parts = [
         _file_rows(path, name, columns, block_rows)
         for path, name in zip(files, names, strict=True)

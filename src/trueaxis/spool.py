@@ -103,7 +103,7 @@ class SpooledRows(Rows):
             raise SourceError(
                 f"Decoding {self.shape[0]:,} rows takes {shown_size(size)} in "
                 f"{folder}, which has {shown_size(free)} left. Set TMPDIR to a folder "
-                "with more, or pass spool=False to decode them in every pass instead."
+                "with more, or in Python pass spool=False to decode them in every pass."
             )
         LOG.info(
             "Decoding %s rows to a temporary file of %s in %s, removed at the end.",

@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 from trueaxis.cells import TableError as TableError
 from trueaxis.conversion import to_numbers
 from trueaxis.faults import option, refuse_missing
+from trueaxis.parquet import data_columns
 from trueaxis.text_tables import read_cells
+from trueaxis.watch import refuse_odd_paths
 
 STANDARD = "-"
 MODEL_HEADER = "header.json"  # as in `archive`, which cannot be imported from here
@@ -117,12 +119,17 @@ def read_table(path: str | Path, choice: Choice | None = None) -> Table:
     choice = choice or Choice()
     name = str(path)
     if name != STANDARD and Path(name).is_dir():
-        raise TableError(f"{name} is a folder: name a file.")
+        raise TableError(
+            f"{name} is a folder, but not of .npy or of Parquet files: name a file."
+        )
+    if name == STANDARD:
+        return _from_text(_read_text(name), name, choice)
+    refuse_odd_paths(name)
     ending = Path(name).suffix.lower()
-    if name != STANDARD and ending in (".npy", ".npz"):
+    if ending in (".npy", ".npz"):
         return _chosen_numbers(*_read_numpy(Path(name)), choice)
-    if name != STANDARD and ending == ".parquet":
-        return _from_cells(*_read_parquet(Path(name)), choice)
+    if ending == ".parquet":
+        return _from_cells(*_read_parquet(Path(name), choice), choice)
     return _from_text(_read_text(name), name, choice)
 
 
@@ -172,7 +179,7 @@ def _from_text(text: str, name: str, choice: Choice) -> Table:
     return replace(table, notes=(*notes, *table.notes))
 
 
-def _read_parquet(path: Path) -> tuple[list[str], list[list[Any]]]:
+def _read_parquet(path: Path, choice: Choice) -> tuple[list[str], list[list[Any]]]:
     try:
         import pyarrow.parquet as parquet
     except ImportError:
@@ -180,8 +187,20 @@ def _read_parquet(path: Path) -> tuple[list[str], list[list[Any]]]:
             f"{path} is a Parquet file, and pyarrow is not installed: pip install "
             "'trueaxis[parquet]', or save it as CSV."
         ) from None
-    table = parquet.read_table(path)
-    return list(table.column_names), [column.to_pylist() for column in table.columns]
+    from pyarrow.types import is_nested
+
+    with open(path, "rb") as file:  # which tells better why it cannot be read
+        table = parquet.ParquetFile(file).read()
+    data = data_columns(table.schema)
+    named = {*(choice.columns or ()), choice.id, choice.label}
+    names = [name for name in table.column_names if name in data or name in named]
+    for field in table.schema:
+        used = field.name in {*names} - {*choice.drop}
+        if used and is_nested(field.type):
+            what = f"Column {field.name!r} has values of type {field.type}. Only"
+            out = f"leave it out (--drop {option([field.name])})."
+            raise TableError(f"{what} numbers can be analysed: {out}")
+    return names, [table.column(name).to_pylist() for name in names]
 
 
 def _read_numpy(path: Path) -> tuple[NDArray, list[str]]:

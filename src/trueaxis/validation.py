@@ -21,7 +21,7 @@ from trueaxis.checking import CheckedRows, check_columns, refuse_nonfinite
 from trueaxis.dask_rows import DaskRows
 from trueaxis.dask_sources import is_dask
 from trueaxis.rows import ArrayRows, Rows
-from trueaxis.sources import open_rows
+from trueaxis.sources import ENDINGS, open_rows
 
 DTYPES = (np.float64, np.float32)
 MOST_COPIES = 1e12  # larger whole numbers are no counts of rows
@@ -73,7 +73,14 @@ def _is_source(X: Any) -> bool:
         if X.mode is None:  # a copy, which lies in memory
             return False
         return X.ndim == 2 and X.dtype.kind in "biuf" and X.size > 0
+    if isinstance(X, (list, tuple)):  # of files, not of cells
+        return len(X) > 0 and all(_names_a_file(item) for item in X)
     return isinstance(X, (Rows, str, os.PathLike)) or is_dask(X)
+
+
+def _names_a_file(item: Any) -> bool:
+    known = isinstance(item, (str, os.PathLike))
+    return known and str(item).lower().endswith(ENDINGS)
 
 
 def _validate_source(estimator: Any, rows: Rows, reset: bool) -> Rows:

@@ -95,6 +95,20 @@ class Watched:
         self.check()
 
 
+def refuse_odd_paths(path: str) -> None:
+    """Refuse addresses and patterns, which are no files."""
+    if "://" in path:
+        raise SourceError(
+            f"{path} is an address: only files are read. Download it, or open it with "
+            "Dask and pass the collection."
+        )
+    if any(sign in path for sign in "*?") and not os.path.exists(path):
+        raise SourceError(
+            f"There is no file {path}, and patterns are not filled in: name the "
+            "folder, or in Python pass the list sorted(glob.glob(...))."
+        )
+
+
 def as_bytes(array: NDArray) -> memoryview:
     """The memory of a contiguous array."""
     return array.reshape(-1).view("u1").data

@@ -1,0 +1,46 @@
+"""Blocks of Dask: where they begin, how many are taken together, what to call them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.raw import of_all
+from trueaxis.rows import Rows
+
+MANY_BLOCKS = 64  # more of them are bundled,
+BUNDLE_BYTES = 1 << 24  # into blocks of up to this size
+
+
+def starts_of(lengths: Sequence[int]) -> NDArray[np.intp]:
+    """Numbers of the rows with which blocks begin, and of all rows."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
+
+
+def bundled(lengths: Sequence[int], row_bytes: int) -> tuple[int, ...]:
+    """Lengths of blocks that neighbours are joined to, if there are many."""
+    if len(lengths) <= MANY_BLOCKS:
+        return tuple(lengths)
+    most = BUNDLE_BYTES // row_bytes
+    bundles: list[int] = []
+    for length in lengths:
+        if bundles and bundles[-1] + length <= most:
+            bundles[-1] += length
+        else:
+            bundles.append(length)
+    return tuple(bundles)
+
+
+class Places(Rows):
+    """Where rows of Dask are, in words."""
+
+    def __init__(self, starts: NDArray[np.intp], dtype: np.dtype, what: str) -> None:
+        self.starts, self.dtype, self.what = starts, dtype, what
+
+    def place(self, row: int, overall: int | None = None) -> str:
+        """Say where a row is."""
+        number = int(self.starts.searchsorted(row, side="right")) - 1
+        within = row - int(self.starts[number])
+        return f"{self.what} {number}, row {within:,}" + of_all(row)
