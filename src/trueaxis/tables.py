@@ -195,8 +195,7 @@ def _read_parquet(path: Path, choice: Choice) -> tuple[list[str], list[list[Any]
     named = {*(choice.columns or ()), choice.id, choice.label}
     names = [name for name in table.column_names if name in data or name in named]
     for field in table.schema:
-        used = field.name in {*names} - {*choice.drop}
-        if used and is_nested(field.type):
+        if field.name in {*names} - {*choice.drop} and is_nested(field.type):
             what = f"Column {field.name!r} has values of type {field.type}. Only"
             out = f"leave it out (--drop {option([field.name])})."
             raise TableError(f"{what} numbers can be analysed: {out}")
