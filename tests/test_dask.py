@@ -753,6 +753,29 @@ def test_an_interrupt_cancels_what_is_left(client, tmp_path, monkeypatch):
     assert later < 90
 
 
+def test_results_that_are_lost_are_made_again(monkeypatch):
+    next_batch, killed = distributed.as_completed.next_batch, []
+
+    def late(self, block=True):
+        batch = next_batch(self, block)
+        if batch and not killed:
+            pids = client.run(os.getpid)
+            killed.extend(pids.values())
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
+            end = time.monotonic() + 30
+            while batch[0].status == "finished" and time.monotonic() < end:
+                time.sleep(0.001)
+        return batch
+
+    with started(2) as client:
+        expected = DSWL(3).fit(da.from_array(X, chunks=(3_000, -1)))
+        monkeypatch.setattr(distributed.as_completed, "next_batch", late)
+        model = DSWL(3).fit(da.from_array(X, chunks=(3_000, -1)))
+        assert np.array_equal(model.components_, expected.components_)
+    assert len(killed) == 2
+
+
 def test_workers_that_die_with_their_results_end_in_words(tmp_path, monkeypatch):
     monkeypatch.setattr(dask_jobs, "PATIENCE", 1.0)
     gathered = dask_jobs.Guard.gathered

@@ -142,11 +142,17 @@ def _from_workers(
                 time.sleep(NAP)
                 continue
             guard.seen = time.monotonic()
+            done = []
             for future in batch:
-                if future.status != "finished":
+                status = future.status
+                if status in ("error", "cancelled"):
                     raise guard.told(future)
-            there = [future for future in batch if numbers[future] < stay]
-            here = [future for future in batch if numbers[future] >= stay]
+                if status == "finished":
+                    done.append(future)
+                else:  # it was done, but by a worker that died since: it is done again
+                    coming.add(future)
+            there = [future for future in done if numbers[future] < stay]
+            here = [future for future in done if numbers[future] >= stay]
             found = guard.gathered(here)
             # What is let go of makes room on its worker.
             yield from [(numbers.pop(future), future) for future in there]
