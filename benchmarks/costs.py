@@ -11,20 +11,21 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from trueaxis import DSWL, open_rows
-from trueaxis.dask_rows import FAN
+from trueaxis.checking import refuse_nonfinite
 from trueaxis.engine.sample import SAMPLE_ROWS
 from trueaxis.rows import ArrayRows, Kernel
+from trueaxis.stacked import Section
 
 FLOAT = 8
 PASSES = 2  # over all rows: weights and subspace, verdicts
 GROUPS = 3  # of rows, whose sums of squares a pass keeps apart
+SOME_ROWS = 1_000_000  # on which parts are timed
 KEPT_PER_ROW = FLOAT + 1  # weight and verdict
-WORKER_BYTES = 40e6  # blocks of 1 MB, buffers, libraries that are loaded on the way
+WORKER_BYTES = 60e6  # blocks of 1 MB, buffers, libraries that are loaded on the way
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,8 @@ class Parts:
     ----------
     start : float
         All that is done on the sample.
-    sums, verdicts : float
-        Per row of the two passes.
+    check, sums, verdicts : float
+        Per row: is it finite; and of the two passes.
     reading : float
         Per byte of a file.
     task : float
@@ -44,6 +45,7 @@ class Parts:
     """
 
     start: float
+    check: float
     sums: float
     verdicts: float
     reading: float
@@ -69,25 +71,21 @@ def timed_passes() -> Iterator[list[float]]:
         ArrayRows.scan_there = scan  # type: ignore[method-assign]
 
 
-def measure(X: np.ndarray, k: int, path: Path, task: float = 0.0) -> Parts:
-    """Time the parts on some rows in memory, and on the file that has them."""
-    best: Parts | None = None
-    for _ in range(3):
-        begin = time.perf_counter()
-        with timed_passes() as (found):
-            DSWL(k).fit(X)
-        whole = time.perf_counter() - begin
-        begin = time.perf_counter()
-        for _ in open_rows(path).blocks():
-            pass
-        read = (time.perf_counter() - begin) / X.nbytes
-        now = Parts(
-            whole - sum(found), found[0] / len(X), found[1] / len(X), read, task
-        )
-        if best is None or now.sums + now.verdicts < best.sums + best.verdicts:
-            best = now
-    assert best is not None
-    return best
+def measure(path: str, k: int, rows: int = SOME_ROWS) -> Parts:
+    """Time the parts on the first rows of a .npy file, in memory and in the file."""
+    X = np.array(np.load(path, mmap_mode="r")[:rows])
+    begin = time.perf_counter()
+    with timed_passes() as found:
+        DSWL(k).fit(X)
+    whole = time.perf_counter() - begin
+    begin = time.perf_counter()
+    for _ in Section(open_rows(path), 0, len(X)).blocks():
+        pass
+    reading = (time.perf_counter() - begin) / X.nbytes
+    begin = time.perf_counter()
+    refuse_nonfinite(ArrayRows(X), None)
+    found.insert(0, time.perf_counter() - begin)
+    return Parts(whole - sum(found), *(part / len(X) for part in found), reading)
 
 
 @dataclass(frozen=True)
@@ -103,8 +101,6 @@ class Costs:
         1 for a fit without Dask.
     block_rows : int
         In a block of Dask.
-    kept : bool
-        Whether the workers keep the blocks, so that they read them once.
     """
 
     n: int
@@ -112,7 +108,6 @@ class Costs:
     parts: Parts
     workers: int = 1
     block_rows: int = 0
-    kept: bool = False
 
     @property
     def blocks(self) -> int:
@@ -121,29 +116,26 @@ class Costs:
 
     def bytes_read(self) -> float:
         """From files, by all together."""
-        return (1 if self.kept else PASSES) * self.n * self.D * FLOAT
+        return PASSES * self.n * self.D * FLOAT
 
     def seconds(self, *, in_memory: bool = False) -> float:
         """From beginning to end."""
         p = self.parts
-        work = self.n * (p.sums + p.verdicts)
+        work = self.n * (p.check + p.sums + p.verdicts)
         if not in_memory:
             work += self.bytes_read() * p.reading
         return p.start + work / self.workers + PASSES * self.blocks * p.task
 
     def bytes_sent(self) -> float:
-        """Over the network, to workers that merge and to the client."""
+        """Over the network, to workers that merge and to the client.
+
+        Neighbours are as a rule read by the same worker, which merges them; then the
+        sums of workers meet.
+        """
         sums = GROUPS * FLOAT * self.D**2
-        # Of the sums that are merged at a time, those of other workers travel.
-        away = 1 - 1 / min(self.workers, FAN)
-        merged = sum(self.blocks / FAN**level for level in range(8))
         sample = max(SAMPLE_ROWS, 4 * self.D) * self.D * FLOAT
-        return sums * (merged * away + 1) + sample
+        return sums * min(2 * self.workers + 1, self.blocks + 1) + sample
 
     def bytes_held(self) -> float:
         """By a worker, beyond its interpreter."""
-        held = WORKER_BYTES + KEPT_PER_ROW * self.n / self.workers
-        if self.kept:
-            block = self.block_rows * self.D * FLOAT
-            held += block + self.n / self.workers * self.D * FLOAT
-        return held
+        return WORKER_BYTES + KEPT_PER_ROW * self.n / self.workers

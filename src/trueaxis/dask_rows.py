@@ -31,6 +31,7 @@ from trueaxis.progress import heard
 from trueaxis.rows import Kernel, Rows
 
 FAN = 8  # sums that are merged at a time
+FILE_PASSES = 2  # over files, before workers keep what they read
 
 
 class DaskRows(Rows):
@@ -82,6 +83,7 @@ class DaskRows(Rows):
         self._places: Rows = places if origin is None else origin
         self._checked = False
         self._held: Any = None
+        self._passes = 0
 
     def blocks(self) -> Iterator[tuple[int, NDArray]]:
         """Yield (number of the first row, block), in order, one at a time."""
@@ -214,7 +216,7 @@ class DaskRows(Rows):
 
     def close(self) -> None:
         """Let go of the blocks that workers keep."""
-        self._held = None
+        self._held, self._passes = None, 0
         self.crew.part()
 
     def __enter__(self) -> DaskRows:
@@ -223,8 +225,13 @@ class DaskRows(Rows):
         return super().__enter__()
 
     def _kept(self) -> Any:
-        """The array; kept by the workers, if somebody holds it and there is room."""
-        if self._held is None and self._holders:
+        """The array; kept by the workers, if somebody holds it and there is room.
+
+        Files can be read twice in less time than memory takes to be filled: only who
+        reads them more often keeps them.
+        """
+        worth_it = self.origin is None or self._passes > FILE_PASSES
+        if self._held is None and self._holders and worth_it:
             self._held = self.crew.kept(self._bundles)
         return self._bundles if self._held is None else self._held
 
@@ -250,6 +257,7 @@ class DaskRows(Rows):
         """
         from dask.delayed import delayed
 
+        self._passes += 1
         absorb = delayed(absorbed, pure=False, nout=2)
         add_up = delayed(added_up, pure=False)
         merge = delayed(merged, pure=False)
