@@ -153,8 +153,7 @@ class SpooledRows(Rows):
 def _reserve(file: IO[bytes], size: int) -> None:
     """Have the disk set the space aside.
 
-    A full disk shows before anything is decoded; and to find room for each block when
-    it is written can take several times as long as writing it.
+    A full disk shows before anything is decoded, and writing has room to go to.
     """
     if not hasattr(os, "posix_fallocate"):
         return
