@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.rows import Kernel, Rows
+from trueaxis.rows import Kernel, Rows, WrappedRows
 
 Where = slice | NDArray[np.intp]  # which rows a block has
 
@@ -45,13 +45,12 @@ class Through(Kernel):
         return Through(kernel, change)
 
 
-class ChangedRows(Rows):
+class ChangedRows(WrappedRows):
     """Rows as they are after a change that is made block by block."""
 
     def __init__(self, rows: Rows, change: Change) -> None:
-        self.rows, self.change = rows, change
-        self.shape, self.dtype = rows.shape, rows.dtype
-        self.in_memory = rows.in_memory
+        super().__init__(rows)
+        self.change = change
 
     def blocks(self) -> Iterator[tuple[int, NDArray]]:
         """Yield (number of the first row, block), in order."""
@@ -66,24 +65,9 @@ class ChangedRows(Rows):
         """Copy the rows with these numbers, in the order of `index`."""
         return self.change(self.rows.take(index), index)
 
-    def place(self, row: int, overall: int | None = None) -> str:
-        """Say where a row is."""
-        return self.rows.place(row, overall)
-
     def beside(self, vector: Any) -> Any:
         """What there is one of for every row, kept in the way that the rows are."""
         return self.rows.beside(vector)
-
-    def close(self) -> None:
-        """Give up what reading needs."""
-        self.rows.close()
-
-    def __enter__(self) -> ChangedRows:
-        self.rows.__enter__()
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self.rows.__exit__(*raised)
 
 
 class StandIn(NamedTuple):

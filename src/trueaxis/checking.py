@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.changes import ChangedRows
-from trueaxis.rows import Kernel, Rows
+from trueaxis.rows import Kernel, Rows, WrappedRows
 
 
 def refuse_nonfinite(rows: Rows, names: Sequence[Any] | None) -> None:
@@ -100,7 +100,7 @@ class Check(NamedTuple):
             tell_overflow(self.places, block, index, self.limit)
 
 
-class CheckedRows(Rows):
+class CheckedRows(WrappedRows):
     """Rows that are checked when they are read for the first time.
 
     Parameters
@@ -111,9 +111,8 @@ class CheckedRows(Rows):
     """
 
     def __init__(self, rows: Rows, names: Sequence[Any] | None = None) -> None:
-        self.rows = rows
-        self.shape, self.dtype, self.names = rows.shape, rows.dtype, rows.names
-        self.in_memory = rows.in_memory
+        super().__init__(rows)
+        self.names = rows.names
         self.limit: float = np.inf
         self._columns = names if rows.names is None else rows.names
         self._checked = 0  # rows from the first on
@@ -132,21 +131,6 @@ class CheckedRows(Rows):
         out = self.rows.take(index)
         self._check(out, index)
         return out
-
-    def place(self, row: int, overall: int | None = None) -> str:
-        """Say where a row is."""
-        return self.rows.place(row, overall)
-
-    def close(self) -> None:
-        """Give up what reading needs."""
-        self.rows.close()
-
-    def __enter__(self) -> CheckedRows:
-        self.rows.__enter__()
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self.rows.__exit__(*raised)
 
     def _check(self, block: NDArray, index: NDArray) -> None:
         Check(self, self._columns, self.limit)(block, index)

@@ -14,11 +14,6 @@ MANY_BLOCKS = 64  # more of them are bundled,
 BUNDLE_BYTES = 1 << 24  # into blocks of up to this size
 
 
-def starts_of(lengths: Sequence[int]) -> NDArray[np.intp]:
-    """Numbers of the rows with which blocks begin, and of all rows."""
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
-
-
 def bundled(lengths: Sequence[int], row_bytes: int) -> tuple[int, ...]:
     """Lengths of blocks that neighbours are joined to, if there are many."""
     if len(lengths) <= MANY_BLOCKS:

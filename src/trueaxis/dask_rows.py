@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from trueaxis.checking import Check
-from trueaxis.dask_blocks import Places, bundled, starts_of
+from trueaxis.dask_blocks import Places, bundled
 from trueaxis.dask_jobs import Crew
 from trueaxis.dask_tasks import (
     absorbed,
@@ -28,7 +28,7 @@ from trueaxis.dask_tasks import (
 )
 from trueaxis.memory import refuse_large
 from trueaxis.progress import heard
-from trueaxis.rows import Kernel, Rows
+from trueaxis.rows import Kernel, Rows, starts_of
 
 FAN = 8  # sums that are merged at a time
 FILE_PASSES = 2  # over files, before workers keep what they read

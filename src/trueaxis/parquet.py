@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.raw import of_all
-from trueaxis.rows import Rows, rows_per_block
+from trueaxis.rows import Rows, rows_per_block, starts_of
 from trueaxis.watch import SourceError, Watched
 
 BATCH_BYTES = 1 << 24  # less at a time takes longer, more takes memory
@@ -54,7 +54,7 @@ class ParquetRows(Rows):
         fields = {field.name: field.type for field in schema}
         self.dtype = _float_type([fields[column] for column in self.names], self)
         # Numbers of the rows with which groups begin, and of all.
-        self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+        self.starts = starts_of(sizes)
         self.shape = (int(self.starts[-1]), len(self.names))
         self.block_rows = block_rows or rows_per_block(self.shape[1], self.dtype)
 

@@ -8,7 +8,7 @@ those that read files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
@@ -242,3 +242,32 @@ class ArrayRows(Rows):
     def take(self, index: NDArray[np.intp]) -> NDArray:
         """Copy the rows with these numbers, in the order of `index`."""
         return self.array[index]
+
+
+class WrappedRows(Rows):
+    """Rows of a source that are seen otherwise; who holds them holds the source."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self.shape, self.dtype = rows.shape, rows.dtype
+        self.in_memory = rows.in_memory
+
+    def place(self, row: int, overall: int | None = None) -> str:
+        """Say where a row is."""
+        return self.rows.place(row, overall)
+
+    def close(self) -> None:
+        """Give up what reading needs."""
+        self.rows.close()
+
+    def __enter__(self) -> Self:
+        self.rows.__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self.rows.__exit__(*raised)
+
+
+def starts_of(lengths: Sequence[int]) -> NDArray[np.intp]:
+    """Numbers of the rows with which parts begin, and of all rows."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)

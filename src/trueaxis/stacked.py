@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.rows import Rows
+from trueaxis.rows import Rows, starts_of
 
 
 class StackedRows(Rows):
@@ -16,8 +16,7 @@ class StackedRows(Rows):
     def __init__(self, parts: Sequence[Rows]) -> None:
         self.parts = list(parts)
         self.names = next((part.names for part in parts if part.names), None)
-        lengths = [part.shape[0] for part in parts]
-        self.starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
+        self.starts = starts_of([part.shape[0] for part in parts])
         self.shape = (int(self.starts[-1]), parts[0].shape[1])
         filled = [part for part in parts if part.shape[0]]
         self.dtype = np.result_type(*(part.dtype for part in filled or parts))

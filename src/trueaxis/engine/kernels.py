@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,7 +159,21 @@ class Together(Kernel):
         return self.one.merge(state[0], other[0]), self.two.merge(state[1], other[1])
 
 
-class Sweep(Kernel):
+class Rolled(Kernel):
+    """A kernel that knows of single rows no more than how often they count."""
+
+    roll: Roll
+
+    def part(self, first: int, n: int) -> Self:
+        """The kernel for n rows from row `first` on."""
+        if self.roll.counts is None:
+            return self
+        part = copy.copy(self)
+        part.roll = self.roll.part(first, n)
+        return part
+
+
+class Sweep(Rolled):
     """The fused pass: look at the rows, weigh them, add up their moments.
 
     Parameters
@@ -191,14 +205,6 @@ class Sweep(Kernel):
         # v and s are both sums of squared scores, with these factors.
         inverse = 1.0 / subspace.floored_variances()
         self._factors = np.column_stack([np.ones_like(inverse), inverse])
-
-    def part(self, first: int, n: int) -> Sweep:
-        """The kernel for n rows from row `first` on."""
-        if self.roll.counts is None:
-            return self
-        part = copy.copy(self)
-        part.roll = self.roll.part(first, n)
-        return part
 
     def start(self) -> Sums:
         """Return an empty state."""

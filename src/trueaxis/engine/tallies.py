@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.engine.kernels import Sums, Sweep
+from trueaxis.engine.kernels import Rolled, Sums, Sweep
 from trueaxis.engine.roll import EVERYONE, Roll
 from trueaxis.engine.rules import Rule, View
 from trueaxis.engine.subspace import Subspace
@@ -76,7 +76,7 @@ class LogSum:
             self.top = top
 
 
-class LogWeights(Kernel):
+class LogWeights(Rolled):
     """What a row-local rule makes of every row, and the sum of it.
 
     The record holds log-weights of all copies of a row together, -inf of rows that do
@@ -89,13 +89,6 @@ class LogWeights(Kernel):
     def __init__(self, state: Subspace, rule: Rule, roll: Roll = EVERYONE) -> None:
         self.sweep = Sweep(state)
         self.rule, self.roll = rule, roll
-
-    def part(self, first: int, n: int) -> LogWeights:
-        """The kernel for n rows from row `first` on."""
-        if self.roll.counts is None:
-            return self
-        roll = self.roll.part(first, n)
-        return LogWeights(self.sweep.subspace, self.rule, roll)
 
     def start(self) -> tuple[Sums, LogSum]:
         """Return an empty state."""
@@ -121,7 +114,7 @@ class LogWeights(Kernel):
         return sums, total
 
 
-class Within(Kernel):
+class Within(Rolled):
     """Whether rows count and lie within cut-offs, and how many do."""
 
     n_fields = 1
@@ -131,13 +124,6 @@ class Within(Kernel):
     def __init__(self, subspace: Subspace, cuts: Cuts, roll: Roll = EVERYONE) -> None:
         self.sweep = Sweep(subspace)
         self.cuts, self.roll = cuts, roll
-
-    def part(self, first: int, n: int) -> Within:
-        """The kernel for n rows from row `first` on."""
-        if self.roll.counts is None:
-            return self
-        roll = self.roll.part(first, n)
-        return Within(self.sweep.subspace, self.cuts, roll)
 
     def start(self) -> list[Any]:
         """Return an empty state."""
