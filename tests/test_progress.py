@@ -19,7 +19,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import trueaxis
-from trueaxis import DSWL, METHODS, bars, open_rows, show_progress
+from trueaxis import DSWL, METHODS, bars, open_rows, show_progress, spool
 from trueaxis.datasets import planted
 from trueaxis.engine.kernels import Sweep
 from trueaxis.engine.starts import equal_weights
@@ -82,7 +82,8 @@ def source(request, X, tmp_path):
     return open_rows(tmp_path / "x.parquet", spool=request.param == "spool")
 
 
-def test_every_pass_of_a_fit_is_told_to_its_last_row(source):
+def test_every_pass_of_a_fit_is_told_to_its_last_row(source, monkeypatch):
+    monkeypatch.setattr(spool, "FREE_READS", 0)
     listener = Listener()
     with heard_by(listener):
         model = DSWL(3).fit(source)
@@ -185,6 +186,7 @@ def test_an_interrupt_ends_other_work_at_once(what, X):
 def test_an_interrupt_ends_decoding_at_once(X, tmp_path, monkeypatch):
     write_parquet(tmp_path / "x.parquet", X)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(spool, "FREE_READS", 0)
     rows, listener = open_rows(tmp_path / "x.parquet", block_rows=100), Listener()
     inner, given = rows.rows.blocks, []
 
@@ -266,9 +268,9 @@ def quiet():
 # The command line with blocks that take their time, and files that are large early.
 SLOW = """
 import sys, time
-from trueaxis import bars, streaming
+from trueaxis import bars, spool, streaming
 from trueaxis.checking import CheckedRows
-bars.PATIENCE, streaming.LARGE_BYTES = 0.05, 0
+bars.PATIENCE, streaming.LARGE_BYTES, spool.FREE_READS = 0.05, 0, 0
 read = CheckedRows.blocks
 
 def slowly(self):

@@ -15,7 +15,7 @@ from trueaxis.raw import of_all
 from trueaxis.rows import Rows, rows_per_block, starts_of
 from trueaxis.watch import SourceError, Watched
 
-BATCH_BYTES = 1 << 24  # less at a time takes longer, more takes memory
+BATCH_BYTES = 1 << 25  # less at a time takes longer, more takes memory
 
 
 def parquet_head(path: Path, name: str) -> tuple[int, list[str]]:
@@ -117,7 +117,9 @@ class ParquetRows(Rows):
     def _decoded(self, file: Any, groups: Sequence[int]) -> Iterator[tuple[int, Any]]:
         import pyarrow
 
-        batch_rows = max(1, BATCH_BYTES // (self.shape[1] * self.dtype.itemsize))
+        # Whole blocks, none of a few rows.
+        block_bytes = self.block_rows * self.shape[1] * self.dtype.itemsize
+        batch_rows = self.block_rows * max(1, BATCH_BYTES // block_bytes)
         for group in groups:
             first, last = (int(row) for row in self.starts[group : group + 2])
             try:
@@ -125,7 +127,7 @@ class ParquetRows(Rows):
                     batch_rows,
                     row_groups=[group],
                     columns=list(self.names),
-                    use_threads=False,
+                    use_threads=True,
                 ):
                     yield first, batch
                     first += batch.num_rows

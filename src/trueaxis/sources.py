@@ -45,9 +45,9 @@ def open_rows(
     columns : sequence of str or int, optional
         Those to read: names in Parquet files, numbers otherwise.
     spool : bool, default=True
-        Decode Parquet once, to a temporary file of plain numbers (in TMPDIR) that goes
-        when the work is done, if it is read more than once; with False it is decoded
-        anew in every pass.
+        Parquet that is read more than three times, as by methods that iterate, is
+        decoded to a temporary file of plain numbers (in TMPDIR) that goes when the work
+        is done; with False it is decoded anew in every pass.
     block_rows : int, optional
         Rows to read at a time; if not given about 1 MB of them, or 64 MB by workers.
     client : distributed.Client, optional
@@ -58,7 +58,7 @@ def open_rows(
     Rows
         Nothing has been read yet but what the files say about themselves. In a `with`
         statement a spool serves all that is done inside; else it is made anew by every
-        `fit`.
+        `fit` that needs one.
 
     Examples
     --------

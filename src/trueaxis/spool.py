@@ -1,4 +1,4 @@
-"""SPOOL: rows that are slow to decode, written once as plain numbers.
+"""SPOOL: rows that are slow to decode, written as plain numbers when read often.
 
 The file has no name (or, on Windows, goes with its last handle): whatever happens to
 the process, nothing is left behind.
@@ -28,6 +28,9 @@ from trueaxis.watch import Read, SourceError, as_bytes, fill
 
 LOG = logging.getLogger("trueaxis")
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# Writing a spool costs as much as decoding some times: a default fit of DSWL, which
+# picks its sample and makes two passes, is over before that is made good.
+FREE_READS = 3
 
 
 class Spool:
@@ -50,12 +53,10 @@ class Spool:
 
 
 class SpooledRows(Rows):
-    """Rows that are decoded once, and read as plain numbers from then on.
+    """Rows that are decoded a few times, and read as plain numbers from then on.
 
-    What reads all rows in order may be content with that, as `predict` is: the spool is
-    written by whatever comes next, or at once for whoever wants rows out of order, as
-    every fit does first. It lives until the last `with` that holds these rows ends; a
-    fit is one.
+    The spool is written when the rows are read more often than `FREE_READS` times. It
+    lives until the last `with` that holds these rows ends; a fit is one.
 
     Parameters
     ----------
@@ -70,18 +71,15 @@ class SpooledRows(Rows):
         self.block_rows = block_rows
         self._spooled: RawRows | None = None
         self._file: IO[bytes] | None = None
-        self._was_read = False
+        self._reads = 0
 
     def blocks(self) -> Iterator[tuple[int, NDArray]]:
         """Yield (number of the first row, block), in order."""
-        if self._was_read or self._spooled is not None:
-            return self._decoded().blocks()
-        self._was_read = True
-        return self.rows.blocks()
+        return self._source().blocks()
 
     def take(self, index: NDArray[np.intp]) -> NDArray:
         """Copy the rows with these numbers into memory, in the order of `index`."""
-        return self._decoded().take(index)
+        return self._source().take(index)
 
     def place(self, row: int, overall: int | None = None) -> str:
         """Say where a row is."""
@@ -89,14 +87,18 @@ class SpooledRows(Rows):
 
     def close(self) -> None:
         """Remove the spool; the rows are decoded anew when they are read again."""
-        self._spooled, self._was_read = None, False
+        self._spooled, self._reads = None, 0
         if self._file is not None:
             self._file.close()
             self._file = None
 
+    def _source(self) -> Rows:
+        if self._spooled is None and self._reads >= FREE_READS:
+            self._spooled = self._decoded()
+        self._reads += 1
+        return self._spooled or self.rows
+
     def _decoded(self) -> RawRows:
-        if self._spooled is not None:
-            return self._spooled
         folder, size = tempfile.gettempdir(), self._size()
         free = shutil.disk_usage(folder).free
         if size > free:
@@ -118,11 +120,10 @@ class SpooledRows(Rows):
         self._file = file
         # Rows that are read outside of any `with` give their spool back as they go.
         weakref.finalize(self, file.close)
-        self._spooled = RawRows(
+        return RawRows(
             Spool(file), "The spool", 0, self.shape, self.dtype,
             block_rows=self.block_rows,
         )  # fmt: skip
-        return self._spooled
 
     def _write(self, file: IO[bytes], folder: str) -> None:
         with self._room(folder):
