@@ -729,9 +729,7 @@ def test_a_spool_goes_after_an_error(what, folder, spools, at_once, monkeypatch)
     assert [file.closed for file in spools] == [True]
 
 
-def test_a_spool_goes_after_an_error_while_it_is_written(
-    X, tmp_path, spools, at_once
-):
+def test_a_spool_goes_after_an_error_while_it_is_written(X, tmp_path, spools, at_once):
     path = tmp_path / "x.parquet"
     write_parquet(path, X)
     rows = open_rows(path)
