@@ -23,7 +23,13 @@ from trueaxis.engine.starts import (
     outlyingness,
     shortest_variance,
 )
-from trueaxis.engine.subspace import Subspace, solve, solve_from, subspace_change
+from trueaxis.engine.subspace import (
+    Subspace,
+    orthonormal,
+    solve,
+    solve_from,
+    subspace_change,
+)
 from trueaxis.engine.trim import without_leverage
 from trueaxis.rows import ArrayRows
 
@@ -157,6 +163,38 @@ def test_discrete_columns_are_those_with_ties():
     )
     np.testing.assert_array_equal(discrete_columns(X), [False, True, False])
     np.testing.assert_array_equal(separable_columns(X), [True, False, True])
+
+
+@pytest.mark.parametrize("n", [12, 21, 64, 65, 200, 1000, 3001])
+def test_discrete_columns_are_those_that_counting_finds(n):
+    rng = np.random.default_rng(n)
+    smooth, i = rng.normal(size=n), np.arange(n)
+    columns = [rng.integers(0, levels, n) for levels in (2, 9, 10, 11, 12, 40, 500)]
+    for share in (0.3, 0.32, 0.35, 0.4, 0.6, 1.0):
+        columns.append(np.where(rng.random(n) < share, 0.5, smooth))
+        columns.append(np.where(i < share * n, 0.5, smooth))  # in one stretch
+    for period in (2, 3, 5):  # every other row, every third
+        for offset in range(period):
+            columns.append(np.where(i % period == offset, 0.5, smooth))
+            columns.append(np.where(i % period == offset, smooth, 0.5))
+    for column in columns:
+        _, counts = np.unique(column, return_counts=True)
+        few = n > 20 and len(counts) <= 10
+        # A value of more than a third holds some quartile, or lies between two.
+        quartiles = np.sort(column)[[int(q * (n - 1)) for q in (0.25, 0.5, 0.75)]]
+        shared = max((column == quartile).mean() for quartile in quartiles) > 1 / 3
+        assert discrete_columns(column[:, None])[0] == (few or shared)
+
+
+def test_the_nearest_orthonormal_basis():
+    rng = np.random.default_rng(0)
+    for k, D in ((1, 1), (3, 8), (40, 100), (7, 7)):
+        basis = np.linalg.qr(rng.standard_normal((D, k)))[0].T
+        for away in (0.0, 1e-12, 1e-5, 0.01, 0.1, 1.0, 100.0):
+            B = basis + away / np.sqrt(k) * rng.standard_normal((k, D))
+            U, _, Vt = np.linalg.svd(B, full_matrices=False)
+            np.testing.assert_allclose(orthonormal(B), U @ Vt, atol=1e-12)
+    assert orthonormal(np.empty((0, 5))).shape == (0, 5)
 
 
 def test_a_mostly_discrete_table_has_no_separable_columns():

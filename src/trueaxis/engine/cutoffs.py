@@ -30,6 +30,8 @@ UNHEARD = 4.5  # beyond this many deviations of its shoulder
 NORMAL_90 = 1.2816  # upper decile of a normal
 TIE = 1 / 3  # a column is discrete if one value holds more of the bulk than this,
 LEVELS = 10  # or if it has no more values than these;
+SCREENED = 64  # rows in which that shows first
+GOLDEN = 0.6180339887498949
 MOSTLY = 1 / 3  # a table is if more of its columns are than this
 BORDERLINE = 0.02  # share of columns that may turn discrete with the rows that are left
 POINT = 0.9  # share of the rows that, if they are copies of one, leave no other regular
@@ -185,8 +187,12 @@ def _bulk_of(cloud: Cloud, which: Which, rows: NDArray) -> NDArray[np.bool_]:
 
 def most_copied(table: NDArray) -> NDArray[np.bool_]:
     """Rows that equal the median of every column: copies of one, if they are many."""
-    middle = np.partition(table, len(table) // 2, axis=0)[len(table) // 2]
-    return (table == middle).all(axis=1)
+    copies = np.ones(len(table), dtype=bool)
+    for column in table.T:  # mostly the first one tells that there are none
+        copies &= column == np.partition(column, len(column) // 2)[len(column) // 2]
+        if not copies.any():
+            break
+    return copies
 
 
 def columnwise(table: NDArray, rows: NDArray) -> NDArray[np.float64]:
@@ -256,15 +262,19 @@ def valley(z: NDArray) -> int:
 def discrete_columns(table: NDArray) -> NDArray[np.bool_]:
     """Columns of few values, or with a value that a third of the rows share."""
     n = len(table)
+    # Either shows in some rows already, unless there is a pattern in how they are
+    # chosen: the golden ratio has none.
+    some = table
+    if n > SCREENED:
+        some = table[(np.arange(SCREENED) * GOLDEN % 1.0 * n).astype(int)]
+    tied = (np.diff(np.sort(some, axis=0), axis=0) == 0).any(axis=0)
     out = np.zeros(table.shape[1], dtype=bool)
     places = [int(q * (n - 1)) for q in (0.25, 0.5, 0.75)]
-    for values in np.partition(table, places, axis=0)[places]:
-        out |= (table == values).mean(axis=0) > TIE
-    if n > 2 * LEVELS:
-        some = np.sort(table[:: max(1, n // 200)], axis=0)  # most show in a few rows
-        few = (np.diff(some, axis=0) > 0).sum(axis=0) < LEVELS
-        for column in np.flatnonzero(few & ~out):
-            out[column] = len(np.unique(table[:, column])) <= LEVELS
+    for column in np.flatnonzero(tied):
+        values = np.sort(table[:, column])
+        shares = [(values == values[place]).mean() for place in places]
+        few = n > 2 * LEVELS and (np.diff(values) > 0).sum() < LEVELS
+        out[column] = few or max(shares) > TIE
     return out
 
 

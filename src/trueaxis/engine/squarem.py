@@ -73,5 +73,4 @@ def extrapolate(
 
 
 def _turned(basis: NDArray, onto: NDArray) -> NDArray[np.float64]:
-    U, _, Vt = np.linalg.svd(onto @ basis.T)
-    return (U @ Vt) @ basis
+    return orthonormal(onto @ basis.T) @ basis

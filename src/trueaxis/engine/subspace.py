@@ -18,6 +18,8 @@ from trueaxis.engine.moments import Moments
 # Variances below this share of the total are rounding: a direction without variance
 # must not turn the noise of a projection into a distance.
 VARIANCE_FLOOR = 1e-20
+NEARLY_ORTHONORMAL = 0.5  # what lacks, for steps that converge,
+NO_MORE_STEPS = 1e-8  # and that one more step reduces to rounding
 ROUNDINGS = 8
 
 
@@ -117,8 +119,16 @@ def _measured(axes: NDArray, variances: NDArray, moments: Moments) -> Subspace:
 
 def orthonormal(B: NDArray) -> NDArray[np.float64]:
     """The nearest basis with orthonormal rows."""
-    U, _, Vt = np.linalg.svd(B, full_matrices=False)
-    return U @ Vt
+    while True:
+        lacks = np.eye(len(B)) - B @ B.T
+        size = np.linalg.norm(lacks)
+        if not size < NEARLY_ORTHONORMAL:
+            U, _, Vt = np.linalg.svd(B, full_matrices=False)
+            return U @ Vt
+        # Newton's steps square what is lacking, for a tenth of the time.
+        B = B + 0.5 * (lacks @ B)
+        if size < NO_MORE_STEPS:
+            return B
 
 
 def top_eigen(scatter: NDArray, k: int) -> tuple[NDArray, NDArray]:
@@ -135,7 +145,7 @@ def top_eigen(scatter: NDArray, k: int) -> tuple[NDArray, NDArray]:
         return np.eye(k, D), np.zeros(k)
     # Scaled to 1 and computed exactly, not by power iterations, which go wrong on
     # small spectral gaps. Divide and conquer is faster unless few vectors are wanted.
-    if 10 * k < D:
+    if 7 * k < D:
         values, vectors = scipy.linalg.eigh(
             scatter / size,
             subset_by_index=[D - k, D - 1],
