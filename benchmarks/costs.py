@@ -25,7 +25,7 @@ PASSES = 2  # over all rows: weights and subspace, verdicts
 GROUPS = 3  # of rows, whose sums of squares a pass keeps apart
 SOME_ROWS = 1_000_000  # on which parts are timed
 KEPT_PER_ROW = FLOAT + 1  # weight and verdict
-WORKER_BYTES = 60e6  # blocks of 1 MB, buffers, libraries that are loaded on the way
+WORKER_BYTES = 35e6  # blocks of 1 MB, buffers, libraries that are loaded on the way
 
 
 @dataclass(frozen=True)
