@@ -12,7 +12,13 @@ from trueaxis.engine.dimension import above_noise, choose_dimension
 from trueaxis.engine.finish import truncation
 from trueaxis.engine.iterate import iterate
 from trueaxis.engine.moments import Moments
-from trueaxis.engine.peel import cleave, heterogeneity, split_along
+from trueaxis.engine.peel import (
+    bending,
+    cleave,
+    heterogeneity,
+    longest_axes,
+    split_along,
+)
 from trueaxis.engine.reweighted import ReweightedStep, look
 from trueaxis.engine.rules import EntropyRule
 from trueaxis.engine.sample import draw_sample
@@ -212,6 +218,68 @@ def test_a_split_is_where_two_normals_meet():
     one_cloud = split_along(rng.standard_normal((400, 1)), np.ones((1, 1)), 1)
     assert one_cloud[0].gain > -0.2
     assert split_along(np.ones((50, 1)), np.ones((1, 1)), 1) == []
+
+
+def shifted(n, D, factors, seed, share=0.2, by=1.0):
+    """Many factors and noise; a share of the rows lies elsewhere, as wide as the rest.
+
+    `by` is in units of the length of a row.
+    """
+    rng = np.random.default_rng(seed)
+    spread = np.linspace(3, 1.5, factors)
+    axes = np.linalg.qr(rng.standard_normal((D, factors + 1)))[0].T
+    X = (rng.standard_normal((n, factors)) * spread) @ axes[:factors]
+    X += 0.3 * rng.standard_normal((n, D))
+    bad = np.arange(n) < share * n
+    X[bad] += by * np.sqrt((spread**2).sum() + 0.09 * D) * axes[factors]
+    return X, bad
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2, 0.35])
+@pytest.mark.parametrize(
+    ("n", "D", "k"), [(200, 500, 40), (200, 500, 10), (300, 90, 9)]
+)
+def test_a_group_that_bends_an_axis_among_many_is_found(n, D, k, share):
+    # Along 40 axes of like length its rows are not far out, and a component explains
+    # them: plain PCA's first.
+    X, bad = shifted(n, D, 40, seed=k, share=share)
+    model = DSWL(k).fit(X)
+    assert not model.support_[bad].any()
+    assert model.support_[~bad].mean() > 0.9
+    new, bad = shifted(n, D, 40, seed=k, share=share)  # the same axes
+    assert (model.predict(new)[bad] == -1).all()
+    clean, _ = shifted(n, D, 40, seed=k, share=0)
+    assert DSWL(k).fit(clean).support_.mean() > 0.93
+
+
+def test_one_cloud_bends_no_axis():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        t = np.linspace(0, 20, 300)[:, None]
+        for X in (
+            rng.standard_normal((25 + seed, 200)),
+            rng.standard_normal((60, 5)),
+            rng.standard_t(2, (100, 30)),
+            rng.exponential(size=(80, 20)),
+            rng.uniform(size=(300, 3)),
+            3 * np.sin(t + [[0, 1, 2]]) + 0.1 * rng.standard_normal((300, 3)),
+            4 * rng.beta(0.5, 0.5, (200, 2)),
+            np.ones((40, 3)),
+        ):
+            assert bending(X, directions(X, rng)) is None
+    assert bending(np.ones((40, 3)), np.empty((3, 0))) is None
+
+
+@pytest.mark.parametrize("unit", [1e-140, 1.0, 1e140])
+def test_what_bends_an_axis_is_a_group_in_any_unit(unit):
+    X, bad = shifted(200, 100, 30, seed=0)
+    X = unit * X
+    split = bending(X, directions(X, np.random.default_rng(0)))
+    np.testing.assert_array_equal(split.larger, ~bad)
+    np.testing.assert_array_equal(split.keeps(X), ~bad)
+    axes = longest_axes(X, directions(X, np.random.default_rng(0)))
+    exact = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][0]
+    assert abs(exact @ axes[:, 0]) > 1 - 1e-9
 
 
 def test_a_near_cluster_is_cleaved_and_one_cloud_is_not():

@@ -170,6 +170,7 @@ class Fitting:
             enough.append(SAMPLE_TOL)
         if self.reweight and S.shape[1] >= MANY_DIMENSIONS:
             enough.append(plan.tol**0.5)
+            plan = replace(plan, rough=plan.tol ** (1 / 3))
         plan = replace(plan, tol=max(enough))
         if self.uniform:
             start = equal_weights(ArrayRows(S), plan.k)

@@ -29,8 +29,10 @@ MANY_COLUMNS, SHARPENED_OF_MANY = 300, 3  # sharpening costs an eigenproblem eac
 # sharpened into a split of its own.
 PROMISING = {"few rows": -0.3, "many rows": 0.0}
 MANY_ROWS_PER_COLUMN = 10
+LONGEST, POWERS = 3, 8  # axes of the whole cloud, and power steps to find them
 CLEAR = -1.0  # gain from which a split is believed,
-APART = 2.5  # if the medians are so many sums of both spreads apart: a tail is not
+APART = 2.5  # if the medians are so many sums of both spreads apart: a tail is not;
+FAR_APART = 5.0  # if so many, whatever fit explains both
 NORMAL_IQR = 1.349
 LEAST_ROWS = 25  # fewer can be split along some direction whatever they are
 
@@ -133,6 +135,31 @@ def cleave(
     whole = split_along(S, clearest.direction[:, None], 1)
     clear = whole and whole[0].gain <= CLEAR and whole[0].apart >= APART
     return whole[0] if clear else None
+
+
+def bending(S: NDArray, directions: NDArray) -> Split | None:
+    """A group that stands apart along one of the longest axes of the whole cloud.
+
+    Among many dimensions it may be explained as a component, along which no row is far
+    out; but it is what bent the axis. Nothing is sharpened here, so that rows of pure
+    noise show no such group, however few they are.
+    """
+    if len(S) < LEAST_ROWS or not directions.size:
+        return None
+    splits = split_along(S, longest_axes(S, directions), LONGEST)
+    bent = [one for one in splits if one.gain <= CLEAR and one.apart >= FAR_APART]
+    return bent[0] if bent else None
+
+
+def longest_axes(S: NDArray, directions: NDArray) -> NDArray[np.float64]:
+    """About the longest axes of the whole cloud, one per column."""
+    y = S - column_means(S)
+    y /= max(np.abs(y).max(), np.finfo(float).tiny)  # fourth powers are to come
+    axes = directions[:, : 2 * LONGEST]
+    for _ in range(POWERS):
+        axes = np.linalg.qr(y.T @ (y @ axes))[0]
+    turn = np.linalg.svd(y @ axes, full_matrices=False)[2]
+    return axes @ turn[:LONGEST].T
 
 
 def sharpen(S: NDArray, split: Split, k: int, seen: set[bytes]) -> Split:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from trueaxis.engine.calibrate import Temperatures, calibrate
 from trueaxis.engine.iterate import Result, iterate
-from trueaxis.engine.peel import Split, cleave, heterogeneity
+from trueaxis.engine.peel import Split, bending, cleave, heterogeneity
 from trueaxis.engine.reweighted import EXACT, Powers, ReweightedStep, Weighed
 from trueaxis.engine.rules import EntropyRule, TrustRule
 from trueaxis.engine.squarem import Squarem
@@ -36,6 +36,7 @@ MOST_PEELS = 3
 PENALTY = 10.0  # for rows that are not one cloud
 CHANCE = 1.25  # heterogeneity that n rows of one cloud may show, times sqrt(n)
 ONE_CLOUD = 0.02
+MOST_OF_IT = 0.8  # of what could be explained without a group that bent an axis
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,9 @@ class Plan:
         None to have them calibrated by `trust`.
     max_iter, tol
         Of the iteration of Algorithm 1.
+    rough : float
+        `tol` after a group that bent the fit was set apart, if larger: among the rows
+        that are left the objective may be flat.
     """
 
     k: int
@@ -57,6 +61,7 @@ class Plan:
     temperatures: Temperatures | None
     max_iter: int
     tol: float
+    rough: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -93,9 +98,18 @@ class Core:
 
     def score(self, n: int) -> float:
         """Share of the n rows that the fit explains, less if they are not one cloud."""
+        return float(self.explained().sum() / n - PENALTY * self.excess())
+
+    def explained(self) -> NDArray[np.bool_]:
+        """Which of the rows that were kept are within natural cut-offs."""
         view = without_leverage(self.trimmed.turn.view)
-        explained = (worst_ratio(view, natural_cuts(view)) <= 1.0).sum()
-        return float(explained / n - PENALTY * self.excess())
+        return worst_ratio(view, natural_cuts(view)) <= 1.0
+
+    def explains(self, rows: NDArray[np.intp], n: int) -> bool:
+        """Whether it explains most of some rows, of n."""
+        explained = np.zeros(n, dtype=bool)
+        explained[self.kept] = self.explained()
+        return bool(explained[rows].mean() > 0.5)
 
 
 def least_rows(n: int, k: int) -> int:
@@ -117,18 +131,26 @@ def best_core(
     best = fit_core(S, kept, deep_start(S, views, plan.k), plan, need)
     score = best.score(n)
     for _ in range(MOST_PEELS if separable.any() else 0):
-        split = cleave(S[np.ix_(kept, separable)], views[separable], plan.k, rng)
+        table, seen = S[np.ix_(kept, separable)], views[separable]
+        bent = bending(table, seen)
+        if bent is not None and not best.explains(kept[~bent.larger], n):
+            bent = None  # it bent the cloud, but not the fit
+        split = bent or cleave(table, seen, plan.k, rng)
         if split is None:
             break
         kept, splits = kept[split.larger], (*splits, split)
+        share = len(kept) / n
         # Without the smaller group a fit can explain at most the larger one.
-        if len(kept) < max(n / 2, plan.k + 3) or score >= len(kept) / n - 0.01:
+        if len(kept) < max(n / 2, plan.k + 3) or (score >= share - 0.01 and not bent):
             break
+        if bent:
+            plan = replace(plan, tol=max(plan.tol, plan.rough))
         views = directions(S[kept], rng)
         start = deep_start(S[kept], views, plan.k)
         core = replace(fit_core(S, kept, start, plan, need), splits=splits)
         peeled = core.score(n)
-        if peeled > score:
+        # What a fit that was bent explains says little, if less explains the others.
+        if peeled > score or (bent and peeled >= MOST_OF_IT * share):
             best, score = core, peeled
         elif best.excess() <= ONE_CLOUD:
             break
