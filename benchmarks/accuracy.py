@@ -1,8 +1,9 @@
 """How right is the answer? DSWL, plain PCA and the oracle side by side.
 
 The oracle is plain PCA on the clean rows only. Angles are the largest principal angle
-to the true subspace in degrees. Three parts: planted outliers, tables with nothing
-planted, and faces with occluded images (these need the face sets, see --data-home).
+to the true subspace in degrees. Four parts: planted outliers, groups among many
+factors, tables with nothing planted, and faces with occluded images (these need the
+face sets, see --data-home).
 
     python benchmarks/accuracy.py [--seeds 20] [--part planted] [--data-home DIR]
 """
@@ -21,7 +22,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.decomposition import PCA
 
 from sheet import CONSOLE, Sheet
-from tables import TABLES
+from tables import TABLES, shifted
 from trueaxis import DSWL
 from trueaxis.datasets import planted
 
@@ -114,6 +115,36 @@ def planted_part(seeds: int) -> None:
             f"{mid[7]:.1f} ({worst[7]:.1f})",
             verdict,
         )
+    table.show()
+
+
+def groups_part(seeds: int) -> None:
+    """Groups as wide as the others, only elsewhere, among 40 factors of like size."""
+    table = Sheet(
+        f"A group shifted by the length of a row, 40 factors, {seeds} seeds",
+        "n x D, k",
+        "bad rows",
+        "of these flagged %, mean (worst)",
+        "clean flagged %, mean (worst)",
+        "PCA's first axis to the shift, degrees",
+    )
+    for n, D, k in ((200, 500, 40), (200, 500, 10), (300, 90, 9), (1000, 90, 40)):
+        for share in (0.0, 0.1, 0.2, 0.35):
+            found, wrong, bent = [], [], []
+            for seed in range(seeds):
+                X, bad = shifted(n, D, 40, seed, share)
+                flagged = ~DSWL(k).fit(X).support_
+                found.append(100 * flagged[bad].mean() if share else np.nan)
+                wrong.append(100 * flagged[~bad].mean())
+                shift = X[bad].mean(axis=0) - X[~bad].mean(axis=0) if share else X[0]
+                bent.append(angle(PCA(1).fit(X).components_, shift[None]))
+            table.add(
+                f"{n} x {D}, k={k}",
+                f"{share:.0%}",
+                f"{np.mean(found):.1f} ({np.min(found):.1f})" if share else "",
+                f"{np.mean(wrong):.1f} ({np.max(wrong):.1f})",
+                f"{np.mean(bent):.0f}" if share else "",
+            )
     table.show()
 
 
@@ -216,7 +247,7 @@ def faces_part(home: Path | None, seeds: int = 3) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--part", choices=("planted", "tables", "faces"))
+    parser.add_argument("--part", choices=("planted", "groups", "tables", "faces"))
     parser.add_argument(
         "--data-home", type=Path, default=os.environ.get("TRUEAXIS_DATA")
     )
@@ -224,6 +255,8 @@ def main() -> None:
     warnings.simplefilter("error")
     if args.part in (None, "planted"):
         planted_part(args.seeds)
+    if args.part in (None, "groups"):
+        groups_part(args.seeds)
     if args.part in (None, "tables"):
         tables_part(args.seeds)
     if args.part in (None, "faces"):

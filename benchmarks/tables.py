@@ -1,4 +1,4 @@
-"""Tables as they come: skewed, discrete, mixed. Nothing is planted in them."""
+"""Tables as they come: skewed, discrete, mixed. Nothing is planted but by `shifted`."""
 
 from __future__ import annotations
 
@@ -41,6 +41,23 @@ def mixed(rng, n):
 
 
 # name -> function of a generator
+
+
+def shifted(n, D, factors, seed, share=0.2, by=1.0):
+    """Many factors and noise; a share of the rows lies elsewhere, as wide as the rest.
+
+    `by` is in units of the length of a row.
+    """
+    rng = np.random.default_rng(seed)
+    spread = np.linspace(3, 1.5, factors)
+    axes = np.linalg.qr(rng.standard_normal((D, factors + 1)))[0].T
+    X = (rng.standard_normal((n, factors)) * spread) @ axes[:factors]
+    X += 0.3 * rng.standard_normal((n, D))
+    bad = np.arange(n) < share * n
+    X[bad] += by * np.sqrt((spread**2).sum() + 0.09 * D) * axes[factors]
+    return X, bad
+
+
 TABLES = {
     "lognormal, sigma 0.5": lambda r: np.exp(0.5 * correlated(r, 400, 8)),
     "lognormal, sigma 1": lambda r: r.lognormal(0, 1, (400, 8)),

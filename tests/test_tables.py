@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tables import TABLES, factors, mostly_one_row, one_hot
+from tables import TABLES, factors, mostly_one_row, one_hot, shifted
 from trueaxis import DSWL, METHODS
 from trueaxis.datasets import planted
 from trueaxis.engine.calibrate import calibrate
@@ -218,21 +218,6 @@ def test_a_split_is_where_two_normals_meet():
     one_cloud = split_along(rng.standard_normal((400, 1)), np.ones((1, 1)), 1)
     assert one_cloud[0].gain > -0.2
     assert split_along(np.ones((50, 1)), np.ones((1, 1)), 1) == []
-
-
-def shifted(n, D, factors, seed, share=0.2, by=1.0):
-    """Many factors and noise; a share of the rows lies elsewhere, as wide as the rest.
-
-    `by` is in units of the length of a row.
-    """
-    rng = np.random.default_rng(seed)
-    spread = np.linspace(3, 1.5, factors)
-    axes = np.linalg.qr(rng.standard_normal((D, factors + 1)))[0].T
-    X = (rng.standard_normal((n, factors)) * spread) @ axes[:factors]
-    X += 0.3 * rng.standard_normal((n, D))
-    bad = np.arange(n) < share * n
-    X[bad] += by * np.sqrt((spread**2).sum() + 0.09 * D) * axes[factors]
-    return X, bad
 
 
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.35])
