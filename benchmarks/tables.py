@@ -40,22 +40,23 @@ def mixed(rng, n):
     )
 
 
-# name -> function of a generator
+def shifted(n, D, factors, seed, share=0.2, rows_seed=0):
+    """Many factors and noise; a share of the rows is shifted by the length of a row.
 
-
-def shifted(n, D, factors, seed, share=0.2, by=1.0):
-    """Many factors and noise; a share of the rows lies elsewhere, as wide as the rest.
-
-    `by` is in units of the length of a row.
+    The axes depend on `seed` alone.
     """
     rng = np.random.default_rng(seed)
     spread = np.linspace(3, 1.5, factors)
     axes = np.linalg.qr(rng.standard_normal((D, factors + 1)))[0].T
+    rng = np.random.default_rng([seed, rows_seed])
     X = (rng.standard_normal((n, factors)) * spread) @ axes[:factors]
     X += 0.3 * rng.standard_normal((n, D))
     bad = np.arange(n) < share * n
-    X[bad] += by * np.sqrt((spread**2).sum() + 0.09 * D) * axes[factors]
+    X[bad] += np.sqrt((spread**2).sum() + 0.09 * D) * axes[factors]
     return X, bad
+
+
+# name -> function of a generator
 
 
 TABLES = {

@@ -3,10 +3,12 @@
 import json
 import logging
 import os
+import pickle
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import click.testing
@@ -608,6 +610,48 @@ def test_a_file_that_shrinks_while_it_is_read(X, tmp_path):
         list(blocks)
 
 
+def test_columns_are_put_in_order_by_the_first_file_that_names_them(X, tmp_path):
+    np.save(tmp_path / "0.npy", X[:100])
+    write_parquet(tmp_path / "1.parquet", X[100:250])
+    write_parquet(tmp_path / "2.parquet", X[250:400][:, ::-1], NAMES[::-1])
+    rows = open_rows(tmp_path)
+    np.testing.assert_array_equal(rows.take(np.arange(400)), X[:400])
+    write_parquet(tmp_path / "3.parquet", X[:5], [f"y{i}" for i in range(D)])
+    with pytest.raises(SourceError, match="3.parquet .* other columns than 1.parquet"):
+        open_rows(tmp_path)
+
+
+def test_what_is_hidden_or_a_folder_is_no_file(X, tmp_path):
+    for name in ("a", ".copies/a", "_temporary/a", "b.parquet/a", "b.parquet/_log/a"):
+        path = tmp_path / f"{name}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_parquet(path, X[:70])
+    assert open_rows(tmp_path).shape == (140, D)
+
+
+def test_the_folder_that_we_are_in_may_change(X, tmp_path, monkeypatch):
+    np.save(tmp_path / "x.npy", X[:300])
+    write_parquet(tmp_path / "x.parquet", X[:300])
+    monkeypatch.chdir(tmp_path)
+    sources = [open_rows("x.npy"), open_rows("x.parquet")]
+    monkeypatch.chdir("/")
+    for rows in sources:
+        np.testing.assert_array_equal(rows.take(np.arange(300)), X[:300])
+
+
+def test_many_small_row_groups_are_read_together(X, tmp_path):
+    write_parquet(tmp_path / "x.parquet", X, row_group_size=7)
+    rows = open_rows(tmp_path / "x.parquet", spool=False)
+    assert len(list(rows.blocks())) < 10
+    read = np.vstack([block.copy() for _, block in rows.blocks()])
+    np.testing.assert_array_equal(read, X)
+    index = np.random.default_rng(0).integers(0, N, 200)
+    np.testing.assert_array_equal(rows.take(index), X[index])
+    some = [block.copy() for _, block in rows.blocks_between(100, 4567)]
+    np.testing.assert_array_equal(np.vstack(some), X[100:4567])
+    assert rows.take(np.arange(0)).shape == (0, D)
+
+
 # ------------------------------------------------------------------------- spools
 
 
@@ -819,6 +863,69 @@ def test_nothing_is_left_of_a_process_that_is_stopped(kill, folder, tmp_path):
     assert process.wait(30) != 0 and time.monotonic() - begin < 30
     process.stdout.close()
     assert list(tmp_path.iterdir()) == []
+
+
+FORKED = """
+import os, sys
+import numpy as np
+from trueaxis import open_rows, spool
+spool.FREE_READS = 0
+X = np.load(sys.argv[1])
+with open_rows(sys.argv[2], block_rows=10) as rows:
+    rows.take(np.arange(3))
+    children = []
+    for _ in range(3):
+        child = os.fork()
+        if child == 0:
+            for _ in range(20):
+                read = np.vstack([block.copy() for _, block in rows.blocks()])
+                if not np.array_equal(read, X):
+                    os._exit(1)
+            os._exit(0)
+        children.append(child)
+    sys.exit(max(os.waitpid(child, 0)[1] for child in children))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
+def test_a_spool_is_read_by_processes_that_were_forked(folder):
+    command = [sys.executable, "-c", FORKED, folder / "all.npy", folder / "parts"]
+    assert subprocess.run(command, timeout=120).returncode == 0
+
+
+def test_threads_share_one_spool(X, folder, spools):
+    rows = open_rows(folder / "parts")
+    expected = METHODS["l2p-pca"](3).fit(X).components_
+    found = []
+    threads = [
+        threading.Thread(
+            target=lambda: found.append(METHODS["l2p-pca"](3).fit(rows).components_)
+        )
+        for _ in range(3)
+    ]
+    with rows:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert [file.closed for file in spools] == [False]
+    assert spools[0].closed
+    for components in found:
+        np.testing.assert_allclose(components, expected, atol=1e-10)
+
+
+def test_rows_with_a_spool_travel_without_it(X, folder, at_once):
+    with open_rows(folder / "parts") as rows:
+        rows.take(np.arange(3))
+        other = pickle.loads(pickle.dumps(rows))
+    np.testing.assert_array_equal(other.take(np.arange(N)), X)
+    other.close()
+
+
+def test_a_temporary_folder_that_is_gone_is_told(folder, at_once, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(folder / "gone"))
+    with pytest.raises(SourceError, match="gone failed .*No such file.*TMPDIR"):
+        DSWL(3).fit(folder / "parts")
 
 
 # ------------------------------------------------------------------------- memory

@@ -117,15 +117,18 @@ class ParquetRows(Rows):
     def _decoded(self, file: Any, groups: Sequence[int]) -> Iterator[tuple[int, Any]]:
         import pyarrow
 
-        # Whole blocks, none of a few rows.
+        # Whole blocks: one of a few rows takes as long, and ends a row group at most.
         block_bytes = self.block_rows * self.shape[1] * self.dtype.itemsize
         batch_rows = self.block_rows * max(1, BATCH_BYTES // block_bytes)
-        for group in groups:
-            first, last = (int(row) for row in self.starts[group : group + 2])
+        # Neighbours at a time: each beginning costs as much as some thousand rows.
+        edges = np.flatnonzero(np.diff(groups) != 1) + 1
+        runs = np.split(np.asarray(groups, dtype=int), edges)
+        for run in runs if len(groups) else []:
+            first = int(self.starts[run[0]])
             try:
                 for batch in file.iter_batches(
                     batch_rows,
-                    row_groups=[group],
+                    row_groups=run.tolist(),
                     columns=list(self.names),
                     use_threads=True,
                 ):
@@ -133,9 +136,11 @@ class ParquetRows(Rows):
                     first += batch.num_rows
             except (OSError, pyarrow.ArrowException) as error:
                 self.watched.check()
+                group = int(self.starts.searchsorted(first, side="right")) - 1
                 raise SourceError(
                     f"Reading {self.name}, row group {group}, failed after row "
-                    f"{first:,} of {last:,} ({error}). Write the file again."
+                    f"{first:,} of {self.starts[group + 1]:,} ({error}). Write the "
+                    "file again."
                 ) from error
 
     def _numbers(self, batch: Any, out: NDArray) -> Iterator[NDArray]:

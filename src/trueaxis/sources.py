@@ -105,16 +105,16 @@ def open_rows(
     else:
         rows = _array_rows(source, columns, block_rows)
         return rows if client is None else read_by_workers(rows, client, block_rows)
-    if client is not None:  # workers may have begun elsewhere
-        files = [path.absolute() for path in files]
+    # The folder that we are in may change, and workers may have begun elsewhere.
+    files = [path.absolute() for path in files]
     parts = [
         _file_rows(path, name, columns, block_rows)
         for path, name in zip(files, names, strict=True)
     ]
     _refuse_different(parts, names)
-    if columns is None and isinstance(parts[0], ParquetRows):
-        # Files may have their columns in another order than the first.
-        wanted = parts[0].names
+    wanted = next((part.names for part in parts if part.names), None)
+    if columns is None and wanted is not None:
+        # Files may have their columns in another order than the first that names them.
         parts = [
             part
             if part.names in (wanted, None)
@@ -147,7 +147,7 @@ def files_of(path: Path) -> tuple[list[Path], list[str]]:
     found = sorted(
         file
         for file in path.rglob("*")
-        if file.suffix.lower() in ENDINGS and not file.name.startswith((".", "_"))
+        if file.suffix.lower() in ENDINGS and file.is_file() and in_sight(file, path)
     )
     if not found:
         raise SourceError(
@@ -155,6 +155,13 @@ def files_of(path: Path) -> tuple[list[Path], list[str]]:
             "another one."
         )
     return found, [str(file.relative_to(path)) for file in found]
+
+
+def in_sight(file: Path, folder: Path) -> bool:
+    """Whether neither a file nor a folder on the way to it is hidden or provisional."""
+    return not any(
+        part.startswith((".", "_")) for part in file.relative_to(folder).parts
+    )
 
 
 def _file_rows(path: Path, name: str, columns: Any, block_rows: int | None) -> Rows:
@@ -172,6 +179,7 @@ def _file_rows(path: Path, name: str, columns: Any, block_rows: int | None) -> R
 
 def _refuse_different(parts: Sequence[Rows], names: Sequence[str]) -> None:
     first, start = parts[0], 0
+    named = next((i for i, part in enumerate(parts) if part.names), 0)
     for part, name in zip(parts, names, strict=True):
         where = f"{name} (rows {start:,} to {start + part.shape[0] - 1:,} of all)"
         start += part.shape[0]
@@ -181,9 +189,11 @@ def _refuse_different(parts: Sequence[Rows], names: Sequence[str]) -> None:
                 f"{first.shape[1]}: files must have the same columns."
                 + _missing(part, first)
             )
-        if part.names and first.names and set(part.names) != set(first.names):
+        known = parts[named].names
+        if part.names and known and set(part.names) != set(known):
             raise SourceError(
-                f"{where} has other columns than {names[0]}." + _missing(part, first)
+                f"{where} has other columns than {names[named]}."
+                + _missing(part, parts[named])
             )
 
 

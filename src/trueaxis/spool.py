@@ -15,7 +15,7 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,9 @@ from trueaxis.watch import Read, SourceError, as_bytes, fill
 
 LOG = logging.getLogger("trueaxis")
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# Writing a spool costs as much as decoding some times: a default fit of DSWL, which
-# picks its sample and makes two passes, is over before that is made good.
+# Writing a spool may cost as much as decoding some times, where memory that is used for
+# the first time is slow: a default fit of DSWL, which picks its sample and makes two
+# passes, is over before that is made good.
 FREE_READS = 3
 
 
@@ -43,8 +44,21 @@ class Spool:
     @contextmanager
     def reader(self) -> Iterator[Read]:
         """Open for one pass."""
+        # A place in the file would be shared with processes that were forked.
+        anywhere = hasattr(os, "preadv")
 
         def read(out: NDArray, position: int) -> None:
+            at = position
+
+            def readinto(view: memoryview) -> int:
+                nonlocal at
+                got = os.preadv(self.file.fileno(), [view], at)
+                at += got
+                return got
+
+            if anywhere:
+                fill(out, readinto, "The spool", position)
+                return
             with self._one_at_a_time:
                 self.file.seek(position)
                 fill(out, self.file.readinto, "The spool", position)  # type: ignore[attr-defined]
@@ -72,6 +86,18 @@ class SpooledRows(Rows):
         self._spooled: RawRows | None = None
         self._file: IO[bytes] | None = None
         self._reads = 0
+        self._one_at_a_time = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The spool stays here: elsewhere the rows are decoded anew.
+        fresh = {"_spooled": None, "_file": None, "_reads": 0, "_holders": 0}
+        state = self.__dict__ | fresh
+        del state["_one_at_a_time"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= state
+        self._one_at_a_time = threading.Lock()
 
     def blocks(self) -> Iterator[tuple[int, NDArray]]:
         """Yield (number of the first row, block), in order."""
@@ -87,20 +113,23 @@ class SpooledRows(Rows):
 
     def close(self) -> None:
         """Remove the spool; the rows are decoded anew when they are read again."""
-        self._spooled, self._reads = None, 0
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        with self._one_at_a_time:
+            self._spooled, self._reads = None, 0
+            if self._file is not None:
+                self._file.close()
+                self._file = None
 
     def _source(self) -> Rows:
-        if self._spooled is None and self._reads >= FREE_READS:
-            self._spooled = self._decoded()
-        self._reads += 1
-        return self._spooled or self.rows
+        with self._one_at_a_time:  # threads share one spool
+            if self._spooled is None and self._reads >= FREE_READS:
+                self._spooled = self._written()
+            self._reads += 1
+            return self._spooled or self.rows
 
-    def _decoded(self) -> RawRows:
+    def _written(self) -> RawRows:
         folder, size = tempfile.gettempdir(), self._size()
-        free = shutil.disk_usage(folder).free
+        with self._room(folder):
+            free = shutil.disk_usage(folder).free
         if size > free:
             raise SourceError(
                 f"Decoding {self.shape[0]:,} rows takes {shown_size(size)} in "
@@ -111,7 +140,8 @@ class SpooledRows(Rows):
             "Decoding %s rows to a temporary file of %s in %s, removed at the end.",
             f"{self.shape[0]:,}", shown_size(size), folder,
         )  # fmt: skip
-        file = tempfile.TemporaryFile(prefix="trueaxis-", dir=folder, buffering=0)
+        with self._room(folder):
+            file = tempfile.TemporaryFile(prefix="trueaxis-", dir=folder, buffering=0)
         try:
             self._write(file, folder)
         except BaseException:  # an interrupt, too

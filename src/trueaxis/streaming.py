@@ -22,7 +22,7 @@ from trueaxis.checking import CheckedRows
 from trueaxis.progress import passing
 from trueaxis.rows import Rows
 from trueaxis.scaling import parted
-from trueaxis.sources import ENDINGS, files_of, head, open_rows
+from trueaxis.sources import ENDINGS, files_of, head, in_sight, open_rows
 from trueaxis.summary import scored, who
 from trueaxis.tables import STANDARD, Choice, TableError
 from trueaxis.work import choice_for
@@ -53,6 +53,8 @@ def large_rows(
     if spool:  # to be read often: in blocks that fit a cache
         return NamedRows(open_rows(data, columns=columns), wanted)
     rows = open_rows(data, columns=columns, spool=False, block_rows=block_rows)
+    if rows.shape[0] == 0:
+        raise TableError(f"{data} has no rows: check the files.")
     return CheckedRows(rows, wanted)
 
 
@@ -84,7 +86,7 @@ def _is_one_table(path: Path) -> bool:
     found = {
         file.suffix.lower()
         for file in (path.rglob("*") if path.is_dir() else ())
-        if file.is_file() and not file.name.startswith((".", "_"))
+        if file.is_file() and in_sight(file, path)
     }
     return len(found) == 1 and found <= set(ENDINGS)
 

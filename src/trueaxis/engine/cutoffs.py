@@ -266,7 +266,7 @@ def discrete_columns(table: NDArray) -> NDArray[np.bool_]:
     # chosen: the golden ratio has none.
     some = table
     if n > SCREENED:
-        some = table[(np.arange(SCREENED) * GOLDEN % 1.0 * n).astype(int)]
+        some = table[np.unique((np.arange(SCREENED) * GOLDEN % 1.0 * n).astype(int))]
     tied = (np.diff(np.sort(some, axis=0), axis=0) == 0).any(axis=0)
     out = np.zeros(table.shape[1], dtype=bool)
     places = [int(q * (n - 1)) for q in (0.25, 0.5, 0.75)]

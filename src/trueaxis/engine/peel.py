@@ -2,7 +2,8 @@
 
 A tight cluster attracts smooth weights, however robust the start. But it also shows:
 along some direction the rows fall into two groups. `cleave` finds the clearest such
-direction; `heterogeneity` tells how little the rows of a fit look like one cloud.
+direction, `bending` one that no fit may explain away; `heterogeneity` tells how little
+the rows of a fit look like one cloud.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The stages of DSWL on a sample of rows: start, settle, converge, trim; and peel.
 
 Once with all rows of the sample and, where they fall into two groups, again without the
-smaller group; the fit that explains more rows as one cloud is chosen.
+smaller group; the fit that explains more rows as one cloud is chosen, unless the group
+bent an axis: then less says more.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ MOST_PEELS = 3
 PENALTY = 10.0  # for rows that are not one cloud
 CHANCE = 1.25  # heterogeneity that n rows of one cloud may show, times sqrt(n)
 ONE_CLOUD = 0.02
-MOST_OF_IT = 0.8  # of what could be explained without a group that bent an axis
+MAJORITY = 0.6  # of the rows, that is left when a group that bent an axis is set apart,
+MOST_OF_IT = 0.8  # and how much of it the fit without that group must explain
 
 
 @dataclass(frozen=True)
@@ -135,24 +137,27 @@ def best_core(
         bent = bending(table, seen)
         if bent is not None and not best.explains(kept[~bent.larger], n):
             bent = None  # it bent the cloud, but not the fit
-        split = bent or cleave(table, seen, plan.k, rng)
+        split = cleave(table, seen, plan.k, rng) if bent is None else bent
         if split is None:
             break
         kept, splits = kept[split.larger], (*splits, split)
         share = len(kept) / n
         # Without the smaller group a fit can explain at most the larger one.
-        if len(kept) < max(n / 2, plan.k + 3) or (score >= share - 0.01 and not bent):
+        if len(kept) < plan.k + 3 or share < (0.5 if bent is None else MAJORITY):
             break
-        if bent:
-            plan = replace(plan, tol=max(plan.tol, plan.rough))
+        if bent is None and score >= share - 0.01:
+            break
         views = directions(S[kept], rng)
         start = deep_start(S[kept], views, plan.k)
-        core = replace(fit_core(S, kept, start, plan, need), splits=splits)
-        peeled = core.score(n)
-        # What a fit that was bent explains says little, if less explains the others.
-        if peeled > score or (bent and peeled >= MOST_OF_IT * share):
+        tol = plan.tol if bent is None else max(plan.tol, plan.rough)
+        core = fit_core(S, kept, start, replace(plan, tol=tol), need)
+        core, peeled = replace(core, splits=splits), core.score(n)
+        straight = bent is not None and peeled >= MOST_OF_IT * share
+        if straight:  # unless what is left bends an axis of its own
+            straight = bending(S[np.ix_(kept, separable)], views[separable]) is None
+        if peeled > score or straight:
             best, score = core, peeled
-        elif best.excess() <= ONE_CLOUD:
+        elif bent is None and best.excess() <= ONE_CLOUD:
             break
     return best
 

@@ -71,8 +71,8 @@ class DSWL(SubspaceEstimator):
     tol : float, default=1e-6
         Algorithm 1 stops when the subspace (rms of the sines) and the objective change
         by less. Where the last stage decides anyhow, less will do: the root of `tol` in
-        100 dimensions and more or when `max_iter` is reached (the cube root after a
-        group was set apart), 1e-4 on a sample.
+        100 dimensions and more (the cube root there, after a group that bent an axis
+        was set apart) or when `max_iter` is reached, 1e-4 on a sample.
     random_state : int, RandomState instance or None, default=0
         Seeds the directions of the start and the sample on which large data start.
 
