@@ -1018,6 +1018,30 @@ def test_commands_stream_large_files(ending, scale, X, tmp_path, monkeypatch):
         pandas.testing.assert_frame_equal(here, there, rtol=1e-9, atol=1e-12)
 
 
+def test_commands_tell_of_columns_that_share_a_name(X, tmp_path):
+    names = ["a", "b", "a", "a", *NAMES[4:]]
+    write_parquet(tmp_path / "x.parquet", X[:50], names)
+    run = click.testing.CliRunner().invoke
+    (tmp_path / "folder").mkdir()
+    write_parquet(tmp_path / "folder" / "x.parquet", X[:50], names)
+    for data in ("x.parquet", "folder"):
+        done = run(main, ["fit", str(tmp_path / data)])
+        assert done.exit_code == 1 and "has 3 columns 'a'" in done.output
+        assert "Traceback" not in done.output
+
+
+def test_commands_refuse_folders_without_rows(X, tmp_path):
+    (tmp_path / "none").mkdir()
+    write_parquet(tmp_path / "none" / "x.parquet", X[:0])
+    trueaxis.save(DSWL(3).fit(X[:200]), tmp_path / "model.npz")
+    run = click.testing.CliRunner().invoke
+    for command, target in (("score", "s.csv"), ("transform", "t.npy")):
+        given = [str(tmp_path / name) for name in ("model.npz", "none", target)]
+        done = run(main, [command, *given[:2], "-o", given[2]])
+        assert done.exit_code == 1 and "none has no rows" in done.output
+        assert not (tmp_path / target).exists()
+
+
 def test_commands_tell_where_a_large_file_is_bad(X, tmp_path, monkeypatch):
     X = X[:1000].copy()
     np.save(tmp_path / "good.npy", X)

@@ -212,8 +212,8 @@ def data_columns(schema: Any) -> list[str]:
 def _chosen(schema: Any, columns: Sequence[str] | None, name: str) -> tuple[str, ...]:
     known = schema.names if columns is not None else data_columns(schema)
     for column in known if columns is None else columns:
-        if list(known).count(column) != 1:
-            what = "no column" if column not in known else "two columns"
+        if (times := list(known).count(column)) != 1:
+            what = f"{times} columns" if times else "no column"
             raise SourceError(
                 f"{name} has {what} {column!r}; its {len(known)} columns are "
                 f"{_listed(known)}."

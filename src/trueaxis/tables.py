@@ -191,6 +191,12 @@ def _read_parquet(path: Path, choice: Choice) -> tuple[list[str], list[list[Any]
 
     with open(path, "rb") as file:  # which tells better why it cannot be read
         table = parquet.ParquetFile(file).read()
+    for name in table.column_names:
+        if (times := table.column_names.count(name)) > 1:
+            raise TableError(
+                f"{path} has {times} columns {name!r}, and columns are known by their "
+                "names: give each its own."
+            )
     data = data_columns(table.schema)
     named = {*(choice.columns or ()), choice.id, choice.label}
     names = [name for name in table.column_names if name in data or name in named]
