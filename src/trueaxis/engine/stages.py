@@ -128,38 +128,60 @@ def best_core(
     """
     n, kept = len(S), np.arange(len(S))
     need = least_rows(n, plan.k)
-    splits: tuple[Split, ...] = ()
     views = directions(S, rng)
     best = fit_core(S, kept, deep_start(S, views, plan.k), plan, need)
-    score = best.score(n)
-    for _ in range(MOST_PEELS if separable.any() else 0):
-        table, seen = S[np.ix_(kept, separable)], views[separable]
-        bent = bending(table, seen)
-        if bent is not None and not best.explains(kept[~bent.larger], n):
-            bent = None  # it bent the cloud, but not the fit
-        split = cleave(table, seen, plan.k, rng) if bent is None else bent
+    if not separable.any():
+        return best
+    best, views = straightened(best, S, views, plan, separable, rng)
+    kept, splits, score = best.kept, best.splits, best.score(n)
+    for _ in range(MOST_PEELS):
+        split = cleave(S[np.ix_(kept, separable)], views[separable], plan.k, rng)
         if split is None:
             break
         kept, splits = kept[split.larger], (*splits, split)
-        share = len(kept) / n
         # Without the smaller group a fit can explain at most the larger one.
-        if len(kept) < plan.k + 3 or share < (0.5 if bent is None else MAJORITY):
-            break
-        if bent is None and score >= share - 0.01:
+        if len(kept) < max(n / 2, plan.k + 3) or score >= len(kept) / n - 0.01:
             break
         views = directions(S[kept], rng)
         start = deep_start(S[kept], views, plan.k)
-        tol = plan.tol if bent is None else max(plan.tol, plan.rough)
-        core = fit_core(S, kept, start, replace(plan, tol=tol), need)
-        core, peeled = replace(core, splits=splits), core.score(n)
-        straight = bent is not None and peeled >= MOST_OF_IT * share
-        if straight:  # unless what is left bends an axis of its own
-            straight = bending(S[np.ix_(kept, separable)], views[separable]) is None
-        if peeled > score or straight:
+        core = replace(fit_core(S, kept, start, plan, need), splits=splits)
+        peeled = core.score(n)
+        if peeled > score:
             best, score = core, peeled
-        elif bent is None and best.excess() <= ONE_CLOUD:
+        elif best.excess() <= ONE_CLOUD:
             break
     return best
+
+
+def straightened(
+    bent: Core,
+    S: NDArray,
+    views: NDArray,
+    plan: Plan,
+    separable: NDArray[np.bool_],
+    rng: np.random.Generator,
+) -> tuple[Core, NDArray]:
+    """The fit without groups that bend an axis and that it explains, if there are any.
+
+    What it explains with them says nothing then. But most rows must be left, which the
+    fit without them explains, and which bend no axis in turn. Also its directions.
+    """
+    n, kept, seen, splits = len(S), bent.kept, views, bent.splits
+    for _ in range(MOST_PEELS):
+        split = bending(S[np.ix_(kept, separable)], seen[separable])
+        if split is None or not bent.explains(kept[~split.larger], n):
+            break
+        kept, splits = kept[split.larger], (*splits, split)
+        if len(kept) < max(MAJORITY * n, plan.k + 3):
+            return bent, views
+        seen = directions(S[kept], rng)
+    if not splits:
+        return bent, views
+    rough = replace(plan, tol=max(plan.tol, plan.rough))
+    start, need = deep_start(S[kept], seen, plan.k), least_rows(n, plan.k)
+    core = replace(fit_core(S, kept, start, rough, need), splits=splits)
+    good = core.score(n) >= MOST_OF_IT * len(kept) / n
+    return (core, seen) if good else (bent, views)
 
 
 def fit_core(
