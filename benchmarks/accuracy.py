@@ -134,10 +134,11 @@ def groups_part(seeds: int) -> None:
             for seed in range(seeds):
                 X, bad = shifted(n, D, 40, seed, share)
                 flagged = ~DSWL(k).fit(X).support_
-                found.append(100 * flagged[bad].mean() if share else np.nan)
                 wrong.append(100 * flagged[~bad].mean())
-                shift = X[bad].mean(axis=0) - X[~bad].mean(axis=0) if share else X[0]
-                bent.append(angle(PCA(1).fit(X).components_, shift[None]))
+                if share:
+                    found.append(100 * flagged[bad].mean())
+                    shift = X[bad].mean(axis=0) - X[~bad].mean(axis=0)
+                    bent.append(angle(PCA(1).fit(X).components_, shift[None]))
             table.add(
                 f"{n} x {D}, k={k}",
                 f"{share:.0%}",

@@ -57,8 +57,6 @@ def shifted(n, D, factors, seed, share=0.2, rows_seed=0):
 
 
 # name -> function of a generator
-
-
 TABLES = {
     "lognormal, sigma 0.5": lambda r: np.exp(0.5 * correlated(r, 400, 8)),
     "lognormal, sigma 1": lambda r: r.lognormal(0, 1, (400, 8)),

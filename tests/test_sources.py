@@ -117,7 +117,7 @@ def same(one, two):
     np.testing.assert_array_equal(one.support_, two.support_)
 
 
-@pytest.mark.parametrize(
+several_ways = pytest.mark.parametrize(
     "options",
     [
         {},
@@ -125,6 +125,9 @@ def same(one, two):
         {"reweight": False},
     ],
 )
+
+
+@several_ways
 def test_every_source_gives_the_model_of_the_array(X, folder, options):
     expected = DSWL(3, **options).fit(X)
     for name, source in sources(folder, X).items():
@@ -674,8 +677,10 @@ def at_once(monkeypatch):
     monkeypatch.setattr(spool, "FREE_READS", 0)
 
 
-def test_a_spool_gives_the_model_of_the_array(X, folder, spools, at_once):
-    model, expected = DSWL(3).fit(folder / "parts"), DSWL(3).fit(X)
+@several_ways
+def test_a_spool_gives_the_model_of_the_array(X, folder, spools, at_once, options):
+    model = DSWL(3, **options).fit(folder / "parts")
+    expected = DSWL(3, **options).fit(X)
     assert len(spools) == 1  # its blocks begin at the rows at which those of X do
     assert model.components_.tobytes() == expected.components_.tobytes()
     assert model.weights_.tobytes() == expected.weights_.tobytes()

@@ -18,14 +18,18 @@ def bundled(lengths: Sequence[int], row_bytes: int) -> tuple[int, ...]:
     """Lengths of blocks that neighbours are joined to, if there are many."""
     if len(lengths) <= MANY_BLOCKS:
         return tuple(lengths)
-    most = BUNDLE_BYTES // row_bytes
-    bundles: list[int] = []
+    return tuple(joined(lengths, BUNDLE_BYTES // row_bytes))
+
+
+def joined(lengths: Sequence[int], most: int) -> list[int]:
+    """Lengths after neighbours were joined, up to `most` rows."""
+    out: list[int] = []
     for length in lengths:
-        if bundles and bundles[-1] + length <= most:
-            bundles[-1] += length
+        if out and out[-1] + length <= most:
+            out[-1] += length
         else:
-            bundles.append(length)
-    return tuple(bundles)
+            out.append(length)
+    return out
 
 
 class Places(Rows):

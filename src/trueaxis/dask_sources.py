@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 
+from trueaxis.dask_blocks import joined
 from trueaxis.dask_jobs import Crew
 from trueaxis.dask_rows import DaskRows
 from trueaxis.memory import refuse_large
@@ -202,13 +203,7 @@ def _cut(rows: Rows, most: int) -> list[int]:
     if not isinstance(rows, ParquetRows):
         n = rows.shape[0]
         return [min(most, n - first) for first in range(0, n, most)]
-    lengths: list[int] = []
-    for size in np.diff(rows.starts).tolist():
-        if lengths and lengths[-1] + size <= most:
-            lengths[-1] += size
-        else:
-            lengths.append(size)
-    return lengths
+    return joined(np.diff(rows.starts).tolist(), most)
 
 
 def _read(source: Rows, block_info: Any) -> NDArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -211,8 +212,9 @@ def data_columns(schema: Any) -> list[str]:
 
 def _chosen(schema: Any, columns: Sequence[str] | None, name: str) -> tuple[str, ...]:
     known = schema.names if columns is not None else data_columns(schema)
+    there = Counter(known)
     for column in known if columns is None else columns:
-        if (times := list(known).count(column)) != 1:
+        if (times := there[column]) != 1:
             what = f"{times} columns" if times else "no column"
             raise SourceError(
                 f"{name} has {what} {column!r}; its {len(known)} columns are "

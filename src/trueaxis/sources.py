@@ -180,6 +180,7 @@ def _file_rows(path: Path, name: str, columns: Any, block_rows: int | None) -> R
 def _refuse_different(parts: Sequence[Rows], names: Sequence[str]) -> None:
     first, start = parts[0], 0
     named = next((i for i, part in enumerate(parts) if part.names), 0)
+    known = parts[named].names
     for part, name in zip(parts, names, strict=True):
         where = f"{name} (rows {start:,} to {start + part.shape[0] - 1:,} of all)"
         start += part.shape[0]
@@ -189,7 +190,6 @@ def _refuse_different(parts: Sequence[Rows], names: Sequence[str]) -> None:
                 f"{first.shape[1]}: files must have the same columns."
                 + _missing(part, first)
             )
-        known = parts[named].names
         if part.names and known and set(part.names) != set(known):
             raise SourceError(
                 f"{where} has other columns than {names[named]}."

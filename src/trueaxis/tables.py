@@ -10,6 +10,7 @@ import struct
 import sys
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -191,8 +192,8 @@ def _read_parquet(path: Path, choice: Choice) -> tuple[list[str], list[list[Any]
 
     with open(path, "rb") as file:  # which tells better why it cannot be read
         table = parquet.ParquetFile(file).read()
-    for name in table.column_names:
-        if (times := table.column_names.count(name)) > 1:
+    for name, times in Counter(table.column_names).most_common(1):
+        if times > 1:
             raise TableError(
                 f"{path} has {times} columns {name!r}, and columns are known by their "
                 "names: give each its own."
