@@ -22,9 +22,9 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.decomposition import PCA
 
 from sheet import CONSOLE, Sheet
-from tables import TABLES, shifted
 from trueaxis import DSWL
 from trueaxis.datasets import planted
+from trueaxis.datasets.awkward import TABLES, shifted
 
 TALL = {"n": 500, "n_features": 20, "n_components": 3}
 WIDE = {"n": 100, "n_features": 200, "n_components": 5}

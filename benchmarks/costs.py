@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueaxis import DSWL, open_rows
-from trueaxis.checking import refuse_nonfinite
-from trueaxis.engine.sample import SAMPLE_ROWS
-from trueaxis.rows import ArrayRows, Kernel
-from trueaxis.stacked import Section
+from trueaxis._engine.sample import SAMPLE_ROWS
+from trueaxis._rows.base import ArrayRows, Kernel
+from trueaxis._rows.checked import refuse_nonfinite
+from trueaxis._rows.stacked import RowRange
 
 FLOAT = 8
 PASSES = 2  # over all rows: weights and subspace, verdicts
@@ -56,7 +56,7 @@ class Parts:
 def timed_passes() -> Iterator[list[float]]:
     """Note how long each pass over all rows in memory takes."""
     found: list[float] = []
-    scan = ArrayRows.scan_there
+    scan = ArrayRows.scan_in_place
 
     def timed(self: ArrayRows, kernel: Kernel) -> tuple:
         begin = time.perf_counter()
@@ -64,11 +64,11 @@ def timed_passes() -> Iterator[list[float]]:
         found.append(time.perf_counter() - begin)
         return answer
 
-    ArrayRows.scan_there = timed  # type: ignore[method-assign]
+    ArrayRows.scan_in_place = timed  # type: ignore[method-assign]
     try:
         yield found
     finally:
-        ArrayRows.scan_there = scan  # type: ignore[method-assign]
+        ArrayRows.scan_in_place = scan  # type: ignore[method-assign]
 
 
 def measure(path: str, k: int, rows: int = SOME_ROWS) -> Parts:
@@ -79,7 +79,7 @@ def measure(path: str, k: int, rows: int = SOME_ROWS) -> Parts:
         DSWL(k).fit(X)
     whole = time.perf_counter() - begin
     begin = time.perf_counter()
-    for _ in Section(open_rows(path), 0, len(X)).blocks():
+    for _ in RowRange(open_rows(path), 0, len(X)).blocks():
         pass
     reading = (time.perf_counter() - begin) / X.nbytes
     begin = time.perf_counter()

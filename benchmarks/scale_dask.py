@@ -19,10 +19,11 @@ from distributed import Client, LocalCluster
 
 from costs import PASSES, Costs, Parts, measure
 from sheet import CONSOLE, Sheet
-from trueaxis import DSWL, dask_jobs, open_rows
-from trueaxis.dask_sources import MOST_CHUNKS, dask_rows
-from trueaxis.rows import Kernel
-from trueaxis.watch import SourceError
+from trueaxis import DSWL, open_rows
+from trueaxis._rows.base import Kernel
+from trueaxis._rows.dask import scheduler as dask_jobs
+from trueaxis._rows.dask.collections import MOST_CHUNKS, dask_rows
+from trueaxis._rows.watched_file import SourceError
 
 WORKERS = 2
 SLOW_READING = 1 / 200e6  # seconds per byte, of a store that gives each worker 200 MB/s
@@ -66,9 +67,9 @@ def seconds_per_block(blocks: int = 256) -> float:
     """What Dask takes to arrange the work on a block."""
     rows = dask_rows(da.zeros((blocks, 1), chunks=(1, 1)))
     with rows:
-        rows.scan_there(Nothing())
+        rows.scan_in_place(Nothing())
         begin = time.perf_counter()
-        rows.scan_there(Nothing())
+        rows.scan_in_place(Nothing())
         return (time.perf_counter() - begin) / blocks
 
 

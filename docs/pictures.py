@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from playwright.sync_api import sync_playwright
 
 from trueaxis import DSWL
+from trueaxis._cli.demo import run
 from trueaxis.datasets import sensors
-from trueaxis.demo import run
 from trueaxis.plots import OutlierMapDisplay, ScoresDisplay
 
 IMAGES = Path(__file__).parent / "images"

@@ -14,12 +14,15 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 import trueaxis
-from trueaxis import DSWL, ColumnScaler, memory, open_rows, scaling, streaming
-from trueaxis.carried import Carried
-from trueaxis.cli import main
+from trueaxis import DSWL, ColumnScaler, open_rows
+from trueaxis._cli import streaming
+from trueaxis._cli.main import main
+from trueaxis._rows import memory
+from trueaxis._rows.base import Rows
+from trueaxis._rows.watched_file import SourceError
+from trueaxis._tables.id_columns import IdColumns
 from trueaxis.datasets import planted
-from trueaxis.rows import Rows
-from trueaxis.watch import SourceError
+from trueaxis.estimators import scaler as scaling
 
 N, D = 1000, 8
 UNITS = np.logspace(-2, 2, D)
@@ -134,13 +137,13 @@ def test_wrong_names_of_columns_are_told(data, streamed):
 def test_names_that_are_missing_in_a_file_are_told(data, X):
     short = pyarrow.table({f"x{j}": X[:3, j] for j in range(D)})
     parquet.write_table(short, data / "parts" / "9.parquet")
-    carried = Carried(data / "parts", ["who"])
+    fit_weight = IdColumns(data / "parts", ["who"])
     with pytest.raises(SourceError, match="9.parquet has no column 'who'"):
-        carried.next(N + 1)
-    carried = Carried(data / "one.parquet", ["who"])
-    assert [len(carried.next(n)[0]) for n in (1, 300, N - 301)] == [1, 300, N - 301]
+        fit_weight.next(N + 1)
+    fit_weight = IdColumns(data / "one.parquet", ["who"])
+    assert [len(fit_weight.next(n)[0]) for n in (1, 300, N - 301)] == [1, 300, N - 301]
     with pytest.raises(SourceError, match="fewer cells in who than rows"):
-        carried.next(1)
+        fit_weight.next(1)
 
 
 def test_names_take_no_more_memory_than_some_rows(tmp_path):
@@ -149,10 +152,10 @@ def test_names_take_no_more_memory_than_some_rows(tmp_path):
     fields = pyarrow.table({"who": names})
     parquet.write_table(fields, tmp_path / "x.parquet", row_group_size=n)
     del names, fields
-    carried = Carried(tmp_path / "x.parquet", ["who"])
+    fit_weight = IdColumns(tmp_path / "x.parquet", ["who"])
     tracemalloc.start()
     for _ in range(n // 10_000):
-        carried.next(10_000)
+        fit_weight.next(10_000)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 20e6  # all of them take 35 MB and more

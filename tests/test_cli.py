@@ -21,11 +21,11 @@ from click.testing import CliRunner
 
 import trueaxis
 from trueaxis import DSWL, METHODS, ColumnScaler
-from trueaxis.cli import main
+from trueaxis._cli.main import main
+from trueaxis._tables.read import Choice, TableError, read_table
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import diagnose
-from trueaxis.scaling import parted
-from trueaxis.tables import Choice, TableError, read_table
+from trueaxis.estimators.pipeline import split_pipeline
 
 NASTY = '<b>"x"</b>, [red]\x1b[31m'
 
@@ -93,7 +93,7 @@ def test_scaling_is_stored_and_applied_to_new_rows(pump, folder):
         path = folder / f"{how}.npz"
         run("fit", pump, "-k", 2, "--drop", "pump,remark", "--scale", how, "-o", path)
         loaded, X = trueaxis.load(path), sensors().X
-        scaler, method = parted(loaded)
+        scaler, method = split_pipeline(loaded)
         assert np.array_equal(scaler.unit_, ColumnScaler(how).fit(X).unit_)
         assert list(method.feature_names_in_) == list(sensors().columns)
         found = columns_of(run("score", path, pump))
@@ -168,7 +168,7 @@ def test_columns_of_different_units_get_a_hint(folder):
 def test_warnings_are_sentences(folder):
     path = folder / "cloud.npy"
     np.save(path, planted("ocs", n=80).X)
-    command = [sys.executable, "-m", "trueaxis.cli", "fit", path, "-k", "3"]
+    command = [sys.executable, "-m", "trueaxis._cli.main", "fit", path, "-k", "3"]
     command += ["--method", "l2p-pca", "--set", "max_iter=1"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr.startswith("Note: L2pPCA stopped after 1 iterations")
@@ -480,7 +480,7 @@ def test_errors_and_warnings_cannot_steer_the_terminal(folder, monkeypatch):
     def warn(as_json):
         warnings.warn("odd \x1b[2J cells", stacklevel=1)
 
-    monkeypatch.setattr("trueaxis.commands.methods", warn)
+    monkeypatch.setattr("trueaxis._cli.commands.methods", warn)
     for arguments, said in (
         (
             ["fit", str(path), "--drop", "nix"],
@@ -512,7 +512,7 @@ def test_a_closed_pipe_is_no_error(pump, model, monkeypatch):
 def test_a_bar_on_a_terminal_and_silence_in_a_pipe(pump):
     import pty
 
-    command = [sys.executable, "-m", "trueaxis.cli", "fit", pump, "-k", "2"]
+    command = [sys.executable, "-m", "trueaxis._cli.main", "fit", pump, "-k", "2"]
     command += ["--drop", "pump,remark"]
     quiet = subprocess.run(command, capture_output=True, check=True)
     assert quiet.stderr == b""
@@ -540,7 +540,7 @@ def test_an_interrupted_run_leaves_nothing(number, tmp_path):
     # The disk takes its time: the signal finds the new file half-written.
     code = (
         "import os, sys, time\n"
-        "from trueaxis.cli import main\n"
+        "from trueaxis._cli.main import main\n"
         "def slow(file):\n"
         "    print('writing', flush=True)\n"
         "    time.sleep(60)\n"
@@ -562,7 +562,7 @@ def test_an_interrupted_run_leaves_nothing(number, tmp_path):
 
 def test_version_and_help_need_no_heavy_imports():
     code = (
-        "import sys; from trueaxis.cli import main\n"
+        "import sys; from trueaxis._cli.main import main\n"
         "try: main(['--help'])\n"
         "except SystemExit: pass\n"
         "assert not {'sklearn', 'numpy', 'rich'} & sys.modules.keys()"

@@ -20,17 +20,18 @@ from click.testing import CliRunner
 from sklearn.pipeline import make_pipeline
 
 import trueaxis
-from trueaxis import DSWL, METHODS, RPCAOM, ColumnScaler, dask_jobs, open_rows
-from trueaxis.analysis import analyse
-from trueaxis.cli import main
-from trueaxis.dask_blocks import BUNDLE_BYTES, bundled
-from trueaxis.dask_jobs import Crew
-from trueaxis.dask_rows import DaskRows
-from trueaxis.dask_sources import dask_rows, read_by_workers
+from trueaxis import DSWL, METHODS, RPCAOM, ColumnScaler, open_rows
+from trueaxis._cli.main import main
+from trueaxis._rows.base import Kernel
+from trueaxis._rows.dask import scheduler as dask_jobs
+from trueaxis._rows.dask.blocks import BUNDLE_BYTES, bundled
+from trueaxis._rows.dask.collections import dask_rows, read_by_workers
+from trueaxis._rows.dask.rows import DaskRows
+from trueaxis._rows.dask.scheduler import TaskRunner
+from trueaxis._rows.watched_file import SourceError
 from trueaxis.datasets import planted
 from trueaxis.plots import WeightsDisplay
-from trueaxis.rows import Kernel
-from trueaxis.watch import SourceError
+from trueaxis.report.analysis import analyse
 
 CLOUD = planted("ocs", n=9_000, share=0.2)
 X = CLOUD.X
@@ -328,7 +329,7 @@ def test_a_model_file_without_training_asks_for_no_vector(
     client, tmp_path, monkeypatch
 ):
     model = DSWL(3).fit(da.from_array(X, chunks=(2_000, -1)))
-    monkeypatch.setattr("trueaxis.memory.available_memory", lambda: 1_000)
+    monkeypatch.setattr("trueaxis._rows.memory.available_memory", lambda: 1_000)
     with pytest.raises(MemoryError, match=r"9,000 rows.*training=False"):
         trueaxis.save(model, tmp_path / "model.npz")
     trueaxis.save(model, tmp_path / "model.npz", training=False)
@@ -336,7 +337,7 @@ def test_a_model_file_without_training_asks_for_no_vector(
 
 def test_vectors_that_do_not_fit_here_are_refused(in_process, monkeypatch):
     rows = dask_rows(da.from_array(X, chunks=(2_000, -1)))
-    monkeypatch.setattr("trueaxis.memory.available_memory", lambda: 10_000)
+    monkeypatch.setattr("trueaxis._rows.memory.available_memory", lambda: 10_000)
     with pytest.raises(MemoryError, match=r"each of 9,000 rows.*DSWL"):
         RPCAOM(3).fit(rows)
 
@@ -673,14 +674,14 @@ def test_a_scheduler_that_closes_between_passes_ends_in_words(monkeypatch):
         n_workers=1, threads_per_worker=1, dashboard_address=":0"
     ) as cluster:
         client = distributed.Client(cluster)
-        scan = DaskRows.scan_there
+        scan = DaskRows.scan_in_place
 
         def last(self, kernel):
             found = scan(self, kernel)
             client.close()
             return found
 
-        monkeypatch.setattr(DaskRows, "scan_there", last)
+        monkeypatch.setattr(DaskRows, "scan_in_place", last)
         lazy = open_rows(da.from_array(X, chunks=(3_000, -1)), client=client)
         with pytest.raises(SourceError, match="Dask scheduler is lost"):
             DSWL(3).fit(lazy)
@@ -716,7 +717,7 @@ def test_a_file_that_changes_between_passes_ends_in_words(
     path = tmp_path / "all.npy"
     np.save(path, X)
     rows = open_rows(path, client=client, block_rows=2_000)
-    scan = DaskRows.scan_there
+    scan = DaskRows.scan_in_place
 
     def spoilt(self, kernel):
         found = scan(self, kernel)
@@ -726,7 +727,7 @@ def test_a_file_that_changes_between_passes_ends_in_words(
             os.truncate(path, 5_000)
         return found
 
-    monkeypatch.setattr(DaskRows, "scan_there", spoilt)
+    monkeypatch.setattr(DaskRows, "scan_in_place", spoilt)
     words = "can no longer be read" if what == "gone" else "has 5,000 bytes, but had"
     with pytest.raises(SourceError, match=words):
         DSWL(3).fit(rows)
@@ -778,7 +779,7 @@ def test_results_that_are_lost_are_made_again(monkeypatch):
 
 def test_workers_that_die_with_their_results_end_in_words(tmp_path, monkeypatch):
     monkeypatch.setattr(dask_jobs, "PATIENCE", 1.0)
-    gathered = dask_jobs.Guard.gathered
+    gathered = dask_jobs.WorkerMonitor.gathered
 
     def late(self, futures):
         pids = self.client.run(os.getpid)
@@ -787,7 +788,7 @@ def test_workers_that_die_with_their_results_end_in_words(tmp_path, monkeypatch)
         return gathered(self, futures)
 
     with lonely_worker(tmp_path):
-        monkeypatch.setattr(dask_jobs.Guard, "gathered", late)
+        monkeypatch.setattr(dask_jobs.WorkerMonitor, "gathered", late)
         with pytest.raises(SourceError, match=r"No Dask worker is left"):
             DSWL(3).fit(da.from_array(X, chunks=(3_000, -1)))
 
@@ -816,9 +817,9 @@ def test_patience_is_only_for_workers(in_process):
 
 
 def test_crew_prefers_the_current_client(client):
-    assert Crew().client is client
+    assert TaskRunner().client is client
     with dask.config.set(scheduler="threads"):
-        assert Crew().client is None
+        assert TaskRunner().client is None
 
 
 # ---------------------------------------------------------------- the command line
@@ -845,7 +846,7 @@ def test_command_line_with_a_running_cluster(two_workers, tmp_path):
 
 
 def test_command_line_without_the_cluster(tmp_path, monkeypatch):
-    monkeypatch.setattr("trueaxis.clusters.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("trueaxis._cli.cluster.CONNECT_SECONDS", 1)
     np.save(tmp_path / "all.npy", X)
     file = str(tmp_path / "all.npy")
     arguments = ["fit", file, "--client", "tcp://127.0.0.1:1"]

@@ -5,14 +5,13 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from nasty import nasty
 from scipy.linalg import subspace_angles
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 from sklearn.decomposition import PCA
 
-from clouds import nasty
 from trueaxis import DSWL, METHODS, PlainPCA
-from trueaxis.comparison import compare
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import (
     KINDS,
@@ -23,6 +22,7 @@ from trueaxis.diagnostics import (
     reasons,
     trust_path,
 )
+from trueaxis.diagnostics.comparison import compare
 
 EVERY = pytest.mark.parametrize("name", METHODS)
 

@@ -8,13 +8,13 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nasty import nasty
 from scipy.linalg import subspace_angles
 from sklearn.decomposition import PCA
 
-from clouds import nasty
 from trueaxis import DSWL
+from trueaxis._engine import sample
 from trueaxis.datasets import KINDS, planted, sensors
-from trueaxis.engine import sample
 
 SEEDS = st.integers(0, 10**6)
 
@@ -306,7 +306,7 @@ def test_light_rows_stay_light_beyond_the_sample(n):
 
 
 def test_blocks_do_not_matter(monkeypatch):
-    from trueaxis import rows
+    from trueaxis._rows import base as rows
 
     X = planted("ocs", n=2000, share=0.2).X
     one = DSWL(3).fit(X)

@@ -6,15 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import subspace_angles
 
-from trueaxis.engine.calibrate import calibrate, entropy, perplexity_scale
-from trueaxis.engine.hull import affine_hull
-from trueaxis.engine.iterate import iterate
-from trueaxis.engine.kernels import Gather, Sweep, Weighing
-from trueaxis.engine.moments import Moments
-from trueaxis.engine.quantiles import quantile
-from trueaxis.engine.reweighted import ReweightedStep, look
-from trueaxis.engine.rules import EntropyRule, TrustRule, UniformRule
-from trueaxis.engine.subspace import (
+from trueaxis._engine.dswl.temperatures import calibrate, entropy, perplexity_scale
+from trueaxis._engine.hull import affine_hull
+from trueaxis._engine.iterate import iterate
+from trueaxis._engine.kernels import DistanceKernel, MomentKernel, RowWeights
+from trueaxis._engine.moments import Moments
+from trueaxis._engine.quantiles import quantile
+from trueaxis._engine.reweighted import ReweightedStep, measure_rows
+from trueaxis._engine.rules.base import EntropyRule, TrustRule, UniformRule
+from trueaxis._engine.subspace import (
     Subspace,
     fix_signs,
     solve,
@@ -22,7 +22,7 @@ from trueaxis.engine.subspace import (
     subspace_change,
     top_eigen,
 )
-from trueaxis.rows import ArrayRows, Rows
+from trueaxis._rows.base import ArrayRows, Rows
 
 
 def cloud(seed=0, n=60, D=5, offset=0.0):
@@ -85,7 +85,7 @@ def test_map_applies_to_every_block():
 def test_distances_equal_the_plain_formulas(block_rows, offset):
     X = cloud(offset=offset)
     sub = some_subspace(X)
-    view = look(ArrayRows(X, block_rows), sub)
+    view = measure_rows(ArrayRows(X, block_rows), sub)
     y = X - sub.mean
     t = y @ sub.basis.T
     r = y - t @ sub.basis
@@ -99,7 +99,7 @@ def test_rows_next_to_the_subspace_keep_their_digits():
     P = np.eye(2, 6)
     tiny = 1e-9 * rng.standard_normal((40, 4))
     X = np.hstack([rng.standard_normal((40, 2)), tiny])
-    view = look(ArrayRows(X), Subspace(np.zeros(6), P, np.ones(2), 2.0))
+    view = measure_rows(ArrayRows(X), Subspace(np.zeros(6), P, np.ones(2), 2.0))
     np.testing.assert_allclose(view.e, (tiny**2).sum(1), rtol=1e-6)
 
 
@@ -107,7 +107,7 @@ def test_infinite_rows_are_infinitely_far_not_nan():
     X = cloud()
     X[3] = 1e300
     X[4] = -1.7e308
-    view = look(ArrayRows(X), some_subspace(cloud()))
+    view = measure_rows(ArrayRows(X), some_subspace(cloud()))
     assert np.isinf(view.e[3:5]).all()
     assert not np.isnan(np.concatenate([view.v, view.e, view.s])).any()
 
@@ -118,7 +118,7 @@ def test_moments_do_not_depend_on_blocks_pivot_or_scale(seed, block_rows):
     X = cloud(seed, offset=rng.normal(scale=1e4))
     # The spread of log-weights forces the common factor to change on the way.
     log_w = rng.normal(scale=30, size=len(X)) - 2000
-    kernel = Gather(X[0] + rng.normal(size=5), Weighing(log_w))
+    kernel = MomentKernel(X[0] + rng.normal(size=5), RowWeights(log_w))
     _, sums = ArrayRows(X, block_rows).scan(kernel)
     mean, scatter = sums.span().mean(), sums.span().scatter()
     w = np.exp(log_w - log_w.max())
@@ -135,7 +135,7 @@ def test_merging_states_equals_one_state():
     log_w = np.linspace(-40, 5, 50)
     log_w[::5] = -np.inf
     core = np.arange(50) % 3 > 0
-    kernel = Gather(X[0], Weighing(log_w, core))
+    kernel = MomentKernel(X[0], RowWeights(log_w, core))
     _, whole = ArrayRows(X).scan(kernel)
     a, b = kernel.start(), kernel.start()
     kernel.absorb(a, X[:20], 0)
@@ -153,7 +153,7 @@ def test_merging_states_equals_one_state():
 def test_fused_states_merge_too():
     X = cloud(n=50)
     sub = some_subspace(X)
-    kernel = Sweep(sub, lambda v, e, s: Weighing(-v))
+    kernel = DistanceKernel(sub, lambda v, e, s: RowWeights(-v))
     _, whole = ArrayRows(X).scan(kernel)
     a, b = kernel.start(), kernel.start()
     kernel.absorb(a, X[:20], 0)
@@ -172,8 +172,8 @@ def test_counts_equal_repetitions():
     log_w = rng.normal(size=20)
     counts = rng.integers(0, 4, size=20).astype(float)
     again = np.repeat(np.arange(20), counts.astype(int))
-    _, one = ArrayRows(X).scan(Gather(X[0], Weighing(log_w), counts))
-    _, two = ArrayRows(X[again]).scan(Gather(X[0], Weighing(log_w[again])))
+    _, one = ArrayRows(X).scan(MomentKernel(X[0], RowWeights(log_w), counts))
+    _, two = ArrayRows(X[again]).scan(MomentKernel(X[0], RowWeights(log_w[again])))
     np.testing.assert_allclose(one.core().scatter(), two.core().scatter(), rtol=1e-12)
     np.testing.assert_allclose(one.span().effective_size(), two.span().effective_size())
     np.testing.assert_allclose(one.span().log_weight(), two.span().log_weight())
@@ -181,8 +181,8 @@ def test_counts_equal_repetitions():
 
 def test_float32_sums_are_kept_in_float64():
     X = cloud(n=5000).astype(np.float32)
-    weighing = Weighing(np.zeros(5000))
-    _, sums = ArrayRows(X, 100).scan(Gather(X[0].astype(float), weighing))
+    weighing = RowWeights(np.zeros(5000))
+    _, sums = ArrayRows(X, 100).scan(MomentKernel(X[0].astype(float), weighing))
     assert sums.both.second.dtype == np.float64
     np.testing.assert_allclose(
         symmetric(sums.core().scatter()),

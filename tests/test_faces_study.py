@@ -7,12 +7,13 @@ import pytest
 
 from trueaxis.datasets import FACES
 from trueaxis.estimators import METHODS
-from trueaxis.experiments import faces, faces_methods
-from trueaxis.experiments import faces_measures as measures
-from trueaxis.experiments import faces_verdicts as verdicts
-from trueaxis.experiments.faces import FacesStudy
-from trueaxis.experiments.printed_faces import gain
-from trueaxis.experiments.study import run
+from trueaxis.reproduction.faces import measures as measures
+from trueaxis.reproduction.faces import methods as faces_methods
+from trueaxis.reproduction.faces import study as faces
+from trueaxis.reproduction.faces import verdicts as verdicts
+from trueaxis.reproduction.faces.printed import gain
+from trueaxis.reproduction.faces.study import FacesStudy
+from trueaxis.reproduction.study import run
 
 
 def invented(n=150, side=16, seed=0):
@@ -113,7 +114,7 @@ def test_temperatures_are_in_units_of_the_data():
     X = invented(60).reshape(60, -1)
     plain, larger = METHODS["pca"](9).fit(X), METHODS["pca"](9).fit(3 * X)
     for shape in faces_methods.SHAPES:
-        heat = faces_methods.Heat(shape, 2.0)
+        heat = faces_methods.RelativeTemperatures(shape, 2.0)
         a, b, c = faces_methods.published(X, plain, 5, heat).tau
         assert b <= a
         thrice = faces_methods.published(3 * X, larger, 5, heat).tau
@@ -143,7 +144,7 @@ def tally_of(**errors):
                     "psnr": 60 - 20 * np.log10(error),
                 }
             )
-    return verdicts.Tally(rows)
+    return verdicts.FaceMeasurements(rows)
 
 
 def test_lowest_error_flips_with_the_errors():
@@ -195,10 +196,10 @@ def test_a_rising_error_is_seen():
         for fold in range(3)
         for k, error in ((10, 9.0), (20, 5.0), (30, 6.0))
     ]
-    found = verdicts.falling(verdicts.Tally(rows), "orl", ["pca"])
+    found = verdicts.falling(verdicts.FaceMeasurements(rows), "orl", ["pca"])
     assert found.verdict == verdicts.FAILS and "from 20 to 30" in found.why
     rows = [row for row in rows if row["k"] < 30]
-    found = verdicts.falling(verdicts.Tally(rows), "orl", ["pca"])
+    found = verdicts.falling(verdicts.FaceMeasurements(rows), "orl", ["pca"])
     assert found.verdict == verdicts.HOLDS
 
 

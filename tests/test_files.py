@@ -35,16 +35,18 @@ from trueaxis import (
     ReweightedPCA,
     Rule,
 )
-from trueaxis import archive as archives
-from trueaxis.archive import HEADER, ModelFileError, checksum
+from trueaxis._engine.outliers import trim
+from trueaxis._engine.outliers.trim import CutRule, Cuts
+from trueaxis._engine.rules import base as rules
+from trueaxis._engine.rules import losses, retained, selection
+from trueaxis._engine.rules.losses import HuberRule, PowerRule
+from trueaxis._persistence import archive as archives
+from trueaxis._persistence.archive import HEADER, ModelFileError, checksum
+from trueaxis._persistence.json_values import RULES, decode, encode
+from trueaxis._persistence.model_state import CLASSES, COMMON, OWN, TRAINING
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import contributions, diagnose, effect, reasons
-from trueaxis.engine import losses, retained, rules, selection, trim
-from trueaxis.engine.losses import HuberRule, PowerRule
-from trueaxis.engine.trim import CutRule, Cuts
 from trueaxis.estimators.base import Distances
-from trueaxis.header import CLASSES, COMMON, OWN, TRAINING
-from trueaxis.values import RULES, decode, encode
 
 NAMES = ["a", "b", "Länge", "d,e", 'f"', "\N{SNOWMAN}"]
 

@@ -38,20 +38,20 @@ from trueaxis import (
     TwoWayPCA,
     WeightedPCA,
 )
-from trueaxis.engine.losses import AdaptiveRule, CauchyRule, HuberRule, PowerRule
-from trueaxis.engine.retained import AngleRule, LengthRule, MembershipRule
-from trueaxis.engine.reweighted import look
-from trueaxis.engine.rules import EntropyRule, View
-from trueaxis.engine.selection import (
+from trueaxis._engine.reweighted import measure_rows
+from trueaxis._engine.rules.base import EntropyRule, RowDistances
+from trueaxis._engine.rules.losses import AdaptiveRule, CauchyRule, HuberRule, PowerRule
+from trueaxis._engine.rules.retained import AngleRule, LengthRule, MembershipRule
+from trueaxis._engine.rules.selection import (
     NearestRule,
     NeighbourRule,
     RatioRule,
     project_on_simplex,
     smallest,
 )
-from trueaxis.engine.sparse import sparse_axes
-from trueaxis.engine.starts import equal_weights, spatial_median
-from trueaxis.rows import ArrayRows
+from trueaxis._engine.starts import equal_weights, spatial_median
+from trueaxis._engine.steps.sparse_axes import sparse_axes
+from trueaxis._rows.base import ArrayRows
 
 TIGHT = {"tol": 1e-10, "max_iter": 2000}
 
@@ -322,7 +322,7 @@ def test_dswls_weights_are_derivatives_where_the_temperatures_agree():
 def _some_view():
     X = cloud(3, n=30)
     rows = ArrayRows(X)
-    return look(rows, equal_weights(rows, 2))
+    return measure_rows(rows, equal_weights(rows, 2))
 
 
 def _slopes(moved, rule, view):
@@ -382,7 +382,7 @@ def test_selection_and_projection_count_copies(seed):
 def test_view_counts_copies():
     rng = np.random.default_rng(0)
     x, counts = rng.random(20), rng.integers(0, 4, 20).astype(float)
-    view = View(x, x, x, counts=counts)
+    view = RowDistances(x, x, x, counts=counts)
     again = np.repeat(x, counts.astype(int))
     assert view.total(x) == pytest.approx(again.sum())
     assert view.mean(x) == pytest.approx(again.mean())

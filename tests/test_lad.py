@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from trueaxis.engine.iterate import iterate
-from trueaxis.engine.lad import (
+from trueaxis._engine.iterate import iterate
+from trueaxis._engine.steps.lad import (
     AlternatingLad,
     deviations_by_program,
     least_deviations,

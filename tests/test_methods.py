@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nasty import nasty
 from scipy.linalg import subspace_angles
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -16,7 +17,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import trueaxis
-from clouds import nasty
 from test_streaming import Streamed
 from trueaxis import (
     DRPCA,
@@ -42,12 +42,13 @@ from trueaxis import (
     TwoWayPCA,
     WeightedPCA,
 )
+from trueaxis._engine.kernels import RowWeights
+from trueaxis._engine.rules import base as rules
+from trueaxis._engine.rules import losses, retained, selection
+from trueaxis._engine.rules.base import RowDistances
+from trueaxis._engine.rules.losses import PowerRule
+from trueaxis._rows.base import ArrayRows
 from trueaxis.datasets import planted
-from trueaxis.engine import losses, retained, rules, selection
-from trueaxis.engine.kernels import Weighing
-from trueaxis.engine.losses import PowerRule
-from trueaxis.engine.rules import View
-from trueaxis.rows import ArrayRows
 
 
 def gentle(v, e, d):
@@ -667,7 +668,7 @@ def test_rules_can_be_cloned_and_their_parameters_set(rule):
 def test_row_local_rules_do_not_see_blocks(seed):
     rng = np.random.default_rng(seed)
     v, e, s = rng.random((3, 40)) * 10 ** rng.uniform(-3, 3, (3, 1))
-    view = View(v, e, s)
+    view = RowDistances(v, e, s)
     for rule in ALL_RULES:
         if not rule.row_local or rule in (losses.GuardedRule, losses.ScaledRule):
             continue
@@ -675,8 +676,8 @@ def test_row_local_rules_do_not_see_blocks(seed):
         values = [1.0 for field in fields if field.default is field.empty]
         frozen = rule(*values).freeze(view)
         whole = frozen.weigh(view).log_weights
-        part = frozen.weigh(View(v[7:23], e[7:23], s[7:23]))
-        assert isinstance(part, Weighing)
+        part = frozen.weigh(RowDistances(v[7:23], e[7:23], s[7:23]))
+        assert isinstance(part, RowWeights)
         np.testing.assert_array_equal(part.log_weights, whole[7:23])
 
 

@@ -10,18 +10,18 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from nasty import nasty
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import trueaxis
-from clouds import nasty
 from trueaxis import DSWL, ColumnScaler, PlainPCA
+from trueaxis._persistence.model_state import CLASSES
+from trueaxis._persistence.onnx_graph import IR_VERSION, OPSET
 from trueaxis.datasets import planted, sensors
-from trueaxis.header import CLASSES
-from trueaxis.onnx_graph import IR_VERSION, OPSET
-from trueaxis.scaling import parted
+from trueaxis.estimators.pipeline import split_pipeline
 
 if os.environ.get("CI"):  # which must have them: nothing is skipped there
     import onnx
@@ -76,7 +76,7 @@ def run(model, X, tmp_path, dtype="float64"):
     found = dict(
         zip(OUTPUTS, session.run(None, {"X": np.asarray(X, dtype)}), strict=True)
     )
-    k, n = parted(model).model.n_components_, len(X)
+    k, n = split_pipeline(model).model.n_components_, len(X)
     for name, values in found.items():
         assert values.shape == ((n, k) if name == "scores" else (n,))
         assert values.dtype == (np.int64 if name == "label" else dtype)
@@ -84,7 +84,7 @@ def run(model, X, tmp_path, dtype="float64"):
 
 
 def expected(model, X):
-    scaler, method = parted(model)
+    scaler, method = split_pipeline(model)
     found = method.distances(X if scaler is None else scaler.transform(X))
     return {
         "scores": model.transform(X),

@@ -9,21 +9,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trueaxis.changes import StandIn, Through
-from trueaxis.checking import Check, Largest
-from trueaxis.dask_tasks import Looked
-from trueaxis.engine.kernels import Gather, Sweep, Together, Weighing
-from trueaxis.engine.moments import Moments
-from trueaxis.engine.peel import OtherSides
-from trueaxis.engine.polar import PowerPull
-from trueaxis.engine.roll import Roll, Scratch
-from trueaxis.engine.rules import EntropyRule
-from trueaxis.engine.starts import equal_weights
-from trueaxis.engine.tallies import LogSum, LogWeights, Marks, Within
-from trueaxis.engine.trim import Cuts
-from trueaxis.engine.twoway import Scaling
-from trueaxis.rows import ArrayRows
-from trueaxis.spreads import Spread, Spreads
+from trueaxis._engine.column_spread import ColumnSpread, SpreadKernel
+from trueaxis._engine.dswl.groups import OtherSides
+from trueaxis._engine.kernels import (
+    DistanceKernel,
+    MomentKernel,
+    PairedKernel,
+    RowWeights,
+)
+from trueaxis._engine.moments import Moments
+from trueaxis._engine.outliers.trim import Cuts
+from trueaxis._engine.row_counts import RowCounts, Scratch
+from trueaxis._engine.row_kernels import (
+    LogSum,
+    LogWeightKernel,
+    MaskKernel,
+    SupportKernel,
+)
+from trueaxis._engine.rules.base import EntropyRule
+from trueaxis._engine.starts import equal_weights
+from trueaxis._engine.steps.signs import PowerPull
+from trueaxis._engine.steps.two_way import ColumnWeighting
+from trueaxis._rows.base import ArrayRows
+from trueaxis._rows.checked import LargestValueKernel, ValueCheck
+from trueaxis._rows.dask.tasks import CheckedBlock
+from trueaxis._rows.transformed import ReplaceUncounted, TransformedKernel
 
 
 def kernels_of_every_kind():
@@ -33,22 +43,24 @@ def kernels_of_every_kind():
     sub = equal_weights(ArrayRows(X), 2)
     rule, cuts = EntropyRule(3.0, 2.0, 4.0), Cuts(4.0, 5.0)
     apart = OtherSides(np.array([0, 2]), ((np.array([1.0, 0.5]), 2.0, True),))
-    roll = Roll(counts, apart)
-    weighing = Weighing(-rng.random(230), rng.random(230) < 0.7)
-    sweep = Sweep(sub, lambda v, e, s: Weighing(-v, e < 4.0), roll)
-    row = StandIn(counts, X[:1])
+    roll = RowCounts(counts, apart)
+    weighing = RowWeights(-rng.random(230), rng.random(230) < 0.7)
+    sweep = DistanceKernel(sub, lambda v, e, s: RowWeights(-v, e < 4.0), roll)
+    row = ReplaceUncounted(counts, X[:1])
     kernels = {
         "sweep": sweep,
-        "gather": Gather(sub.mean, weighing, counts),
-        "log-weights": LogWeights(sub, rule, roll),
-        "within": Within(sub, cuts, roll),
-        "marks": Marks(apart),
-        "together": Together(LogWeights(sub, rule, roll), sweep),
+        "gather": MomentKernel(sub.mean, weighing, counts),
+        "log-weights": LogWeightKernel(sub, rule, roll),
+        "within": SupportKernel(sub, cuts, roll),
+        "marks": MaskKernel(apart),
+        "together": PairedKernel(LogWeightKernel(sub, rule, roll), sweep),
         "pull": PowerPull(sub, 1.5, 0.0, counts),
-        "largest": Largest(),
-        "through": Through(sweep, row),
-        "looked at": Through(sweep, Looked(Check(ArrayRows(X), None, np.inf), 100)),
-        "spread": Spread(X[3]),
+        "largest": LargestValueKernel(),
+        "through": TransformedKernel(sweep, row),
+        "looked at": TransformedKernel(
+            sweep, CheckedBlock(ValueCheck(ArrayRows(X), None, np.inf), 100)
+        ),
+        "spread": SpreadKernel(X[3]),
     }
     return X, kernels
 
@@ -62,7 +74,7 @@ def numbers_in(state):
         found = [scale * state.weight, scale**2 * state.squares]
         found += [*(scale * state.first), *(scale * np.triu(state.second)).ravel()]
         return found
-    if isinstance(state, Spreads):
+    if isinstance(state, ColumnSpread):
         return np.hstack(state.centre_and_unit()).tolist() if state.n else []
     if isinstance(state, LogSum):
         return [state.log_total(), state.perplexity()] if state.total else []
@@ -76,11 +88,11 @@ def numbers_in(state):
 def test_what_knows_nothing_of_single_rows_is_the_same_for_all_parts():
     X, _ = kernels_of_every_kind()
     sub, rule = equal_weights(ArrayRows(X), 2), EntropyRule(3.0, 2.0, 4.0)
-    roll = Roll(None, OtherSides(np.array([0]), ((np.ones(1), 2.0, True),)))
-    sweep = Sweep(sub, lambda v, e, s: Weighing(-v), roll)
-    together = Together(LogWeights(sub, rule, roll), sweep)
-    scaled = Through(together, Scaling(X[0], X[1]))
-    within = Within(sub, Cuts(4.0, 5.0), roll)
+    roll = RowCounts(None, OtherSides(np.array([0]), ((np.ones(1), 2.0, True),)))
+    sweep = DistanceKernel(sub, lambda v, e, s: RowWeights(-v), roll)
+    together = PairedKernel(LogWeightKernel(sub, rule, roll), sweep)
+    scaled = TransformedKernel(together, ColumnWeighting(X[0], X[1]))
+    within = SupportKernel(sub, Cuts(4.0, 5.0), roll)
     for kernel in (sweep, together, scaled, within, PowerPull(sub, 1.0, 0.0, None)):
         assert kernel.part(3, 5) is kernel  # so that it is sent to a worker once
 

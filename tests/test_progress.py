@@ -19,12 +19,14 @@ import pyarrow.parquet as parquet
 import pytest
 
 import trueaxis
-from trueaxis import DSWL, METHODS, bars, open_rows, show_progress, spool
+from trueaxis import DSWL, METHODS, open_rows, show_progress
+from trueaxis._engine.kernels import DistanceKernel
+from trueaxis._engine.starts import equal_weights
+from trueaxis._rows import progress_bars as bars
+from trueaxis._rows import spooled as spool
+from trueaxis._rows.base import ArrayRows, Rows
+from trueaxis._rows.progress import during, heard, heard_by, passing
 from trueaxis.datasets import planted
-from trueaxis.engine.kernels import Sweep
-from trueaxis.engine.starts import equal_weights
-from trueaxis.progress import during, heard, heard_by, passing
-from trueaxis.rows import ArrayRows, Rows
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and terminals")
 N, D = 9000, 20
@@ -142,7 +144,7 @@ def test_nobody_else_hears(X):
 
 def test_kernels_keep_their_titles_on_the_way_to_workers(X):
     state = equal_weights(ArrayRows(X), 3)
-    assert pickle.loads(pickle.dumps(Sweep(state))).title == "distances"
+    assert pickle.loads(pickle.dumps(DistanceKernel(state))).title == "distances"
 
 
 # ------------------------------------------------------------------ Ctrl-C, in Python
@@ -268,8 +270,10 @@ def quiet():
 # The command line with blocks that take their time, and files that are large early.
 SLOW = """
 import sys, time
-from trueaxis import bars, spool, streaming
-from trueaxis.checking import CheckedRows
+from trueaxis._rows import progress_bars as bars
+from trueaxis._rows import spooled as spool
+from trueaxis._cli import streaming
+from trueaxis._rows.checked import CheckedRows
 bars.PATIENCE, streaming.LARGE_BYTES, spool.FREE_READS = 0.05, 0, 0
 read = CheckedRows.blocks
 
@@ -279,7 +283,7 @@ def slowly(self):
         yield first, block
 
 CheckedRows.blocks = slowly
-from trueaxis.cli import main
+from trueaxis._cli.main import main
 main(sys.argv[2:])
 """
 
@@ -395,7 +399,7 @@ def test_a_terminal_interrupts_workers_quietly(files, tmp_path):
     for number in range(40):
         (many / f"{number:02}.npy").symlink_to(files / "x.npy")
     command = [
-        sys.executable, "-m", "trueaxis.cli", "fit", str(many), "--workers", "2",
+        sys.executable, "-m", "trueaxis._cli.main", "fit", str(many), "--workers", "2",
         "--method", "l2p-pca", "--set", "max_iter=100000", "--set", "tol=1e-300",
     ]  # fmt: skip
     process = subprocess.Popen(
@@ -421,8 +425,9 @@ def test_a_terminal_interrupts_workers_quietly(files, tmp_path):
 SHOWN = """
 import sys, time
 import numpy as np
-from trueaxis import bars, show_progress
-from trueaxis.rows import Rows
+from trueaxis import show_progress
+from trueaxis._rows import progress_bars as bars
+from trueaxis._rows.base import Rows
 
 class Slow(Rows):
     shape, dtype = (500, 2), np.dtype(float)
@@ -458,10 +463,12 @@ def test_a_bar_comes_after_a_while_and_goes(how):
 
 TALK = """
 import logging, time, warnings
-from trueaxis import bars, console, show_progress
-from trueaxis.options import _spoken_warnings
-from trueaxis.progress import passing
-from trueaxis.streaming import spoken
+from trueaxis import show_progress
+from trueaxis._rows import progress_bars as bars
+from trueaxis._cli import console
+from trueaxis._cli.options import _spoken_warnings
+from trueaxis._rows.progress import passing
+from trueaxis._cli.streaming import spoken
 bars.PATIENCE = 0.1
 with _spoken_warnings(), show_progress(), spoken(console.remark):
     with passing("verdicts", 30) as advance:

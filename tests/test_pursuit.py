@@ -8,15 +8,15 @@ from pyrpca import rpca_pcp_ialm
 from scipy.optimize import minimize
 from skpcp.pcp import pcp
 
-from trueaxis.engine.iterate import iterate
-from trueaxis.engine.noise import noise_level
-from trueaxis.engine.proximal import (
+from trueaxis._engine.iterate import iterate
+from trueaxis._engine.lowrank.noise import noise_level
+from trueaxis._engine.lowrank.proximal import (
     row_threshold,
     singular_threshold,
     soft_threshold,
     sparse_and_rows,
 )
-from trueaxis.engine.pursuit import PenalisedPursuit, PrincipalPursuit
+from trueaxis._engine.lowrank.pursuit import PenalisedPursuit, PrincipalPursuit
 
 SHAPES = [(100, 100), (500, 20), (100, 200)]
 SMALL_SHAPES = [(40, 30), (120, 8), (30, 50)]

@@ -12,9 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 import trueaxis
-from trueaxis.cli import main
-from trueaxis.tables import Choice, TableError, read_table
-from trueaxis.writing import beside, write_table
+from trueaxis._cli.main import main
+from trueaxis._files import atomic_write
+from trueaxis._tables.read import Choice, TableError, read_table
+from trueaxis._tables.write import write_table
 
 
 def written(tmp_path, text, name="table.csv", encoding="utf-8"):
@@ -181,7 +182,7 @@ def test_a_failed_write_leaves_the_old_file_alone(tmp_path):
     path = tmp_path / "out.csv"
     path.write_text("old")
     for error in (RuntimeError, KeyboardInterrupt):
-        with pytest.raises(error), beside(path) as file:
+        with pytest.raises(error), atomic_write(path) as file:
             file.write(b"half")
             raise error
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
@@ -199,7 +200,7 @@ def test_files_are_as_private_as_others(tmp_path):
 def test_reading_needs_no_pandas():
     code = (
         "import sys; sys.modules['pandas'] = None\n"
-        "from trueaxis.tables import read_table; import tempfile, pathlib\n"
+        "from trueaxis._tables.read import read_table; import tempfile, pathlib\n"
         "p = pathlib.Path(tempfile.mkdtemp()) / 'a.csv'; p.write_text('a\\n1\\n')\n"
         "assert read_table(p).X.tolist() == [[1.0]]"
     )

@@ -9,21 +9,22 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from nasty import nasty
 from sklearn.pipeline import make_pipeline
 
-from clouds import nasty
 from trueaxis import DSWL, METHODS, PCP, ColumnScaler, PlainPCA
-from trueaxis.analysis import analyse
+from trueaxis._engine.outliers.judge import cutoff_ratio
+from trueaxis._tables.read import Choice
 from trueaxis.datasets import planted, sensors
-from trueaxis.diagnostics import over
-from trueaxis.repeat import Origin
+from trueaxis.diagnostics.trust import trust_path
+from trueaxis.plots.canvas import percent
 from trueaxis.report import points, render, write_report
+from trueaxis.report.analysis import analyse
 from trueaxis.report.content import short, told_path, words
 from trueaxis.report.page import script_safe
 from trueaxis.report.points import chosen_rows, gather, numbers
-from trueaxis.story import because, hints, percent, verdict
-from trueaxis.tables import Choice
-from trueaxis.trust import trust_path
+from trueaxis.report.sentences import because, hints, verdict
+from trueaxis.report.snippet import Origin
 
 EVIL = [
     "</script><script>alert(1)</script>",
@@ -85,7 +86,7 @@ def test_points_are_the_rows_of_the_analysis_worst_first(pump, page):
     assert data["id"][:n_bad] == [str(row) for row in pump.flagged]
     assert sorted(map(int, data["id"])) == list(range(200))
     order = np.array(data["id"], dtype=int)
-    off = over(d.orthogonal, d.orthogonal_cutoff)
+    off = cutoff_ratio(d.orthogonal, d.orthogonal_cutoff)
     np.testing.assert_allclose(data["off"], off[order], rtol=1e-3)
     np.testing.assert_allclose(data["excess"], d.excess[pump.flagged], rtol=1e-3)
     assert data["because"] == [because(pump, row) for row in pump.flagged]
@@ -147,12 +148,12 @@ def test_the_code_to_repeat_the_fit_runs(pump, tmp_path, monkeypatch):
 def test_words_for_the_trust_path():
     jumps = planted("ocs", share=0.2).X
     assert "held the axes" in told_path(trust_path(DSWL(3).fit(jumps), jumps))
-    calm = planted("none").X
+    bounded = planted("none").X
     held = sensors().X * [1, 1, 1000, 1, 1, 1]
     assert "the start that the model had" in told_path(
         trust_path(DSWL(2).fit(held), held)
     )
-    assert "No step turns" in told_path(trust_path(DSWL(3).fit(calm), calm))
+    assert "No step turns" in told_path(trust_path(DSWL(3).fit(bounded), bounded))
 
 
 def test_stages_are_told(pump):
@@ -177,9 +178,9 @@ def test_numbers_for_people_and_for_json():
 def test_one_of_many_rows_is_more_than_nothing():
     X = planted("none", n=200, n_features=3).X
     model = PlainPCA(1).fit(X)
-    calm = np.tile(X.mean(axis=0), (200, 1))
-    calm[7] += 1e3
-    told = verdict(analyse(model, calm))
+    bounded = np.tile(X.mean(axis=0), (200, 1))
+    bounded[7] += 1e3
+    told = verdict(analyse(model, bounded))
     assert told.startswith("1 of 200 rows (0.5 %) is an outlier")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from trueaxis.cli import main
+from trueaxis._cli.main import main
 
 HOME = os.environ.get("TRUEAXIS_DATA")
 

@@ -13,7 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted
-from trueaxis.scaling import HOW, Parted, joined, parted, uneven_columns
+from trueaxis.estimators.pipeline import SplitPipeline, join_pipeline, split_pipeline
+from trueaxis.estimators.scaler import HOW, uneven_columns
 
 
 @parametrize_with_checks([ColumnScaler("robust"), ColumnScaler("standard")])
@@ -210,9 +211,9 @@ def test_a_method_behind_it_does_not_see_units(X):
 
 def test_parted_and_joined_are_each_others_inverse(X):
     pipeline = make_pipeline(ColumnScaler(), DSWL(2)).fit(X)
-    parts = parted(pipeline)
+    parts = split_pipeline(pipeline)
     assert parts.scaler is pipeline[0] and parts.model is pipeline[1]
-    again = joined(*parts)
+    again = join_pipeline(*parts)
     assert isinstance(again, Pipeline)
     np.testing.assert_array_equal(again.predict(X), pipeline.predict(X))
     np.testing.assert_array_equal(
@@ -220,21 +221,21 @@ def test_parted_and_joined_are_each_others_inverse(X):
     )
     method = pipeline[1]
     for alone in (method, make_pipeline(method)):
-        assert parted(alone) == Parted(None, method)
-    assert joined(None, method) is method
-    assert Parted(None, method).scaled(X) is X
+        assert split_pipeline(alone) == SplitPipeline(None, method)
+    assert join_pipeline(None, method) is method
+    assert SplitPipeline(None, method).scaled(X) is X
 
 
 def test_the_method_gets_the_names_that_only_the_scaler_knows(X):
     frame = pd.DataFrame(X, columns=[*"abcde"])
     pipeline = make_pipeline(ColumnScaler(), DSWL(2)).fit(frame)
     assert not hasattr(pipeline[1], "feature_names_in_")
-    parts = parted(pipeline)
+    parts = split_pipeline(pipeline)
     assert [*parts.model.feature_names_in_] == [*"abcde"]
     assert not hasattr(pipeline[1], "feature_names_in_")  # the user's is as it was
     assert (parts.model.components_ == pipeline[1].components_).all()
     named = make_pipeline(ColumnScaler().set_output(transform="pandas"), DSWL(2))
-    assert parted(named.fit(frame)).model is named[1]
+    assert split_pipeline(named.fit(frame)).model is named[1]
 
 
 @pytest.mark.parametrize(
@@ -247,7 +248,7 @@ def test_the_method_gets_the_names_that_only_the_scaler_knows(X):
 )
 def test_other_pipelines_are_refused(steps, named):
     with pytest.raises(TypeError, match=f"{named}: only a ColumnScaler before"):
-        parted(make_pipeline(*steps))
+        split_pipeline(make_pipeline(*steps))
 
 
 # ---------------------------------------------------------------- uneven columns

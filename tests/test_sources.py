@@ -22,28 +22,21 @@ import pytest
 import zarr
 
 import trueaxis
-import trueaxis.parquet as parquet_rows
-from trueaxis import (
-    DSWL,
-    METHODS,
-    PCP,
-    ColumnScaler,
-    PlainPCA,
-    memory,
-    open_rows,
-    spool,
-    streaming,
-    watch,
-)
-from trueaxis.cli import main
+import trueaxis._rows.parquet as parquet_rows
+from trueaxis import DSWL, METHODS, PCP, ColumnScaler, PlainPCA, open_rows
+from trueaxis._cli import streaming
+from trueaxis._cli.main import main
+from trueaxis._rows import memory
+from trueaxis._rows import spooled as spool
+from trueaxis._rows import watched_file as watch
+from trueaxis._rows.base import ArrayRows, Rows
+from trueaxis._rows.parquet import ParquetRows
+from trueaxis._rows.sliced import SlicedRows
+from trueaxis._rows.spooled import SpooledRows
+from trueaxis._rows.watched_file import SourceError
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import contributions, diagnose, effect, reasons, score_plane
-from trueaxis.parquet import ParquetRows
-from trueaxis.rows import ArrayRows, Rows
-from trueaxis.slices import SlicedRows
-from trueaxis.spool import SpooledRows
-from trueaxis.trust import trust_path
-from trueaxis.watch import SourceError
+from trueaxis.diagnostics.trust import trust_path
 
 N, D = 9000, 20
 NAMES = [f"x{i}" for i in range(D)]
@@ -839,7 +832,8 @@ def test_a_full_disk(folder, monkeypatch, at_once):
 
 SLOW = """
 import sys, time
-from trueaxis import DSWL, spool
+from trueaxis import DSWL
+from trueaxis._rows import spooled as spool
 write = spool.SpooledRows._write
 
 def slowly(self, file, folder):
@@ -873,7 +867,8 @@ def test_nothing_is_left_of_a_process_that_is_stopped(kill, folder, tmp_path):
 FORKED = """
 import os, sys
 import numpy as np
-from trueaxis import open_rows, spool
+from trueaxis import open_rows
+from trueaxis._rows import spooled as spool
 spool.FREE_READS = 0
 X = np.load(sys.argv[1])
 with open_rows(sys.argv[2], block_rows=10) as rows:

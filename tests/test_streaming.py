@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
+from trueaxis._engine.dswl.fit import Fitting
+from trueaxis._engine.dswl.stages import Plan
+from trueaxis._engine.dswl.temperatures import Temperatures
+from trueaxis._engine.iterate import iterate
+from trueaxis._engine.problem import Problem
+from trueaxis._engine.reweighted import ReweightedStep
+from trueaxis._engine.rules.base import EntropyRule, TrustRule
+from trueaxis._engine.starts import equal_weights
+from trueaxis._rows.base import ArrayRows, Rows
 from trueaxis.datasets import planted
-from trueaxis.engine.calibrate import Temperatures
-from trueaxis.engine.fitting import Fitting
-from trueaxis.engine.ground import Ground
-from trueaxis.engine.iterate import iterate
-from trueaxis.engine.reweighted import ReweightedStep
-from trueaxis.engine.rules import EntropyRule, TrustRule
-from trueaxis.engine.stages import Plan
-from trueaxis.engine.starts import equal_weights
-from trueaxis.rows import ArrayRows, Rows
 
 
 class Streamed(Rows):
@@ -34,8 +34,8 @@ class Streamed(Rows):
 def fitted(rows, counts=None, **options):
     plan = Plan(3, 0.5, options.pop("temperatures", None), 200, 1e-6)
     options = {"uniform": False, "reweight": True} | options
-    ground = Ground(rows, counts, np.random.default_rng(0))
-    return Fitting(ground, plan, **options).at(3)
+    problem = Problem(rows, counts, np.random.default_rng(0))
+    return Fitting(problem, plan, **options).at(3)
 
 
 @pytest.mark.parametrize("n", [800, 4500])

@@ -15,8 +15,7 @@ from scipy import stats
 from sklearn.neighbors import KNeighborsClassifier
 
 from trueaxis.datasets import UCI, planted
-from trueaxis.experiments import toy_page, uci_page, uci_summary
-from trueaxis.experiments.contenders import (
+from trueaxis.reproduction.methods import (
     AUTOMATIC,
     NAMES,
     OTHERS,
@@ -25,7 +24,7 @@ from trueaxis.experiments.contenders import (
     grid,
     temperatures,
 )
-from trueaxis.experiments.judging import (
+from trueaxis.reproduction.significance import (
     FAILS,
     HOLDS,
     UNCLEAR,
@@ -34,10 +33,13 @@ from trueaxis.experiments.judging import (
     paired,
     ranking,
 )
-from trueaxis.experiments.printed import KS, METHODS, TABLE
-from trueaxis.experiments.study import Outcome, Results, digest, run
-from trueaxis.experiments.toy import KINDS, WEIGHTED, ToyStudy
-from trueaxis.experiments.uci import ORACLE, Split, UciStudy, folds, z_scores
+from trueaxis.reproduction.study import Results, TaskOutcome, digest, run
+from trueaxis.reproduction.toy import page as toy_page
+from trueaxis.reproduction.toy.study import KINDS, WEIGHTED, ToyStudy
+from trueaxis.reproduction.uci import page as uci_page
+from trueaxis.reproduction.uci import summary as uci_summary
+from trueaxis.reproduction.uci.printed import KS, METHODS, TABLE
+from trueaxis.reproduction.uci.study import ORACLE, FoldData, UciStudy, folds, z_scores
 
 # ---------------------------------------------------------------- the runner
 
@@ -60,7 +62,7 @@ class Slow:
         time.sleep(self.pause)
         rng = np.random.default_rng(int(task[1]))
         rows = [{"task": int(task[1]), "value": x} for x in rng.random(3).tolist()]
-        return Outcome(rows, {"square": rng.random((2, 2))})
+        return TaskOutcome(rows, {"square": rng.random((2, 2))})
 
     def figures(self, results, folder):
         return []
@@ -130,7 +132,7 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path, how):
     study = Slow(str(tmp_path / "log"), n=8, pause=0.3)
     folder = tmp_path / "killed"
     code = (
-        "from pathlib import Path; from trueaxis.experiments.study import run\n"
+        "from pathlib import Path; from trueaxis.reproduction.study import run\n"
         "from test_studies import Slow\n"
         f"run(Slow({study.log!r}, n=8, pause=0.3), Path({str(folder)!r}))"
     )
@@ -262,7 +264,7 @@ def toy_results(best):
         for seed in range(20)
         for name in NAMES
     ]
-    return Results({("all",): Outcome(rows)})
+    return Results({("all",): TaskOutcome(rows)})
 
 
 def test_verdicts_on_toy_data_follow_the_results():
@@ -336,10 +338,10 @@ def some_rows(seed=0):
 def test_fits_never_see_test_rows():
     X, y = some_rows()
     test = folds(y, 5, 0)[0]
-    split = Split.make(X, y, test, 0)
+    split = FoldData.make(X, y, test, 0)
     other = X.copy()
     other[test] = 1e6
-    again = Split.make(other, y, test, 0)
+    again = FoldData.make(other, y, test, 0)
     assert (split.train == again.train).all()
     np.testing.assert_allclose(split.clean_train.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(split.clean_train.std(axis=0), 1)
@@ -350,7 +352,7 @@ def test_fits_never_see_test_rows():
 
 def test_damage_in_training_rows_does_not_depend_on_the_fold():
     X, y = some_rows()
-    a, b = (Split.make(X, y, test, 0) for test in folds(y, 5, 0)[:2])
+    a, b = (FoldData.make(X, y, test, 0) for test in folds(y, 5, 0)[:2])
     hit = [
         {i for i, row in zip(rows, ratio, strict=True) if (row != 1).any()}
         for rows, ratio in (
@@ -373,7 +375,7 @@ def test_constant_columns_stay_finite():
 
 def test_measures_agree_with_other_routes():
     X, y = some_rows(1)
-    split = Split.make(X, y, folds(y, 5, 0)[0], 0)
+    split = FoldData.make(X, y, folds(y, 5, 0)[0], 0)
     truth = split.principal(2)
     mean = split.clean_train.mean(axis=0)
     same = split.measure(mean, truth[::-1], truth)
@@ -427,7 +429,7 @@ def uci_results(lead, sets=UCI, n_seeds=6):
                             "converged": True,
                         }
                     )
-    return Results({("all",): Outcome(rows)})
+    return Results({("all",): TaskOutcome(rows)})
 
 
 @pytest.fixture
@@ -438,7 +440,7 @@ def fewer_draws(monkeypatch):
 def test_verdicts_on_uci_follow_the_results(fewer_draws):
     found = {}
     for lead in (5, -5, 0):
-        summary = uci_summary.Summary.of(uci_results(lead))
+        summary = uci_summary.UciSummary.of(uci_results(lead))
         verdicts = uci_summary.verdicts(summary)
         found[lead] = {v.claim: v.verdict for v in verdicts if AUTOMATIC in v.claim}
     assert len(found[5]) == 9
@@ -448,7 +450,7 @@ def test_verdicts_on_uci_follow_the_results(fewer_draws):
 
 
 def test_one_seed_cannot_tell():
-    summary = uci_summary.Summary.of(uci_results(5, n_seeds=1))
+    summary = uci_summary.UciSummary.of(uci_results(5, n_seeds=1))
     assert {v.verdict for v in uci_summary.verdicts(summary)} == {UNCLEAR}
 
 
@@ -480,7 +482,7 @@ def test_page_says_how_far_the_leak_explains_bupa(fewer_draws):
 
 def test_summary_is_the_mean_over_folds():
     results = uci_results(1, sets=("wine", "zoo"))
-    summary = uci_summary.Summary.of(results)
+    summary = uci_summary.UciSummary.of(results)
     rows = results.where(set="zoo", k=3, method="RPCA-DI")
     values = [row["accuracy"] for row in rows]
     assert summary.mean("accuracy", "RPCA-DI")[1, 1] == pytest.approx(np.mean(values))

@@ -3,41 +3,45 @@
 import numpy as np
 import pytest
 
-from tables import TABLES, factors, mostly_one_row, one_hot, shifted
 from trueaxis import DSWL, METHODS
-from trueaxis.datasets import planted
-from trueaxis.engine.calibrate import calibrate
-from trueaxis.engine.cutoffs import discrete_columns, separable_columns, valley
-from trueaxis.engine.dimension import above_noise, choose_dimension
-from trueaxis.engine.finish import truncation
-from trueaxis.engine.iterate import iterate
-from trueaxis.engine.moments import Moments
-from trueaxis.engine.peel import (
+from trueaxis._engine.dimension import above_noise, choose_dimension
+from trueaxis._engine.dswl.finish import truncation
+from trueaxis._engine.dswl.groups import (
     bending,
     cleave,
     heterogeneity,
     longest_axes,
     split_along,
 )
-from trueaxis.engine.reweighted import ReweightedStep, look
-from trueaxis.engine.rules import EntropyRule
-from trueaxis.engine.sample import draw_sample
-from trueaxis.engine.squarem import Squarem
-from trueaxis.engine.starts import (
+from trueaxis._engine.dswl.temperatures import calibrate
+from trueaxis._engine.iterate import iterate
+from trueaxis._engine.moments import Moments
+from trueaxis._engine.outliers.cutoffs import (
+    discrete_columns,
+    separable_columns,
+    valley,
+)
+from trueaxis._engine.outliers.trim import without_leverage
+from trueaxis._engine.reweighted import ReweightedStep, measure_rows
+from trueaxis._engine.rules.base import EntropyRule
+from trueaxis._engine.sample import draw_sample
+from trueaxis._engine.squarem import Squarem
+from trueaxis._engine.starts import (
     directions,
     equal_weights,
     outlyingness,
     shortest_variance,
 )
-from trueaxis.engine.subspace import (
+from trueaxis._engine.subspace import (
     Subspace,
     orthonormal,
     solve,
     solve_from,
     subspace_change,
 )
-from trueaxis.engine.trim import without_leverage
-from trueaxis.rows import ArrayRows
+from trueaxis._rows.base import ArrayRows
+from trueaxis.datasets import planted
+from trueaxis.datasets.awkward import TABLES, factors, mostly_one_row, one_hot, shifted
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -365,12 +369,14 @@ def test_leverage_is_what_leaving_a_row_out_tells():
         t = (rows - mean) @ axis
         return Subspace(mean, axis[None], np.array([t.var()]), 1.0)
 
-    inside = look(ArrayRows(X), line(X))._replace(carried=np.full(30, 1 / 30))
+    inside = measure_rows(ArrayRows(X), line(X))._replace(
+        fit_weight=np.full(30, 1 / 30)
+    )
     corrected = without_leverage(inside).e
     for i in range(30):
-        outside = look(ArrayRows(X[[i]]), line(np.delete(X, i, axis=0))).e[0]
+        outside = measure_rows(ArrayRows(X[[i]]), line(np.delete(X, i, axis=0))).e[0]
         np.testing.assert_allclose(corrected[i], outside, rtol=0.02)
-    assert without_leverage(inside._replace(carried=None)).e is inside.e
+    assert without_leverage(inside._replace(fit_weight=None)).e is inside.e
 
 
 def test_power_steps_go_where_the_exact_solution_is():
@@ -427,7 +433,7 @@ def test_the_order_of_the_sample_knows_no_axes():
 def test_leaps_end_where_plain_steps_end():
     X = planted("both", n=150, n_features=6, share=0.2).X
     start = equal_weights(ArrayRows(X), 2)
-    T = calibrate(*look(ArrayRows(X), start)[:2], 0.6)
+    T = calibrate(*measure_rows(ArrayRows(X), start)[:2], 0.6)
     step = ReweightedStep(ArrayRows(X), EntropyRule(*T))
     plain = iterate(step, start, max_iter=3000, tol=1e-10)
     fast = iterate(step, start, max_iter=3000, tol=1e-10, leap=Squarem())

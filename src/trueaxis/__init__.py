@@ -1,10 +1,17 @@
 """trueaxis: robust principal component analysis, axes that outliers did not bend."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from trueaxis._moved import redirect_moved_modules
+
 if TYPE_CHECKING:
-    from trueaxis.bars import show_progress
-    from trueaxis.engine.rules import Rule
+    from trueaxis import datasets, diagnostics, estimators, plots, report, reproduction
+    from trueaxis._engine.rules.base import Rule
+    from trueaxis._persistence.model_files import load, save
+    from trueaxis._persistence.onnx_export import export_onnx
+    from trueaxis._rows.open_rows import open_rows
+    from trueaxis._rows.progress_bars import show_progress
     from trueaxis.estimators import (
         DRPCA,
         DSWL,
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
         SPCP,
         TRPCA,
         AnglePCA,
+        ColumnScaler,
         L2pPCA,
         L21MaxPCA,
         PCAL1NonGreedy,
@@ -31,10 +39,6 @@ if TYPE_CHECKING:
         TwoWayPCA,
         WeightedPCA,
     )
-    from trueaxis.files import load, save
-    from trueaxis.onnx_export import export_onnx
-    from trueaxis.scaling import ColumnScaler
-    from trueaxis.sources import open_rows
 
 __version__ = "0.1.0"
 
@@ -66,46 +70,42 @@ __all__ = [
     "TwoWayPCA",
     "WeightedPCA",
     "__version__",
+    "datasets",
+    "diagnostics",
+    "estimators",
     "export_onnx",
     "load",
     "open_rows",
+    "plots",
+    "report",
+    "reproduction",
     "save",
     "show_progress",
 ]
 
+# Everything is imported on first use: scikit-learn alone takes a second to import, and
+# `trueaxis --help` should not wait for it.
+_FOLDERS = ("datasets", "diagnostics", "estimators", "plots", "report", "reproduction")
+_HOMES = {
+    "Rule": "trueaxis._engine.rules.base",
+    "export_onnx": "trueaxis._persistence.onnx_export",
+    "load": "trueaxis._persistence.model_files",
+    "open_rows": "trueaxis._rows.open_rows",
+    "save": "trueaxis._persistence.model_files",
+    "show_progress": "trueaxis._rows.progress_bars",
+}
+
 
 def __getattr__(name: str) -> Any:
-    # scikit-learn takes a second to import; `trueaxis --help` should not wait for it.
-    if name == "Rule":
-        from trueaxis.engine.rules import Rule
-
-        return Rule
-    if name == "ColumnScaler":
-        from trueaxis.scaling import ColumnScaler
-
-        return ColumnScaler
-    if name in ("load", "save"):
-        from trueaxis import files
-
-        return getattr(files, name)
-    if name == "open_rows":
-        from trueaxis.sources import open_rows
-
-        return open_rows
-    if name == "show_progress":
-        from trueaxis.bars import show_progress
-
-        return show_progress
-    if name == "export_onnx":
-        from trueaxis.onnx_export import export_onnx
-
-        return export_onnx
+    if name in _FOLDERS:
+        return import_module(f"trueaxis.{name}")
     if name in __all__:
-        from trueaxis import estimators
-
-        return getattr(estimators, name)
+        return getattr(import_module(_HOMES.get(name, "trueaxis.estimators")), name)
     raise AttributeError(f"module 'trueaxis' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted(__all__)
+
+
+redirect_moved_modules()

@@ -1,5 +1,5 @@
 """RUN: `python -m trueaxis` is the command line, also where no script is installed."""
 
-from trueaxis.cli import main
+from trueaxis._cli.main import main
 
 main(prog_name="trueaxis")

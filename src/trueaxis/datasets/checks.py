@@ -21,14 +21,16 @@ ROUNDING = 1e-4
 ALIKE = 0.3
 
 
-def digest(X: NDArray, labels: Sequence[str]) -> str:
+def digest(X: NDArray[Any], labels: Sequence[str]) -> str:
     """Checksum of values, whatever the file they came in looks like."""
     sha = hashlib.sha256(np.ascontiguousarray(X, dtype="<f8").tobytes())
     sha.update("\n".join(labels).encode())
     return sha.hexdigest()
 
 
-def check(facts: Facts, X: NDArray, labels: Sequence[str], where: str | Path) -> bool:
+def check(
+    facts: Facts, X: NDArray[Any], labels: Sequence[str], where: str | Path
+) -> bool:
     """Refuse what cannot be the data set; tell whether it is so to the last bit.
 
     Parameters
@@ -107,7 +109,7 @@ def renamed(labels: Sequence[str], counts: dict[str, int]) -> list[str] | None:
 
 
 def upright(
-    flat: NDArray, shape: tuple[int, ...], facts: Facts, where: str | Path
+    flat: NDArray[Any], shape: tuple[int, ...], facts: Facts, where: str | Path
 ) -> NDArray[np.float64]:
     """Images of 32 x 32 from rows of pixels, stored row by row or column by column.
 
@@ -130,7 +132,7 @@ def upright(
     return choices[best]
 
 
-def _likeness(images: NDArray, facts: Facts) -> float:
+def _likeness(images: NDArray[Any], facts: Facts) -> float:
     mean = images.mean(axis=0)
     scores = []
     for ours, theirs in (
@@ -143,7 +145,7 @@ def _likeness(images: NDArray, facts: Facts) -> float:
     return float(np.mean(scores))
 
 
-def shrunk(images: NDArray, shape: tuple[int, int]) -> NDArray[np.float64]:
+def shrunk(images: NDArray[Any], shape: tuple[int, int]) -> NDArray[np.float64]:
     """Images resized by averaging over the area that each new pixel covers."""
     tall, wide = (_averages(n, m) for n, m in zip(images.shape[1:], shape, strict=True))
     return tall @ images @ wide.T

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -78,7 +79,7 @@ def occlude(
     share: float = 0.2,
     area: float = 0.25,
     random_state: int | np.random.Generator = 0,
-) -> tuple[NDArray, NDArray[np.bool_]]:
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Cover a block of some images with black and white noise.
 
     The paper: 20 % of the training images, a square block of a quarter of the image,

@@ -68,7 +68,7 @@ def fetch(
     )
 
 
-def _from_openml(facts: Facts, base: str) -> tuple[NDArray, list[str], str]:
+def _from_openml(facts: Facts, base: str) -> tuple[NDArray[Any], list[str], str]:
     assert facts.openml is not None
     address = f"{base}/api/v1/json/data/{facts.openml['id']}"
     try:
@@ -93,7 +93,7 @@ def _from_openml(facts: Facts, base: str) -> tuple[NDArray, list[str], str]:
         raise ValueError(f"{address} does not fit: {error}") from None
 
 
-def _from_uci(facts: Facts, base: str) -> tuple[NDArray, list[str], str]:
+def _from_uci(facts: Facts, base: str) -> tuple[NDArray[Any], list[str], str]:
     address = f"{base}/static/public/{facts.uci}/data.csv"
     try:
         return *table(facts, csv_cells(decoded(_answer(address)))), address
@@ -101,7 +101,7 @@ def _from_uci(facts: Facts, base: str) -> tuple[NDArray, list[str], str]:
         raise ValueError(f"{address} does not fit: {error}") from None
 
 
-def _resized(flat: NDArray, facts: Facts, where: str) -> NDArray[np.float64]:
+def _resized(flat: NDArray[Any], facts: Facts, where: str) -> NDArray[np.float64]:
     shape = facts.openml_shape
     assert shape is not None
     if flat.shape[1] != math.prod(shape):

@@ -8,15 +8,16 @@ import zipfile
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trueaxis._files import atomic_write
 from trueaxis.datasets.checks import upright
 from trueaxis.datasets.parsing import csv_cells, decoded
 from trueaxis.datasets.record import Dataset, record
 from trueaxis.datasets.registry import SHAPE, Facts
-from trueaxis.writing import beside
 
 DAMAGED = (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, zlib.error)
 
@@ -65,13 +66,13 @@ def _from_file(facts: Facts, path: Path, strict: bool) -> Dataset:
     return found
 
 
-def _csv(raw: bytes) -> tuple[NDArray, list[str]]:
+def _csv(raw: bytes) -> tuple[NDArray[Any], list[str]]:
     cells = csv_cells(decoded(raw))
     X = np.array([row[:-1] for row in cells], dtype=np.float64)
     return X, [row[-1] for row in cells]
 
 
-def _npz(raw: bytes) -> tuple[NDArray, list[str]]:
+def _npz(raw: bytes) -> tuple[NDArray[Any], list[str]]:
     with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
         images, target = arrays["images"], arrays["target"]
     if images.shape[1:] != SHAPE:
@@ -103,16 +104,16 @@ def _from_mat(facts: Facts, path: Path) -> Dataset:
     return record(facts, X, names(target), str(path))
 
 
-def names(target: NDArray) -> list[str]:
+def names(target: NDArray[Any]) -> list[str]:
     """Whole-numbered classes as the names by which they are checked."""
     return [str(label) for label in target.astype(np.int64).tolist()]
 
 
-def keep(facts: Facts, X: NDArray, labels: Sequence[str], place: Path) -> None:
+def keep(facts: Facts, X: NDArray[Any], labels: Sequence[str], place: Path) -> None:
     """Write a data set into a folder, whole or not at all."""
     path = place / facts.file
     path.parent.mkdir(parents=True, exist_ok=True)
-    with beside(path) as file:
+    with atomic_write(path) as file:
         if facts.is_faces:
             images = X.reshape(-1, *SHAPE).astype(np.uint8)
             target = np.array([int(label) for label in labels], dtype=np.int64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,7 @@ class Dataset:
 
     name: str
     X: NDArray[np.float64]
-    target: NDArray
+    target: NDArray[Any]
     feature_names: tuple[str, ...]
     image_shape: tuple[int, int] | None
     is_repeat: NDArray[np.bool_]
@@ -60,7 +61,9 @@ class Dataset:
         return self.X.reshape(-1, *self.image_shape)
 
 
-def record(facts: Facts, X: NDArray, labels: Sequence[str], origin: str) -> Dataset:
+def record(
+    facts: Facts, X: NDArray[Any], labels: Sequence[str], origin: str
+) -> Dataset:
     """Check rows and classes, and put everything known beside them."""
     exact = check(facts, X, labels, origin)
     whole = all(name.isdigit() for name in facts.class_counts)

@@ -4,10 +4,11 @@ from trueaxis.estimators.columns import RSPCA, TwoWayPCA
 from trueaxis.estimators.dswl import DSWL
 from trueaxis.estimators.l1 import L1PCA
 from trueaxis.estimators.lowrank import PCP
-from trueaxis.estimators.pairs import WeightedPCA
+from trueaxis.estimators.pairwise import WeightedPCA
 from trueaxis.estimators.residual import R1PCA, RPCAOM, L2pPCA
 from trueaxis.estimators.retained import RPCADI, AnglePCA, L21MaxPCA
 from trueaxis.estimators.reweighted import PlainPCA, ReweightedPCA
+from trueaxis.estimators.scaler import ColumnScaler
 from trueaxis.estimators.selection import DRPCA, RPCARP, RWLAN, TRPCA
 from trueaxis.estimators.signs import PCAL1, PCAL1NonGreedy, PCALp
 from trueaxis.estimators.stable import RRPCP, SPCP
@@ -39,6 +40,7 @@ METHODS = {
 
 __all__ = [
     "AnglePCA",
+    "ColumnScaler",
     "DRPCA",
     "DSWL",
     "L1PCA",

@@ -18,16 +18,15 @@ from sklearn.base import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from trueaxis.dask_rows import DaskRows
-from trueaxis.dask_sources import dask_rows, is_dask, refuse_frames
-from trueaxis.diagnostics import outlier_table, over
-from trueaxis.engine.ground import Ground
-from trueaxis.engine.iterate import Result
-from trueaxis.engine.judge import Judged
-from trueaxis.engine.kernels import Record, Sweep
-from trueaxis.engine.subspace import Subspace, fix_signs, orthonormal
-from trueaxis.rows import Rows
-from trueaxis.validation import fitted_rows, warn
+from trueaxis._engine.iterate import IterationResult
+from trueaxis._engine.kernels import DistanceKernel, RowRecord
+from trueaxis._engine.outliers.judge import Verdicts, cutoff_ratio
+from trueaxis._engine.problem import Problem
+from trueaxis._engine.subspace import Subspace, fix_signs, orthonormal
+from trueaxis._rows.base import Rows
+from trueaxis._rows.dask.collections import dask_rows, is_dask, refuse_frames
+from trueaxis._rows.dask.rows import DaskRows
+from trueaxis._validation import fitted_rows, warn
 
 # The subspace can't be told apart more finely than this many units of rounding.
 ROUNDINGS = 30
@@ -49,10 +48,10 @@ class SubspaceEstimator(
 ):
     """Base of all methods: what follows from a subspace and its cut-offs."""
 
-    components_: NDArray
-    mean_: NDArray
-    explained_variance_: NDArray
-    explained_variance_ratio_: NDArray
+    components_: NDArray[Any]
+    mean_: NDArray[Any]
+    explained_variance_: NDArray[Any]
+    explained_variance_ratio_: NDArray[Any]
     noise_variance_: float
     n_components_: int
     n_samples_: float
@@ -65,7 +64,7 @@ class SubspaceEstimator(
     converged_: bool
     _total_variance: float
 
-    def transform(self, X: ArrayLike) -> NDArray:
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Scores of rows on the components.
 
         Parameters
@@ -82,13 +81,13 @@ class SubspaceEstimator(
             # Functions that may travel to other processes leave the model at home.
             mean, axes = self.mean_, self.components_
 
-            def project(block: NDArray) -> NDArray:
+            def project(block: NDArray[Any]) -> NDArray[Any]:
                 # Centre first: far from the origin, x P - m P loses the digits.
                 return (block - mean) @ axes.T
 
             return rows.map(project, len(axes))
 
-    def inverse_transform(self, X: ArrayLike) -> NDArray:
+    def inverse_transform(self, X: ArrayLike) -> NDArray[Any]:
         """Rows that have these scores and lie in the subspace.
 
         Parameters
@@ -103,7 +102,7 @@ class SubspaceEstimator(
         check_is_fitted(self, "components_")
         mean, axes = self.mean_, self.components_
 
-        def back(scores: NDArray) -> NDArray:
+        def back(scores: NDArray[Any]) -> NDArray[Any]:
             return scores @ axes + mean
 
         lazy = is_dask(X)
@@ -128,7 +127,7 @@ class SubspaceEstimator(
         Distances
             Two arrays of length n, `score` and `orthogonal`.
         """
-        return Distances(*self._scanned(X, Record(2, float, _distances)))
+        return Distances(*self._scanned(X, RowRecord(2, float, _distances)))
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
         """How regular rows are: minus the larger of both distances over their cut-offs.
@@ -145,10 +144,12 @@ class SubspaceEstimator(
         check_is_fitted(self, "components_")
         limits = self.cutoffs_
 
-        def regularity(v: NDArray, e: NDArray, s: NDArray) -> NDArray:
-            return -np.maximum(*map(over, _distances(v, e, s), limits))
+        def regularity(
+            v: NDArray[Any], e: NDArray[Any], s: NDArray[Any]
+        ) -> NDArray[Any]:
+            return -np.maximum(*map(cutoff_ratio, _distances(v, e, s), limits))
 
-        return self._scanned(X, Record(1, float, regularity))[0]
+        return self._scanned(X, RowRecord(1, float, regularity))[0]
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """`score_samples` shifted so that outliers are negative.
@@ -191,9 +192,12 @@ class SubspaceEstimator(
         pandas.DataFrame, or ndarray with named fields where pandas is not installed
             See `trueaxis.diagnostics.outlier_table`.
         """
+        # Diagnostics build on estimators, and are needed here alone.
+        from trueaxis.diagnostics import outlier_table
+
         return outlier_table(self, X, everything=everything)
 
-    def get_covariance(self) -> NDArray:
+    def get_covariance(self) -> NDArray[Any]:
         """Covariance of regular rows: the components, and equal noise off them.
 
         Returns
@@ -205,17 +209,19 @@ class SubspaceEstimator(
         D = P.shape[1]
         return (P.T * (self.explained_variance_ - noise)) @ P + noise * np.eye(D)
 
-    def _scanned(self, X: ArrayLike, record: Record) -> NDArray:
+    def _scanned(self, X: ArrayLike, record: RowRecord) -> NDArray[Any]:
         """What is kept of every row, in one pass."""
         with fitted_rows(self, X) as rows:
-            return rows.each(Sweep(self._subspace(), record=record))
+            return rows.each(DistanceKernel(self._subspace(), record=record))
 
-    def _store(self, ground: Ground, judged: Judged, result: Result[Any]) -> None:
+    def _store(
+        self, problem: Problem, judged: Verdicts, result: IterationResult[Any]
+    ) -> None:
         """Set the attributes that every fit has."""
-        D, dtype = ground.given.shape[1], ground.given.dtype
-        subspace = ground.hull.lift(judged.subspace)
+        D, dtype = problem.given.shape[1], problem.given.dtype
+        subspace = problem.hull.lift(judged.subspace)
         k = self.n_components_ = len(subspace.basis)
-        self.n_samples_ = ground.n_copies
+        self.n_samples_ = problem.n_copies
         self.components_ = fix_signs(subspace.basis).astype(dtype)
         self.mean_ = subspace.mean.astype(dtype)
         self.explained_variance_ = subspace.variances.astype(dtype)
@@ -228,12 +234,12 @@ class SubspaceEstimator(
             *(float(np.sqrt(c)) for c in (judged.cuts.s, judged.cuts.e))
         )
         self.offset_ = -1.0
-        self.support_ = ground.given.beside(judged.support)
+        self.support_ = problem.given.like_rows(judged.support)
         self.history_ = result.history
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
 
-    def _warn_unless_converged(self, result: Result[Any], tol: float) -> None:
+    def _warn_unless_converged(self, result: IterationResult[Any], tol: float) -> None:
         if self.converged_:
             return
         moving = f"with a change of {result.turn.change:.1e} (tol={tol:g})"
@@ -266,7 +272,9 @@ class SubspaceEstimator(
         return tags
 
 
-def _distances(v: NDArray, e: NDArray, s: NDArray) -> NDArray[np.float64]:
+def _distances(
+    v: NDArray[Any], e: NDArray[Any], s: NDArray[Any]
+) -> NDArray[np.float64]:
     return np.sqrt([s, e])
 
 

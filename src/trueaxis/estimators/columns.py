@@ -9,15 +9,15 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from trueaxis.engine.ground import Ground
-from trueaxis.engine.losses import AdaptiveRule
-from trueaxis.engine.reweighted import EXACT, Solver
-from trueaxis.engine.rules import Rule, UniformRule
-from trueaxis.engine.sparse import SparseSolver
-from trueaxis.engine.twoway import two_way
+from trueaxis._engine.problem import Problem
+from trueaxis._engine.reweighted import EXACT, Solver
+from trueaxis._engine.rules.base import Rule, UniformRule
+from trueaxis._engine.rules.losses import AdaptiveRule
+from trueaxis._engine.steps.sparse_axes import SparseSolver
+from trueaxis._engine.steps.two_way import two_way
+from trueaxis._validation import number_or_none, validate_number, validate_part
 from trueaxis.estimators.method import Found, IteratedMethod
 from trueaxis.estimators.reweighted import RowWeighted
-from trueaxis.validation import number_or_none, validate_number, validate_part
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -79,7 +79,7 @@ class RSPCA(RowWeighted):
             validate_part("q", self.q)
         number_or_none("sigma", self.sigma, 1e-150, np.inf)
 
-    def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
+    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
         sigma = number_or_none("sigma", self.sigma, 1e-150, np.inf)
         large = sigma is not None and sigma > 1e150
         return [UniformRule() if large else AdaptiveRule(sigma)]
@@ -87,8 +87,8 @@ class RSPCA(RowWeighted):
     def _learnt(self, rule: Any) -> dict[str, Any]:
         return {"sigma_": getattr(rule, "c", np.inf)}
 
-    def _solver(self, ground: Ground, k: int) -> Solver:
-        D, q = ground.rows.shape[1], self.q
+    def _solver(self, problem: Problem, k: int) -> Solver:
+        D, q = problem.rows.shape[1], self.q
         columns = D if q is None else q
         if not isinstance(columns, numbers.Integral):
             columns = max(k, round(float(columns) * D))
@@ -150,10 +150,10 @@ class TwoWayPCA(IteratedMethod):
         validate_number("p", self.p, 0, 2)
         validate_number("floor", self.floor, 0.01, 1e6, low_too=True)
 
-    def _search(self, ground: Ground, k: int) -> Found:
+    def _search(self, problem: Problem, k: int) -> Found:
         p, floor = float(self.p), float(self.floor)
-        tol = self._tol(ground)
-        subspace, n, result = two_way(ground, k, p, floor, self.max_iter, tol)
+        tol = self._tol(problem)
+        subspace, n, result = two_way(problem, k, p, floor, self.max_iter, tol)
         weights = result.turn.scaled.copy_weights()
         learnt = {"feature_weights_": result.turn.next.weights}
         return Found(subspace, result, weights, n, learnt)

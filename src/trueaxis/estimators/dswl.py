@@ -11,14 +11,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis.engine.calibrate import Temperatures
-from trueaxis.engine.fitting import Fitting, Outcome
-from trueaxis.engine.ground import Ground
-from trueaxis.engine.quantiles import total_count
-from trueaxis.engine.stages import Plan
-from trueaxis.estimators.base import SubspaceEstimator, reachable
-from trueaxis.rows import Rows
-from trueaxis.validation import (
+from trueaxis._engine.dswl.fit import Fitting, Outcome
+from trueaxis._engine.dswl.stages import Plan
+from trueaxis._engine.dswl.temperatures import Temperatures
+from trueaxis._engine.problem import Problem
+from trueaxis._engine.quantiles import total_count
+from trueaxis._rows.base import Rows
+from trueaxis._validation import (
     generator,
     validate_choice,
     validate_counts,
@@ -29,6 +28,7 @@ from trueaxis.validation import (
     validate_tau,
     warn,
 )
+from trueaxis.estimators.base import SubspaceEstimator, reachable
 
 
 class DSWL(SubspaceEstimator):
@@ -185,12 +185,12 @@ class DSWL(SubspaceEstimator):
         with validate_rows(self, X) as rows:
             counts = validate_counts(sample_weight, rows.shape[0])
             plan = self._plan(rows, counts)
-            ground = Ground(rows, counts, generator(self.random_state))
+            problem = Problem(rows, counts, generator(self.random_state))
             uniform = self.init == "uniform"
-            fitting = Fitting(ground, plan, uniform=uniform, reweight=self.reweight)
-            return self._learnt(ground, fitting.search(self.n_components))
+            fitting = Fitting(problem, plan, uniform=uniform, reweight=self.reweight)
+            return self._learnt(problem, fitting.search(self.n_components))
 
-    def _plan(self, rows: Rows, counts: NDArray | None) -> Plan:
+    def _plan(self, rows: Rows, counts: NDArray[Any] | None) -> Plan:
         """Check the parameters; k is found later."""
         n = rows.shape[0] if counts is None else int((counts > 0).sum())
         validate_n_components(self.n_components, n, rows.shape[1])
@@ -212,21 +212,21 @@ class DSWL(SubspaceEstimator):
         tol = reachable(self.tol, rows)
         return Plan(0, self.trust, temperatures, self.max_iter, tol)
 
-    def _learnt(self, ground: Ground, outcome: Outcome) -> DSWL:
-        self._store(ground, outcome.judged, outcome.learned)
+    def _learnt(self, problem: Problem, outcome: Outcome) -> DSWL:
+        self._store(problem, outcome.judged, outcome.learned)
         weights, self.objective_, perplexity = outcome.weighed
-        self.weights_ = ground.given.beside(weights)
-        self.tau_ = tuple(float(t / ground.n_copies) for t in outcome.temperatures)
-        self.trust_ = perplexity / ground.n_copies
+        self.weights_ = problem.given.like_rows(weights)
+        self.tau_ = tuple(float(t / problem.n_copies) for t in outcome.temperatures)
+        self.trust_ = perplexity / problem.n_copies
         # The last stage forgives what is left, see `tol`.
         turn = outcome.learned.turn
         if self.reweight and turn.change <= np.sqrt(self.tol):
             self.converged_ = True
         self._warn_unless_converged(outcome.learned, self.tol)
         distance, k = np.median(turn.view.d), len(turn.state.basis)
-        if turn.effective < min(k + 1, ground.n_rows - 1) and distance > 0:
+        if turn.effective < min(k + 1, problem.n_rows - 1) and distance > 0:
             warn(
-                f"Only {turn.effective:.1f} of {ground.n_rows} rows carry weight, too "
+                f"Only {turn.effective:.1f} of {problem.n_rows} rows carry weight, too "
                 f"few for {k} components: the temperatures {self.tau_} are "
                 f"small for squared distances of {distance:.3g} (median). Raise tau, "
                 'or raise trust with tau="auto".'

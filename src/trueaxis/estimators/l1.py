@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.engine.ground import Ground
-from trueaxis.engine.iterate import iterate
-from trueaxis.engine.lad import AlternatingLad
-from trueaxis.engine.quantiles import counted_median
-from trueaxis.engine.starts import plain_moments
-from trueaxis.engine.subspace import spanned
+from trueaxis._engine.iterate import iterate
+from trueaxis._engine.problem import Problem
+from trueaxis._engine.quantiles import counted_median
+from trueaxis._engine.starts import plain_moments
+from trueaxis._engine.steps.lad import AlternatingLad
+from trueaxis._engine.subspace import spanned
+from trueaxis._validation import validate_choice
 from trueaxis.estimators.method import Found, IteratedMethod
-from trueaxis.validation import validate_choice
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -62,18 +62,18 @@ class L1PCA(IteratedMethod):
         super()._check()
         validate_choice("centre", self.centre, ("median", "mean", "none"))
 
-    def _search(self, ground: Ground, k: int) -> Found:
-        X, counts = ground.rows.read(), ground.counts
-        moments = plain_moments(ground.rows, counts)
+    def _search(self, problem: Problem, k: int) -> Found:
+        X, counts = problem.rows.read(), problem.counts
+        moments = plain_moments(problem.rows, counts)
         centre = self._centre(X, counts, moments.mean())
         step = AlternatingLad((X - centre).astype(float, copy=False), counts)
-        tol = self._tol(ground)
+        tol = self._tol(problem)
         result = iterate(step, step.start(k), max_iter=self.max_iter, tol=tol)
         found = spanned(result.turn.next.loadings.T, moments.about(centre))
         return Found(found, result)
 
     def _centre(
-        self, X: NDArray, counts: NDArray | None, mean: NDArray
+        self, X: NDArray[Any], counts: NDArray[Any] | None, mean: NDArray[Any]
     ) -> NDArray[np.float64]:
         if self.centre == "mean":
             return mean

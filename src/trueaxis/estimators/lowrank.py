@@ -8,20 +8,20 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis.engine.ground import Ground
-from trueaxis.engine.iterate import Result, iterate
-from trueaxis.engine.pursuit import PenalisedPursuit, PrincipalPursuit
-from trueaxis.engine.starts import equal_weights, plain_moments
-from trueaxis.engine.subspace import spanned
-from trueaxis.estimators.method import Found, IteratedMethod
-from trueaxis.rows import ArrayRows
-from trueaxis.validation import (
+from trueaxis._engine.iterate import IterationResult, iterate
+from trueaxis._engine.lowrank.pursuit import PenalisedPursuit, PrincipalPursuit
+from trueaxis._engine.problem import Problem
+from trueaxis._engine.starts import equal_weights, plain_moments
+from trueaxis._engine.subspace import spanned
+from trueaxis._rows.base import ArrayRows
+from trueaxis._validation import (
     number_or_none,
     validate_choice,
     validate_number,
     validate_rows,
     warn,
 )
+from trueaxis.estimators.method import Found, IteratedMethod
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -67,22 +67,24 @@ class Pursuit(IteratedMethod):
     def _price(self) -> float | None:
         return number_or_none("lam", self.lam, 0, np.inf)
 
-    def _step(self, X: NDArray) -> PrincipalPursuit | PenalisedPursuit:
+    def _step(self, X: NDArray[Any]) -> PrincipalPursuit | PenalisedPursuit:
         raise TypeError(f"{type(self).__name__} does not say how to split.")
 
-    def _search(self, ground: Ground, k: int) -> Found:
-        X = ground.rows.read().astype(float)
+    def _search(self, problem: Problem, k: int) -> Found:
+        X = problem.rows.read().astype(float)
         centre = np.zeros(X.shape[1])
         if self.centre == "median":
             centre = np.median(X, axis=0)
-        step, tol = self._step(X - centre), self._tol(ground)
-        result: Result = iterate(step, step.start(), max_iter=self.max_iter, tol=tol)
+        step, tol = self._step(X - centre), self._tol(problem)
+        result: IterationResult = iterate(
+            step, step.start(), max_iter=self.max_iter, tol=tol
+        )
         split = result.turn.next
         low_rank = centre + split.low_rank
         # Mean and axes are those of the low rank, variances those without gross errors.
         found = equal_weights(ArrayRows(low_rank), k)
         rows = plain_moments(ArrayRows(X - split.gross()), None).about(found.mean)
-        plain = equal_weights(ground.rows, k)
+        plain = equal_weights(problem.rows, k)
         if found.total > 1e-12 * plain.total:
             found = spanned(found.basis, rows)
         elif plain.total > 0:
@@ -174,6 +176,6 @@ class PCP(Pursuit):
         validate_number("rho", self.rho, 1, 100)
         validate_number("balance", self.balance, 0, np.inf)
 
-    def _step(self, X: NDArray) -> PrincipalPursuit:
+    def _step(self, X: NDArray[Any]) -> PrincipalPursuit:
         rho, balance = float(self.rho), float(self.balance)
         return PrincipalPursuit(X, self._price(), rho, balance)

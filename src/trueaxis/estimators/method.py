@@ -11,15 +11,14 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis.changes import counted_rows
-from trueaxis.checking import refuse_overflow
-from trueaxis.engine.ground import Ground
-from trueaxis.engine.iterate import Result
-from trueaxis.engine.starts import GivenCentre
-from trueaxis.engine.subspace import Subspace
-from trueaxis.estimators.base import SubspaceEstimator, reachable
-from trueaxis.rows import Rows
-from trueaxis.validation import (
+from trueaxis._engine.iterate import IterationResult
+from trueaxis._engine.problem import Problem
+from trueaxis._engine.starts import GivenCentre
+from trueaxis._engine.subspace import Subspace
+from trueaxis._rows.base import Rows
+from trueaxis._rows.checked import refuse_overflow
+from trueaxis._rows.transformed import replace_uncounted
+from trueaxis._validation import (
     generator,
     validate_choice,
     validate_counts,
@@ -28,6 +27,7 @@ from trueaxis.validation import (
     validate_rows,
     warn,
 )
+from trueaxis.estimators.base import SubspaceEstimator, reachable
 
 
 class Found(NamedTuple):
@@ -42,7 +42,7 @@ class Found(NamedTuple):
     """
 
     subspace: Subspace
-    result: Result[Any]
+    result: IterationResult[Any]
     weights: NDArray[np.float64] | None = None
     n: float | None = None
     learnt: dict[str, Any] = {}
@@ -108,36 +108,36 @@ class Method(SubspaceEstimator):
         with validate_rows(self, X) as rows:
             return self._fit(rows, validate_counts(sample_weight, rows.shape[0]))
 
-    def _fit(self, rows: Rows, counts: NDArray | None = None) -> Self:
+    def _fit(self, rows: Rows, counts: NDArray[Any] | None = None) -> Self:
         n = rows.shape[0] if counts is None else int((counts > 0).sum())
         validate_n_components(self.n_components, n, rows.shape[1])
         self._check()
         if n < rows.shape[0] and counts is not None:
-            rows = counted_rows(rows, counts)
+            rows = replace_uncounted(rows, counts)
         refuse_overflow(rows)
         rng = generator(self.random_state)
-        ground = Ground(rows, counts, rng, rotatable=self._rotatable)
-        found = self._search(ground, ground.n_components(self.n_components))
-        subspace = unbiased(found.subspace, found.n or ground.n_copies)
-        self._store(ground, ground.judged(subspace), found.result)
+        problem = Problem(rows, counts, rng, rotatable=self._rotatable)
+        found = self._search(problem, problem.n_components(self.n_components))
+        subspace = unbiased(found.subspace, found.n or problem.n_copies)
+        self._store(problem, problem.judged(subspace), found.result)
         for name, value in found.learnt.items():
             setattr(self, name, value)
         if found.weights is not None:
             w = found.weights if counts is None else counts * found.weights
-            self.weights_ = rows.beside(w / w.sum())
+            self.weights_ = rows.like_rows(w / w.sum())
         # Last, as a warning may be turned into an error.
-        self._warn_unless_converged(found.result, self._tol(ground))
+        self._warn_unless_converged(found.result, self._tol(problem))
         if found.weights is not None:
             self._warn_if_few(self._carrying(found, w), n)
         return self
 
-    def _tol(self, ground: Ground) -> float:
+    def _tol(self, problem: Problem) -> float:
         return 0.0
 
     def _check(self) -> None:
         """Refuse parameters that are wrong whatever the data."""
 
-    def _search(self, ground: Ground, k: int) -> Found:
+    def _search(self, problem: Problem, k: int) -> Found:
         raise TypeError(f"{type(self).__name__} does not say how to fit.")
 
     def _warn_if_few(self, carry: float, n: int) -> None:
@@ -149,7 +149,7 @@ class Method(SubspaceEstimator):
                 "what weighs rows more evenly, or fewer components."
             )
 
-    def _carrying(self, found: Found, weights: NDArray) -> float:
+    def _carrying(self, found: Found, weights: NDArray[Any]) -> float:
         # Not the effective number: rows that the subspace passes through may have
         # nearly all weight, and it is right nevertheless.
         return float((weights > 0).sum())
@@ -175,8 +175,8 @@ class IteratedMethod(Method):
         validate_number("max_iter", self.max_iter, 1, np.inf, whole=True)
         validate_number("tol", self.tol, 0, np.inf)
 
-    def _tol(self, ground: Ground) -> float:
-        return reachable(self.tol, ground.given)
+    def _tol(self, problem: Problem) -> float:
+        return reachable(self.tol, problem.given)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -8,17 +8,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from trueaxis.engine.ground import Ground
-from trueaxis.engine.losses import CauchyRule, HuberRule, PowerRule
-from trueaxis.engine.reweighted import EXACT, Powers, Solver
-from trueaxis.engine.rules import Rule, UniformRule
-from trueaxis.estimators.reweighted import FixedCentre, RowWeighted
-from trueaxis.validation import (
+from trueaxis._engine.problem import Problem
+from trueaxis._engine.reweighted import EXACT, Powers, Solver
+from trueaxis._engine.rules.base import Rule, UniformRule
+from trueaxis._engine.rules.losses import CauchyRule, HuberRule, PowerRule
+from trueaxis._validation import (
     number_or_none,
     validate_choice,
     validate_flag,
     validate_number,
 )
+from trueaxis.estimators.reweighted import FixedCentre, RowWeighted
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -53,7 +53,7 @@ class RPCAOM(RowWeighted):
     True
     """
 
-    def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
+    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
         return [PowerRule(1.0)]
 
 
@@ -110,7 +110,7 @@ class R1PCA(FixedCentre):
         validate_choice("loss", self.loss, ("huber", "cauchy", "l21"))
         number_or_none("c", self.c, 1e-150, np.inf)
 
-    def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
+    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
         c = number_or_none("c", self.c, 1e-150, np.inf)
         if self.loss == "l21":
             return [PowerRule(1.0)]
@@ -121,7 +121,7 @@ class R1PCA(FixedCentre):
     def _learnt(self, rule: Any) -> dict[str, Any]:
         return {"c_": getattr(rule, "c", None)}
 
-    def _solver(self, ground: Ground, k: int) -> Solver:
+    def _solver(self, problem: Problem, k: int) -> Solver:
         return Powers(1)
 
 
@@ -176,10 +176,10 @@ class L2pPCA(FixedCentre):
         validate_flag("anneal", self.anneal)
         validate_choice("solver", self.solver, ("eigen", "power"))
 
-    def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
+    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
         path = [1.5, 1.0, 0.75, 0.5, 0.35, 0.25, 0.15] if self.anneal else []
         above = [p for p in path if p > self.p and self.p < 1]
         return [PowerRule(p) for p in (*above, self.p)]
 
-    def _solver(self, ground: Ground, k: int) -> Solver:
+    def _solver(self, problem: Problem, k: int) -> Solver:
         return EXACT if self.solver == "eigen" else Powers(1)

@@ -8,12 +8,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from trueaxis.engine.ground import Ground
-from trueaxis.engine.retained import AngleRule, LengthRule, Membership, MembershipRule
-from trueaxis.engine.reweighted import EXACT, Powers, Solver
-from trueaxis.engine.rules import Rule
+from trueaxis._engine.problem import Problem
+from trueaxis._engine.reweighted import EXACT, Powers, Solver
+from trueaxis._engine.rules.base import Rule
+from trueaxis._engine.rules.retained import (
+    AngleRule,
+    LengthRule,
+    Membership,
+    MembershipRule,
+)
+from trueaxis._validation import number_or_none, validate_choice, validate_number
 from trueaxis.estimators.reweighted import FixedCentre
-from trueaxis.validation import number_or_none, validate_choice, validate_number
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -70,7 +75,7 @@ class RPCADI(FixedCentre):
         validate_number("tau", self.tau, 1e-6, np.inf)
         validate_choice("membership", self.membership, ("ratio", "root", "norm", "raw"))
 
-    def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
+    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
         return [MembershipRule(float(self.tau), self.membership)]
 
 
@@ -128,14 +133,14 @@ class AnglePCA(FixedCentre):
         validate_choice("variant", self.variant, ("exact", "circulated"))
         number_or_none("gamma", self.gamma, 1e-150, 1e150)
 
-    def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
+    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
         gamma = number_or_none("gamma", self.gamma, 1e-150, 1e150)
         return [AngleRule(gamma, exact=self.variant == "exact")]
 
     def _learnt(self, rule: Any) -> dict[str, Any]:
         return {"gamma_": rule.gamma}
 
-    def _solver(self, ground: Ground, k: int) -> Solver:
+    def _solver(self, problem: Problem, k: int) -> Solver:
         return Powers(1) if self.variant == "exact" else EXACT
 
 
@@ -173,8 +178,8 @@ class L21MaxPCA(FixedCentre):
     3
     """
 
-    def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
+    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
         return [LengthRule()]
 
-    def _solver(self, ground: Ground, k: int) -> Solver:
+    def _solver(self, problem: Problem, k: int) -> Solver:
         return Powers(1)

@@ -13,18 +13,24 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.engine.ground import Ground
-from trueaxis.engine.iterate import Result, at_once
-from trueaxis.engine.reweighted import EXACT, Centre, Solver, Weighed, look
-from trueaxis.engine.rules import (
+from trueaxis._engine.iterate import IterationResult, at_once
+from trueaxis._engine.multistart import Search, with_variances
+from trueaxis._engine.problem import Problem
+from trueaxis._engine.reweighted import (
+    EXACT,
+    Centre,
+    ReweightedResult,
+    Solver,
+    measure_rows,
+)
+from trueaxis._engine.rules.base import (
     FunctionRule,
     Rule,
     UniformRule,
 )
-from trueaxis.engine.search import Search, with_variances
-from trueaxis.engine.starts import GivenCentre, equal_weights
+from trueaxis._engine.starts import GivenCentre, equal_weights
+from trueaxis._validation import validate_choice
 from trueaxis.estimators.method import AboutGivenCentre, Found, Method, StartedMethod
-from trueaxis.validation import validate_choice
 
 
 @dataclass(eq=False, repr=False)
@@ -52,46 +58,48 @@ class PlainPCA(Method):
     (500, 3)
     """
 
-    def _search(self, ground: Ground, k: int) -> Found:
-        rows, counts = ground.rows, ground.counts
+    def _search(self, problem: Problem, k: int) -> Found:
+        rows, counts = problem.rows, problem.counts
         subspace = equal_weights(rows, k, counts)
-        objective = UniformRule().objective(look(rows, subspace, counts), 0.0)
-        weights = np.full(rows.shape[0], 1.0 / ground.n_copies)
-        return Found(subspace, at_once(objective, ground.n_copies), weights)
+        objective = UniformRule().objective(measure_rows(rows, subspace, counts), 0.0)
+        weights = np.full(rows.shape[0], 1.0 / problem.n_copies)
+        return Found(subspace, at_once(objective, problem.n_copies), weights)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RowWeighted(StartedMethod):
     """Base of methods that a rule defines."""
 
-    def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
+    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
         """The rule; or several, of which each starts where the one before ended."""
         raise TypeError(f"{type(self).__name__} has no rule.")
 
-    def _solver(self, ground: Ground, k: int) -> Solver:
+    def _solver(self, problem: Problem, k: int) -> Solver:
         return EXACT
 
     def _about(self) -> tuple[Centre, GivenCentre]:
         """Which centre the rows scatter about, and where it starts."""
         return "weighted", "mean"
 
-    def _search(self, ground: Ground, k: int) -> Found:
+    def _search(self, problem: Problem, k: int) -> Found:
         centre, origin = self._about()
         search = Search(
-            ground,
+            problem,
             k,
             centre=centre,
             origin=origin,
-            solver=self._solver(ground, k),
+            solver=self._solver(problem, k),
             max_iter=self.max_iter,
-            tol=self._tol(ground),
+            tol=self._tol(problem),
         )
-        found = self._run(search, self._rules(ground, k))
-        subspace, n = with_variances(ground, found.turn)
+        found = self._run(search, self._rules(problem, k))
+        subspace, n = with_variances(problem, found.turn)
         learnt = self._learnt(found.turn.rule)
         return Found(subspace, found, found.turn.copy_weights(), n, learnt)
 
-    def _run(self, search: Search, rules: Sequence[Rule]) -> Result[Weighed]:
+    def _run(
+        self, search: Search, rules: Sequence[Rule]
+    ) -> IterationResult[ReweightedResult]:
         return search.best(rules, self.n_init)
 
     def _learnt(self, rule: Any) -> dict[str, Any]:
@@ -141,7 +149,9 @@ class ReweightedPCA(RowWeighted):
     (500,)
     """
 
-    rule: Callable[[NDArray, NDArray, NDArray], NDArray] | Rule | None = None
+    rule: (
+        Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], NDArray[Any]] | Rule | None
+    ) = None
     centre: Literal["weighted", "mean", "median"] = "weighted"
 
     def _check(self) -> None:
@@ -155,7 +165,7 @@ class ReweightedPCA(RowWeighted):
                 "(v, e, d) -> weights, an object derived from trueaxis.Rule, or None."
             )
 
-    def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
+    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
         if isinstance(self.rule, Rule):
             return [self.rule]
         return [UniformRule() if self.rule is None else FunctionRule(self.rule)]
@@ -165,5 +175,5 @@ class ReweightedPCA(RowWeighted):
             return "weighted", "mean"
         return "fixed", self.centre
 
-    def _carrying(self, found: Found, weights: NDArray) -> float:
+    def _carrying(self, found: Found, weights: NDArray[Any]) -> float:
         return float(found.result.turn.effective)

@@ -9,15 +9,20 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from trueaxis.engine.ground import Ground
-from trueaxis.engine.iterate import Result
-from trueaxis.engine.reweighted import Centre, Weighed
-from trueaxis.engine.rules import Rule
-from trueaxis.engine.search import Search
-from trueaxis.engine.selection import NearestRule, NeighbourRule, Ratio, RatioRule
-from trueaxis.engine.starts import GivenCentre
+from trueaxis._engine.iterate import IterationResult
+from trueaxis._engine.multistart import Search
+from trueaxis._engine.problem import Problem
+from trueaxis._engine.reweighted import Centre, ReweightedResult
+from trueaxis._engine.rules.base import Rule
+from trueaxis._engine.rules.selection import (
+    NearestRule,
+    NeighbourRule,
+    Ratio,
+    RatioRule,
+)
+from trueaxis._engine.starts import GivenCentre
+from trueaxis._validation import validate_choice, validate_number, validate_part
 from trueaxis.estimators.reweighted import RowWeighted
-from trueaxis.validation import validate_choice, validate_number, validate_part
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -39,10 +44,10 @@ class Selecting(RowWeighted):
     def _learnt(self, rule: Any) -> dict[str, Any]:
         return {"q_": rule.q}
 
-    def _kept(self, ground: Ground, k: int) -> float:
+    def _kept(self, problem: Problem, k: int) -> float:
         """Number of rows to keep, copies counted."""
-        n, q = ground.n_copies, self.q
-        least, most = min(k + 2, ground.n_rows), self._most(n)
+        n, q = problem.n_copies, self.q
+        least, most = min(k + 2, problem.n_rows), self._most(n)
         if not isinstance(q, numbers.Integral):
             return float(np.clip(np.ceil(float(q) * n - 1e-9), min(least, most), most))
         if q > most:
@@ -105,8 +110,8 @@ class TRPCA(Selecting):
 
     q: int | float = 0.5
 
-    def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
-        return [NearestRule(self._kept(ground, k), 1.0)]
+    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
+        return [NearestRule(self._kept(problem, k), 1.0)]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -152,8 +157,8 @@ class DRPCA(Selecting):
 
     n_init: int = 10
 
-    def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
-        return [NearestRule(self._kept(ground, k), 2.0)]
+    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
+        return [NearestRule(self._kept(problem, k), 2.0)]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -213,9 +218,9 @@ class RWLAN(Selecting):
     def _most(self, n: float) -> float:
         return n - 1  # the row that is left out gives the weights
 
-    def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
+    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
         adaptive = isinstance(self.gamma, str)
-        return [NeighbourRule(self._kept(ground, k) if adaptive else 0.0, self.gamma)]
+        return [NeighbourRule(self._kept(problem, k) if adaptive else 0.0, self.gamma)]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -280,11 +285,13 @@ class RPCARP(Selecting):
             return "core", "mean"
         return "fixed", self.centre
 
-    def _rules(self, ground: Ground, k: int) -> Sequence[Rule]:
+    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
         fixed = self.centre != "selected"
-        return [RatioRule(self._kept(ground, k), self.ratio, fixed)]
+        return [RatioRule(self._kept(problem, k), self.ratio, fixed)]
 
-    def _run(self, search: Search, rules: Sequence[Rule]) -> Result[Weighed]:
+    def _run(
+        self, search: Search, rules: Sequence[Rule]
+    ) -> IterationResult[ReweightedResult]:
         found = super()._run(search, rules)
         if found.converged or self.centre != "selected":
             return found

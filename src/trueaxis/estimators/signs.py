@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from trueaxis.engine.ground import Ground
-from trueaxis.engine.polar import SignSearch
-from trueaxis.engine.starts import plain_moments
-from trueaxis.engine.subspace import along
+from trueaxis._engine.problem import Problem
+from trueaxis._engine.starts import plain_moments
+from trueaxis._engine.steps.signs import SignSearch
+from trueaxis._engine.subspace import along
+from trueaxis._validation import validate_choice, validate_flag, validate_number
 from trueaxis.estimators.method import AboutGivenCentre, Found
-from trueaxis.validation import validate_choice, validate_flag, validate_number
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -18,11 +18,11 @@ class SignMethod(AboutGivenCentre):
     """Base of the sign and power family."""
 
     def _axes(
-        self, ground: Ground, k: int, p: float, init: str, *, greedy: bool
+        self, problem: Problem, k: int, p: float, init: str, *, greedy: bool
     ) -> Found:
-        moments = plain_moments(ground.rows, ground.counts, self.centre)
-        tol = self._tol(ground)
-        search = SignSearch(ground, moments, p, init, self.n_init, self.max_iter, tol)
+        moments = plain_moments(problem.rows, problem.counts, self.centre)
+        tol = self._tol(problem)
+        search = SignSearch(problem, moments, p, init, self.n_init, self.max_iter, tol)
         result = search.greedy(k) if greedy else search.together(k)
         subspace = along(result.turn.next.basis, moments)
         return Found(subspace if greedy else subspace.sorted(), result)
@@ -73,8 +73,8 @@ class PCAL1(SignMethod):
         super()._check()
         validate_choice("init", self.init, ("largest", "pca", "random"))
 
-    def _search(self, ground: Ground, k: int) -> Found:
-        return self._axes(ground, k, 1.0, self.init, greedy=True)
+    def _search(self, problem: Problem, k: int) -> Found:
+        return self._axes(problem, k, 1.0, self.init, greedy=True)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -119,8 +119,8 @@ class PCAL1NonGreedy(SignMethod):
         super()._check()
         validate_choice("init", self.init, ("pca", "random"))
 
-    def _search(self, ground: Ground, k: int) -> Found:
-        return self._axes(ground, k, 1.0, self.init, greedy=False)
+    def _search(self, problem: Problem, k: int) -> Found:
+        return self._axes(problem, k, 1.0, self.init, greedy=False)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -177,5 +177,7 @@ class PCALp(SignMethod):
         choices = ("pca", "largest", "random") if self.greedy else ("pca", "random")
         validate_choice("init", self.init, choices)
 
-    def _search(self, ground: Ground, k: int) -> Found:
-        return self._axes(ground, k, float(self.p), self.init, greedy=bool(self.greedy))
+    def _search(self, problem: Problem, k: int) -> Found:
+        return self._axes(
+            problem, k, float(self.p), self.init, greedy=bool(self.greedy)
+        )

@@ -8,10 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.engine.noise import noise_level
-from trueaxis.engine.pursuit import PenalisedPursuit, Split
+from trueaxis._engine.lowrank.noise import noise_level
+from trueaxis._engine.lowrank.pursuit import Decomposition, PenalisedPursuit
+from trueaxis._validation import number_or_none
 from trueaxis.estimators.lowrank import Pursuit
-from trueaxis.validation import number_or_none
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -30,7 +30,7 @@ class Noisy(Pursuit):
         super()._check()
         number_or_none("sigma", self.sigma, 0, 1e150)
 
-    def _penalised(self, X: NDArray, gam: float) -> PenalisedPursuit:
+    def _penalised(self, X: NDArray[Any], gam: float) -> PenalisedPursuit:
         sigma, root = number_or_none("sigma", self.sigma, 0, 1e150), _root(X)
         if sigma is None:
             # Of no noise at all a little is assumed, without any it would never end; of
@@ -39,11 +39,11 @@ class Noisy(Pursuit):
             sigma = min(max(noise_level(X), low), high)
         return PenalisedPursuit(X, sigma * root, self._price(), gam)
 
-    def _learnt(self, step: PenalisedPursuit, split: Split) -> dict[str, Any]:
+    def _learnt(self, step: PenalisedPursuit, split: Decomposition) -> dict[str, Any]:
         return {"sigma_": step.mu / _root(step.X)}
 
 
-def _root(X: NDArray) -> float:
+def _root(X: NDArray[Any]) -> float:
     return float(np.sqrt(2 * max(X.shape)))
 
 
@@ -92,7 +92,7 @@ class SPCP(Noisy):
     0.3
     """
 
-    def _step(self, X: NDArray) -> PenalisedPursuit:
+    def _step(self, X: NDArray[Any]) -> PenalisedPursuit:
         return self._penalised(X, np.inf)
 
 
@@ -152,12 +152,12 @@ class RRPCP(Noisy):
         super()._check()
         number_or_none("gam", self.gam, 0, np.inf)
 
-    def _step(self, X: NDArray) -> PenalisedPursuit:
+    def _step(self, X: NDArray[Any]) -> PenalisedPursuit:
         gam = number_or_none("gam", self.gam, 0, np.inf)
         if gam is None:
             gam = 0.85 * float(np.sqrt(X.shape[1] / max(X.shape)))
         return self._penalised(X, gam)
 
-    def _learnt(self, step: PenalisedPursuit, split: Split) -> dict[str, Any]:
+    def _learnt(self, step: PenalisedPursuit, split: Decomposition) -> dict[str, Any]:
         rows = {"outlying_": split.rows, "gam_": step.gam}
         return rows | super()._learnt(step, split)

@@ -42,7 +42,7 @@ class Display:
     """
 
     ax_: Any
-    axes_: NDArray
+    axes_: NDArray[Any]
     figure_: Any
 
     def _canvas(self, ax: Any, size: tuple[float, float]) -> Any:
@@ -58,7 +58,7 @@ class Display:
         shape: tuple[int, int],
         size: tuple[float, float],
         heights: Sequence[float] | None = None,
-    ) -> NDArray:
+    ) -> NDArray[Any]:
         """Return a grid of axes: in a new figure, or in the place of the axes given."""
         heights = [1.0] * shape[0] if heights is None else heights
         if ax is None:
@@ -87,7 +87,7 @@ def pyplot() -> Any:
     return plt
 
 
-def _place(row: int, col: int, n_cols: int, heights: NDArray) -> list[float]:
+def _place(row: int, col: int, n_cols: int, heights: NDArray[Any]) -> list[float]:
     """Left, bottom, width and height of a panel, in parts of the whole."""
     gap = 0.06 if len(heights) > 1 else 0.0
     parts = heights / heights.sum() * (1 - gap * (len(heights) - 1))
@@ -97,7 +97,7 @@ def _place(row: int, col: int, n_cols: int, heights: NDArray) -> list[float]:
 
 
 def draw_kinds(
-    ax: Any, x: NDArray, y: NDArray, kind: NDArray, **options: Any
+    ax: Any, x: NDArray[Any], y: NDArray[Any], kind: NDArray[Any], **options: Any
 ) -> list[Any]:
     """Draw rows with the colours and marks of their kinds, counted in their labels."""
     drawn = []
@@ -108,7 +108,9 @@ def draw_kinds(
     return drawn
 
 
-def _draw_kind(ax: Any, x: NDArray, y: NDArray, kind: str, options: dict) -> Any:
+def _draw_kind(
+    ax: Any, x: NDArray[Any], y: NDArray[Any], kind: str, options: dict
+) -> Any:
     colour, mark, size = LOOKS[kind]
     plain = kind == "regular"
     return ax.scatter(
@@ -154,7 +156,7 @@ def legend_below(ax: Any) -> None:
     )
 
 
-def distance_axis(axis: Any, distance: NDArray, cutoff: float, scale: str) -> str:
+def distance_axis(axis: Any, distance: NDArray[Any], cutoff: float, scale: str) -> str:
     """Scale an axis for distances: linear, or linear up to the cut-off and log beyond.
 
     A row a million times away would press all others into a point. Logarithms alone
@@ -200,7 +202,11 @@ def _number(x: float) -> str:
 
 
 def label_points(
-    ax: Any, x: NDArray, y: NDArray, labels: NDArray, others: NDArray
+    ax: Any,
+    x: NDArray[Any],
+    y: NDArray[Any],
+    labels: NDArray[Any],
+    others: NDArray[Any],
 ) -> None:
     """Write labels beside points, worst first, where no other label or mark is.
 
@@ -231,7 +237,7 @@ def label_points(
 
 
 def _free(
-    spot: NDArray, width: float, height: float, taken: list
+    spot: NDArray[Any], width: float, height: float, taken: list
 ) -> tuple[float, float]:
     """Offset of a label's lower left corner: the nearest where nothing is."""
     places = []
@@ -265,3 +271,11 @@ def shorten(text: str, most: int = 26) -> str:
         return text
     head = (most - 1) // 2
     return f"{text[:head]}…{text[-(most - 1 - head) :]}"
+
+
+def percent(share: float) -> str:
+    """Say a share in per cent, with a digit more where it is small."""
+    value = 100 * float(share)
+    if 0 < value < 0.05:
+        return "less than 0.1 %"
+    return f"{value:.0f} %" if value >= 9.95 or value == 0 else f"{value:.1f} %"

@@ -135,7 +135,7 @@ class ContributionsDisplay(Display):
         legend_below(ax)
         return self
 
-    def _bars(self, n_columns: int) -> tuple[NDArray, list[str], str]:
+    def _bars(self, n_columns: int) -> tuple[NDArray[Any], list[str], str]:
         """Heights (2, columns shown), names and unit."""
         found = self.diagnosis
         limits = np.array([found.score_cutoff, found.orthogonal_cutoff])
@@ -189,7 +189,7 @@ class ImageGridDisplay(Display):
 
     images: NDArray[np.float64]
     reconstructions: NDArray[np.float64]
-    labels: NDArray
+    labels: NDArray[Any]
     kind: NDArray[np.str_]
 
     @property

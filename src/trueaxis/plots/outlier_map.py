@@ -56,7 +56,7 @@ class OutlierMapDisplay(Display):
     """
 
     diagnosis: Diagnosis
-    labels: NDArray
+    labels: NDArray[Any]
 
     @classmethod
     def from_estimator(

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from trueaxis.diagnostics import TrustPath, trust_path
+from trueaxis.diagnostics.trust import DEFAULT_TRUSTS
 from trueaxis.plots.canvas import (
     BLUE,
     GREY,
@@ -21,7 +22,6 @@ from trueaxis.plots.canvas import (
     name_axes,
     whole_numbers,
 )
-from trueaxis.trust import DEFAULT_TRUSTS
 
 # Of components that are found one by one: colours and marks, over and over.
 SERIES = [(BLUE, "o"), (RED, "s"), ("#009e73", "^"), (ORANGE, "D"), ("#cc79a7", "v")]

@@ -26,9 +26,9 @@ from trueaxis.plots.canvas import (
     draw_kinds,
     legend_below,
     name_axes,
+    percent,
     whole_numbers,
 )
-from trueaxis.story import percent
 
 REACH = 10  # robust ellipses: rows farther away are drawn on the edge
 LINES = {"robust": (BLUE, "-"), "plain": ("black", "--")}
@@ -132,7 +132,7 @@ class ScoresDisplay(Display):
     def _spreads(self) -> tuple[tuple[str, Spread], ...]:
         return ("plain", self.plane.plain), ("robust", self.plane.robust)
 
-    def _view(self, j: int, limit: Any) -> tuple[NDArray, NDArray]:
+    def _view(self, j: int, limit: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """Set limits; return scores moved onto the edge, and which were."""
         t, r = self.plane.scores[:, j], self.plane.radius
         half = {

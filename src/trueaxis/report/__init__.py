@@ -12,12 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from trueaxis.analysis import Analysis, analyse
-from trueaxis.repeat import Origin
+from trueaxis._files import atomic_write
+from trueaxis.report.analysis import Analysis, analyse
 from trueaxis.report.content import words
 from trueaxis.report.figures import draw
 from trueaxis.report.points import gather, shortened
-from trueaxis.writing import beside
+from trueaxis.report.snippet import Origin
 
 __all__ = ["STAGES", "look_for_needs", "render", "write", "write_report"]
 
@@ -55,7 +55,7 @@ def write_report(
     labels : array-like of shape (n,), optional
         Something known about every row, to be shown beside it.
     of_the_fit : bool, optional
-        Whether these are the rows of the fit, see `trueaxis.analysis.analyse`.
+        Whether these are the rows of the fit, see `trueaxis.report.analysis.analyse`.
     title, source, origin, command, seconds, progress
         See `render`.
 
@@ -99,14 +99,14 @@ def render(
     Parameters
     ----------
     found : Analysis
-        See `trueaxis.analysis.analyse`.
+        See `trueaxis.report.analysis.analyse`.
     title : str, optional
         Heading; made from the source if not given.
     source : str, optional
         Name of the file that the rows are from.
     origin : Origin, optional
         How Python gets the rows again, and the model where it was loaded; see
-        `trueaxis.repeat`. The code on the page leaves the rows open without it.
+        `trueaxis.report.snippet`. The code on the page leaves the rows open without it.
     command : str, optional
         The command line that made the report.
     seconds : float, optional
@@ -135,7 +135,7 @@ def render(
 
 def write(page: str, path: str | Path) -> None:
     """Write a page to a file, whole or not at all."""
-    with beside(path) as file:
+    with atomic_write(path) as file:
         file.write(page.encode("utf-8"))
 
 

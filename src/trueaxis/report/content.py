@@ -10,26 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 import trueaxis
-from trueaxis.analysis import Analysis
 from trueaxis.diagnostics import TrustPath
-from trueaxis.effect import responsible
-from trueaxis.repeat import Origin, code
+from trueaxis.diagnostics.influence import responsible
+from trueaxis.plots.canvas import percent
+from trueaxis.report.analysis import Analysis
 from trueaxis.report.points import (
     MOST_LISTED,
     chosen_rows,
     marks,
     tidy,
 )
-from trueaxis.story import (
+from trueaxis.report.sentences import (
     CALLED,
     MEANS,
     because,
     change,
     hints,
     how_it_went,
-    percent,
     verdict,
 )
+from trueaxis.report.snippet import Origin, code
 
 FEW = 6  # columns, or rows, of a table about plain PCA
 PLAIN_ROWS = 50  # of the table for browsers without scripts
@@ -160,7 +160,7 @@ def plain(found: Analysis) -> dict[str, Any]:
     }
 
 
-def who_moved(found: Analysis, share: NDArray) -> list[dict[str, str]]:
+def who_moved(found: Analysis, share: NDArray[Any]) -> list[dict[str, str]]:
     """Rows of the largest shares in a change."""
     return [
         {

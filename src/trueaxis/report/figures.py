@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueaxis.analysis import Analysis, names_are_known
 from trueaxis.diagnostics import TrustPath, score_plane, trust_path
 from trueaxis.plots import (
     ConvergenceDisplay,
@@ -19,6 +18,7 @@ from trueaxis.plots import (
     WeightsDisplay,
 )
 from trueaxis.plots.canvas import TEXT
+from trueaxis.report.analysis import Analysis, names_are_known
 
 SIZE = (4.9, 4.1)  # inches; small, so that text stays legible on a phone
 MANY = 600  # rows whose points are drawn as pixels: as marks they would take too much

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.analysis import Analysis
 from trueaxis.diagnostics import KINDS
 from trueaxis.plots.canvas import FAR, LOOKS, shorten
-from trueaxis.story import CALLED, MEANS, because
+from trueaxis.report.analysis import Analysis
+from trueaxis.report.sentences import CALLED, MEANS, because
 
 MOST_LISTED = 2000  # rows of the table
 MOST_FLAGGED = 10_000  # points of flagged rows
@@ -118,7 +118,7 @@ def chosen_rows(found: Analysis) -> NDArray[np.intp]:
     return np.concatenate([flagged, regular])
 
 
-def numbers(values: NDArray) -> list[float | None]:
+def numbers(values: NDArray[Any]) -> list[float | None]:
     """Four digits of each; none for what is infinite, as JSON has no such number."""
     return [
         float(f"{x:.4g}") if np.isfinite(x) else None
@@ -126,7 +126,7 @@ def numbers(values: NDArray) -> list[float | None]:
     ]
 
 
-def top_parts(shares: NDArray) -> list[list[float]]:
+def top_parts(shares: NDArray[Any]) -> list[list[float]]:
     """Largest shares of every row in per cent: column, share, column, share and so on.
 
     What is left for all other columns follows under the number -1.

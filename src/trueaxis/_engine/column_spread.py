@@ -1,0 +1,92 @@
+"""ADD UP mean and spread of columns, block by block, whatever their size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis._rows.base import Kernel
+
+
+@dataclass
+class ColumnSpread:
+    """Mean and squared deviations of columns, of y = (x - pivot) / 4.
+
+    Attributes
+    ----------
+    pivot : ndarray of shape (D,)
+    n : float
+        Rows.
+    size : ndarray of shape (D,)
+        Largest |y|: the unit of `mean`, and its square that of `square`, so that
+        nothing overflows.
+    mean, square : ndarray of shape (D,)
+        Of y, and the sum of its squared distances from it.
+    """
+
+    pivot: NDArray[np.float64]
+    n: float
+    size: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    square: NDArray[np.float64]
+
+    @classmethod
+    def about(cls, pivot: NDArray[np.float64]) -> ColumnSpread:
+        """Of no rows yet."""
+        return cls(pivot, 0.0, *np.zeros((3, len(pivot))))
+
+    @classmethod
+    def of(cls, pivot: NDArray[np.float64], block: NDArray[Any]) -> ColumnSpread:
+        """Of a block."""
+        y = block.astype(float) / 4 - pivot / 4
+        size = np.abs(y).max(axis=0)
+        y /= np.where(size > 0, size, 1.0)
+        mean = y.mean(axis=0)
+        y -= mean
+        square = np.einsum("ij,ij->j", y, y)
+        return cls(pivot, float(len(block)), size, mean, square)
+
+    def add(self, other: ColumnSpread) -> None:
+        """Add those of other rows."""
+        size = np.maximum(self.size, other.size)
+        unit = np.where(size > 0, size, 1.0)
+        one, two = self.size / unit, other.size / unit
+        n = self.n + other.n
+        step = two * other.mean - one * self.mean
+        self.square = one**2 * self.square + two**2 * other.square
+        self.square += step**2 * (self.n * other.n / n)
+        self.mean = one * self.mean + step * (other.n / n)
+        self.n, self.size = n, size
+
+    def centre_and_unit(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Mean and standard deviation; 1 for columns that are constant."""
+        deviation = 4 * (self.size * np.sqrt(self.square / self.n))
+        constant = self.size == 0
+        centre = self.pivot + 4 * (self.size * self.mean)
+        return centre, np.where(constant, 1.0, deviation)
+
+
+class SpreadKernel(Kernel):
+    """The pass that adds them up."""
+
+    title = "spread of columns"
+
+    def __init__(self, pivot: NDArray[np.float64]) -> None:
+        self.pivot = pivot
+
+    def start(self) -> ColumnSpread:
+        """Return an empty state."""
+        return ColumnSpread.about(self.pivot)
+
+    def absorb(self, state: ColumnSpread, block: NDArray[Any], first: int) -> None:
+        """Add a block."""
+        state.add(ColumnSpread.of(self.pivot, block))
+
+    def merge(self, state: ColumnSpread, other: ColumnSpread) -> ColumnSpread:
+        """Add the state of later rows to that of earlier ones."""
+        if other.n:
+            state.add(other)
+        return state

@@ -1,0 +1,1 @@
+"""Which rows to trim, and which to call outliers."""

@@ -1,0 +1,1 @@
+"""Steps of the methods that do not weight rows by a rule."""

@@ -1,0 +1,56 @@
+"""Write files atomically: no reader ever sees a half-written one."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+
+@contextmanager
+def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a temporary file that replaces `path` once it is completely written.
+
+    On an error or an interrupt, `path` stays as it was.
+    """
+    target = Path(os.path.realpath(path))  # a link stays a link
+    check_target(target, path)
+    temporary = target.with_name(f".trueaxis-{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    except BaseException:  # an interrupt, too, leaves nothing behind
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    # The new name reaches the disk with its folder, where folders can be opened.
+    if os.name != "posix":
+        return
+    with suppress(OSError):  # some network disks cannot; the file itself is whole
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def check_target(target: Path, path: str | Path) -> None:
+    """Refuse a target that is not a regular file or whose folder does not exist."""
+    if target.exists() and not target.is_file():
+        raise ValueError(f"{path} is a folder or a device: give the name of a file.")
+    if not target.parent.is_dir():
+        what = "No such folder to write in: create it first"
+        raise FileNotFoundError(errno.ENOENT, what, str(target.parent))

@@ -1,0 +1,1 @@
+"""The data behind one interface: sources of rows, read block by block."""

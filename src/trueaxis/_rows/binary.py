@@ -1,0 +1,262 @@
+"""READ numbers that lie in a file as they do in memory: .npy, memory maps, spools.
+
+By reading, not by mapping: pages of a map that were touched count as memory in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis._rows.base import Rows, rows_per_block
+from trueaxis._rows.progress import passing
+from trueaxis._rows.watched_file import Read, SourceError, Storage, WatchedFile
+
+NEAR_BYTES = 1 << 16  # reading over a gap of this size is cheaper than a jump
+COLUMN_BLOCKS = 16  # blocks at a time of columns that lie one after another
+
+
+def float_type(stored: np.dtype[Any], name: str) -> np.dtype[Any]:
+    """The type in which numbers are analysed: float32 stays, all else is float64."""
+    if stored.kind not in "biuf":
+        raise SourceError(
+            f"{name} has values of type {stored}: only numbers can be analysed. Save "
+            "the columns that are numbers."
+        )
+    single = stored.kind == "f" and stored.itemsize == 4
+    return np.dtype(np.float32 if single else np.float64)
+
+
+class RawRows(Rows):
+    """Rows of plain numbers in a file.
+
+    Parameters
+    ----------
+    storage : Storage
+    name : str
+        In messages.
+    offset : int
+        Byte at which the numbers begin.
+    shape : tuple of two ints
+        Of all that is stored.
+    stored : dtype
+    by_column : bool
+        Whether the columns lie one after another (Fortran order).
+    columns : sequence of int, optional
+        Those to read.
+    block_rows : int, optional
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        name: str,
+        offset: int,
+        shape: tuple[int, int],
+        stored: np.dtype[Any],
+        *,
+        by_column: bool = False,
+        columns: Sequence[int] | None = None,
+        block_rows: int | None = None,
+    ) -> None:
+        self.storage = storage
+        self.name = name
+        self.offset = offset
+        self.stored = stored
+        self.stored_shape = shape
+        self.by_column = by_column
+        self.columns = None if columns is None else list(columns)
+        self.dtype = float_type(stored, name)
+        self.shape = (shape[0], shape[1] if columns is None else len(columns))
+        many = COLUMN_BLOCKS if by_column else 1
+        self.block_rows = block_rows or many * rows_per_block(self.shape[1], self.dtype)
+
+    def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Yield (number of the first row, block), in order."""
+        return self.blocks_between(0, self.shape[0])
+
+    def blocks_between(
+        self, first: int, last: int
+    ) -> Iterator[tuple[int, NDArray[Any]]]:
+        """The blocks of the rows from `first` on, up to but not including `last`."""
+        step = self.block_rows
+        with self.storage.reader() as read:
+            window = _Window(self, min(last - first, step))
+            for begin in range(first, last, step):
+                yield begin, window.rows(read, begin, min(begin + step, last))
+
+    def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
+        """Copy the rows with these numbers, reading little beyond them."""
+        order = np.argsort(index, kind="stable")
+        wanted = index[order]
+        out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
+        told = passing(f"looking for {len(index):,} rows", len(index))
+        with self.storage.reader() as read, told as advance:
+            window = _Window(self, min(self.shape[0], self.block_rows))
+            for low, high in self._runs(wanted):
+                first, last = int(wanted[low]), int(wanted[high - 1]) + 1
+                block = window.rows(read, first, last)
+                out[order[low:high]] = block[wanted[low:high] - first]
+                advance(high - low)
+        return out
+
+    def place(self, row: int, overall: int | None = None) -> str:
+        """Say where a row is."""
+        return f"{self.name}, row {row:,}" + of_all(overall)
+
+    def _runs(self, wanted: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
+        """Sorted rows that are read together: neighbours, at most a block."""
+        row_bytes = self.stored_shape[1] * self.stored.itemsize
+        # A jump among columns is one in every column.
+        near = max(
+            1, NEAR_BYTES // (self.stored.itemsize if self.by_column else row_bytes)
+        )
+        low = 0
+        while low < len(wanted):
+            high = int(np.searchsorted(wanted, wanted[low] + self.block_rows))
+            gaps = np.flatnonzero(np.diff(wanted[low:high]) > near)
+            high = low + int(gaps[0]) + 1 if len(gaps) else high
+            yield low, high
+            low = high
+
+
+class _Window:
+    """Buffers for a block, used again for the next one."""
+
+    def __init__(self, rows: RawRows, most: int) -> None:
+        self.source = rows
+        width = rows.stored_shape[1]
+        self.chosen = range(width) if rows.columns is None else rows.columns
+        shape = (len(self.chosen), most) if rows.by_column else (most, width)
+        self.raw = np.empty(shape, dtype=rows.stored)
+        self.out = self.raw
+        if rows.by_column or rows.columns is not None or rows.stored != rows.dtype:
+            self.out = np.empty((most, rows.shape[1]), dtype=rows.dtype)
+
+    def rows(self, read: Read, first: int, last: int) -> NDArray[Any]:
+        """Read some rows; they are overwritten by the next ones."""
+        source, m = self.source, last - first
+        (n, width), size = source.stored_shape, source.stored.itemsize
+        if source.by_column:
+            for line, column in zip(self.raw, self.chosen, strict=True):
+                read(line[:m], source.offset + (column * n + first) * size)
+            numbers = self.raw[:, :m].T
+        else:
+            numbers = self.raw[:m]
+            read(numbers, source.offset + first * width * size)
+        if self.out is self.raw:
+            return numbers
+        if not source.by_column and source.columns is not None:
+            numbers = numbers[:, source.columns]
+        self.out[:m] = numbers
+        return self.out[:m]
+
+
+def of_all(overall: int | None) -> str:
+    """Number of a row among those of all files."""
+    return "" if overall is None else f" (row {overall:,} of all)"
+
+
+def npy_rows(
+    path: Path,
+    name: str,
+    columns: Sequence[int] | None = None,
+    block_rows: int | None = None,
+) -> RawRows:
+    """Rows of a .npy file."""
+    watched = WatchedFile.of(path, name)
+    try:
+        with open(path, "rb") as file:
+            version = np.lib.format.read_magic(file)
+            header = np.lib.format.read_array_header_1_0
+            if version != (1, 0):
+                header = np.lib.format.read_array_header_2_0
+            shape, by_column, stored = header(file)
+            offset = file.tell()
+    except (OSError, ValueError) as error:
+        raise SourceError(
+            f"{name} ({watched.size:,} bytes) is no .npy file ({error}): write it with "
+            "numpy.save."
+        ) from None
+    if len(shape) != 2:
+        raise SourceError(
+            f"{name} holds an array of shape {shape}: rows and columns are needed. "
+            "Reshape it to two dimensions."
+        )
+    float_type(stored, name)
+    _refuse_short(watched, offset, shape, stored)
+    columns = checked_positions(columns, shape[1], name)
+    return RawRows(
+        watched, name, offset, shape, stored,
+        by_column=by_column, columns=columns, block_rows=block_rows,
+    )  # fmt: skip
+
+
+def mapped_rows(
+    array: np.memmap,
+    columns: Sequence[int] | None = None,
+    block_rows: int | None = None,
+) -> RawRows | None:
+    """Rows of a memory map, read from its file; None if the file tells another tale.
+
+    So it is with maps that are changed in memory only (mode "c"), and with views that
+    leave out rows or columns.
+    """
+    whole: np.ndarray = array
+    while isinstance(whole.base, np.ndarray):
+        whole = whole.base
+    ordered = array.flags.c_contiguous or array.flags.f_contiguous
+    if not (isinstance(whole, np.memmap) and ordered and array.size):
+        return None
+    if whole.filename is None or whole.mode == "c":
+        return None
+    writable = whole.mode != "r"
+    if writable:
+        whole.flush()
+    path = Path(whole.filename)
+    # The time of a change through the map may be noted later than the change.
+    watched = WatchedFile.of(path, times=not writable)
+    name = str(path)
+    # Views keep the offset of the map that they are a part of.
+    offset = whole.offset + array.ctypes.data - whole.ctypes.data
+    shape = (array.shape[0], array.shape[1])
+    _refuse_short(watched, offset, shape, array.dtype)
+    return RawRows(
+        watched, name, offset, shape, array.dtype,
+        by_column=not array.flags.c_contiguous,
+        columns=checked_positions(columns, shape[1], name),
+        block_rows=block_rows,
+    )  # fmt: skip
+
+
+def _refuse_short(
+    watched: WatchedFile, offset: int, shape: tuple[int, int], stored: np.dtype[Any]
+) -> None:
+    need = offset + shape[0] * shape[1] * stored.itemsize
+    if watched.size < need:
+        raise SourceError(
+            f"{watched.name} has {watched.size:,} bytes, but {shape[0]:,} rows of "
+            f"{shape[1]} columns take {need:,}: it is truncated. Write it again."
+        )
+
+
+def checked_positions(
+    columns: Sequence[int] | None, width: int, name: str
+) -> list[int] | None:
+    """Numbers of columns of a source that has no names."""
+    if columns is None:
+        return None
+    for column in columns:
+        whole = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
+        if not whole or not -width <= column < width:
+            raise SourceError(
+                f"{name} has no column {column!r}: its {width} columns have no names, "
+                f"choose them by number, 0 to {width - 1}."
+            )
+    if not len(columns):
+        raise SourceError(f"columns={columns!r} chooses no column of {name}.")
+    return [int(column) % width for column in columns]

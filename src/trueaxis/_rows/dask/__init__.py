@@ -1,0 +1,1 @@
+"""Rows of Dask collections, read by its workers."""

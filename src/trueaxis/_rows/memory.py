@@ -1,0 +1,58 @@
+"""How much memory there is, so that too much is refused before anything is killed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+SHARE = 0.25  # of what is available, for what is needed once or twice
+SHARE_OF_ALL_ROWS = 0.08  # methods that need all rows make up to a dozen copies
+UNITS = ("bytes", "kB", "MB", "GB", "TB")
+MEMINFO = Path("/proc/meminfo")
+GROUP = Path("/sys/fs/cgroup")
+
+
+def available_memory() -> int | None:
+    """Bytes that can still be had, or None where the system does not tell."""
+    try:
+        lines = MEMINFO.read_text().splitlines()
+    except OSError:
+        return None
+    told = [int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
+    if not told:
+        return None
+    limits = [1024 * told[0]]
+    try:  # a container may have less than its machine
+        most = int((GROUP / "memory.max").read_text())
+        limits.append(most - int((GROUP / "memory.current").read_text()))
+    except (OSError, ValueError):
+        pass
+    return max(0, min(limits))
+
+
+def shown_size(n_bytes: float) -> str:
+    """Bytes in a unit that suits them.
+
+    Examples
+    --------
+    >>> from trueaxis._rows.memory import shown_size
+    >>> shown_size(8.04e9), shown_size(12)
+    ('8.0 GB', '12 bytes')
+    """
+    power = 0
+    while n_bytes >= 1000 and power < len(UNITS) - 1:
+        n_bytes, power = n_bytes / 1000, power + 1
+    return f"{n_bytes:.0f} bytes" if power == 0 else f"{n_bytes:.1f} {UNITS[power]}"
+
+
+class TooLarge(MemoryError):
+    """What was asked for does not fit, with the sizes and what to do."""
+
+
+def refuse_large(n_bytes: int, what: str, remedy: str, share: float = SHARE) -> None:
+    """Refuse what takes more than a share of the memory available."""
+    available = available_memory()
+    if available is not None and n_bytes > share * available:
+        raise TooLarge(
+            f"{what} takes {shown_size(n_bytes)}, but only {shown_size(available)} of "
+            f"memory are available, of which {share:.0%} may be used for it. {remedy}"
+        )

@@ -1,0 +1,72 @@
+"""READ several sources as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis._rows.base import Rows, part_starts
+
+
+class StackedRows(Rows):
+    """Rows of several sources, one after another."""
+
+    def __init__(self, parts: Sequence[Rows]) -> None:
+        self.parts = list(parts)
+        self.names = next((part.names for part in parts if part.names), None)
+        self.starts = part_starts([part.shape[0] for part in parts])
+        self.shape = (int(self.starts[-1]), parts[0].shape[1])
+        filled = [part for part in parts if part.shape[0]]
+        self.dtype = np.result_type(*(part.dtype for part in filled or parts))
+
+    def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Yield (number of the first row, block), in order."""
+        return self.blocks_between(0, self.shape[0])
+
+    def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
+        """Copy the rows with these numbers into memory, in the order of `index`."""
+        out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
+        owner = self.starts.searchsorted(index, side="right") - 1
+        for number in np.unique(owner):
+            mine = np.flatnonzero(owner == number)
+            out[mine] = self.parts[number].take(index[mine] - self.starts[number])
+        return out
+
+    def blocks_between(
+        self, first: int, last: int
+    ) -> Iterator[tuple[int, NDArray[Any]]]:
+        """The blocks of the rows from `first` on, up to but not including `last`."""
+        for start, part in zip(self.starts.tolist(), self.parts, strict=False):
+            low, high = max(first - start, 0), min(last - start, part.shape[0])
+            if low < high:
+                for begin, block in part.blocks_between(low, high):
+                    yield start + begin, block.astype(self.dtype, copy=False)
+
+    def place(self, row: int, overall: int | None = None) -> str:
+        """Say where a row is."""
+        number = int(self.starts.searchsorted(row, side="right")) - 1
+        within = row - int(self.starts[number])
+        return self.parts[number].place(within, row if overall is None else overall)
+
+
+class RowRange(Rows):
+    """The rows of a source from `first` on, up to but not including `last`."""
+
+    def __init__(self, source: Rows, first: int, last: int) -> None:
+        self.source, self.first, self.last = source, first, last
+        self.shape, self.dtype = (last - first, source.shape[1]), source.dtype
+
+    def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Yield (number of the first row, block), in order."""
+        for begin, block in self.source.blocks_between(self.first, self.last):
+            yield begin - self.first, block
+
+    def read(self) -> NDArray[Any]:
+        """Return all its rows."""
+        out = np.empty(self.shape, dtype=self.dtype)
+        for begin, block in self.blocks():
+            out[begin : begin + len(block)] = block
+        return out

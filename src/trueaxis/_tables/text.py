@@ -1,0 +1,232 @@
+"""Text becomes columns of cells: delimiters, records, headers, names of columns."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from trueaxis._tables.cells import TableError, is_missing, is_number
+from trueaxis._tables.header import first_line_is_header
+
+DELIMITERS = ",;\t| "
+SPOKEN = {"tab": "\t", "\\t": "\t", "space": " "}
+_SAMPLE = 50  # records that show the delimiter
+_LONG = 200_000  # characters of them that are enough
+_ENOUGH = 5000  # cells that are looked at, the last ones: those of headers are text
+# The line by which Excel is told the delimiter.
+_SEP = re.compile(r'"?sep=(.)"?[ ;,\t]*(\r\n|\r|\n|$)', re.IGNORECASE)
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_QUOTED_OR_SPACES = re.compile(r'("[^"]*")| +')
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """Columns of a text file, not converted yet.
+
+    Attributes
+    ----------
+    columns : list of str
+    by_column : list of list of str
+    lines : list of int
+        Where every row begins.
+    delimiter : str
+    ids : str or None
+        A column without a name that numbers or names the rows.
+    notes : list of str
+        What was guessed against appearances.
+    """
+
+    columns: list[str]
+    by_column: list[list[str]]
+    lines: list[int]
+    delimiter: str
+    ids: str | None
+    notes: list[str]
+
+
+def read_cells(
+    text: str,
+    source: str,
+    *,
+    delimiter: str = "auto",
+    header: str = "auto",
+    decimal: str = "auto",
+) -> TextColumns:
+    r"""Part text into columns with names.
+
+    Examples
+    --------
+    >>> from trueaxis._tables.text import read_cells
+    >>> found = read_cells("a;b\n1,5;2\n2,5;3\n", "a.csv")
+    >>> found.columns, found.by_column
+    (['a', 'b'], [['1,5', '2,5'], ['2', '3']])
+    """
+    delimiter = SPOKEN.get(delimiter.lower(), delimiter)
+    skipped = 0
+    told = _SEP.match(text)
+    if told:
+        text, skipped = text[told.end() :], 1
+        delimiter = told[1] if delimiter == "auto" else delimiter
+    if delimiter == "auto":
+        delimiter = find_delimiter(text, decimal)
+    elif len(delimiter) != 1 or delimiter in '"\r\n':
+        raise TableError(
+            f"{delimiter!r} cannot part cells: give --delimiter one character, tab or "
+            "space."
+        )
+    rows, lines = _all_records(text, delimiter, skipped, source)
+    if not rows:
+        raise TableError(f"{source} is empty: there is no row to analyse.")
+    _refuse_ragged(rows, lines, delimiter, source)
+    named, notes = first_line_is_header(rows[0], rows[1:], header)
+    names = rows[0] if named else [f"x{i}" for i in range(len(rows[0]))]
+    if named:
+        rows, lines = rows[1:], lines[1:]
+    if not rows:
+        raise TableError(f"{source} has a header, but no rows.")
+    by_column = [list(column) for column in zip(*rows, strict=True)]
+    while len(names) > 1 and not (named and names[-1]) and not any(by_column[-1]):
+        # A delimiter at the end of every line.
+        names, by_column = names[:-1], by_column[:-1]
+    ids = None
+    if named:
+        names, ids = _complete(names, by_column)
+        _refuse_repeated(names, source)
+    return TextColumns(names, by_column, lines, delimiter, ids, notes)
+
+
+# ---------------------------------------------------------------- records
+
+
+def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Records that are not empty, with the line where each begins."""
+    # One by one: most of the text is not needed for a sample.
+    lines = (found[0] for found in _LINE.finditer(text))
+    if delimiter == " ":
+        lines = (_single_spaces(line) for line in lines)
+    reader = csv.reader(lines, delimiter=delimiter)
+    begin = 1
+    for row in reader:
+        cells = [cell.strip() for cell in row]
+        if any(cells):
+            yield begin, cells
+        begin = reader.line_num + 1
+
+
+def _single_spaces(line: str) -> str:
+    """Columns of numbers are often lined up with several spaces."""
+    text = line.rstrip("\r\n")
+    end = line[len(text) :]
+    return _QUOTED_OR_SPACES.sub(lambda found: found[1] or " ", text.strip(" ")) + end
+
+
+def _all_records(
+    text: str, delimiter: str, skipped: int, source: str
+) -> tuple[list[list[str]], list[int]]:
+    rows, lines, line = [], [], 0
+    try:
+        for line, row in _records(text, delimiter):
+            rows.append(row)
+            lines.append(line + skipped)
+    except csv.Error as error:
+        # Which record it is, the reader does not tell: it comes after the last one.
+        cause = (
+            f"has a cell of more than {csv.field_size_limit():,} characters: perhaps a "
+            "quotation mark is not closed. Close it, or shorten the cell"
+            if "field limit" in str(error)
+            else f"cannot be parted into cells ({error}): mend it"
+        )
+        raise TableError(
+            f"{source} {cause}; it is in the record after line {line + skipped}."
+        ) from None
+    return rows, lines
+
+
+def _refuse_ragged(
+    rows: list[list[str]], lines: list[int], delimiter: str, source: str
+) -> None:
+    width = len(rows[0])
+    for line, row in zip(lines, rows, strict=True):
+        if len(row) != width:
+            raise TableError(
+                f"Line {line} of {source} has {len(row)} cells, line {lines[0]} has "
+                f"{width} (parted by {delimiter!r}). Mend the line, or give "
+                "--delimiter if that is wrong."
+            )
+
+
+# ---------------------------------------------------------------- delimiters
+
+
+def find_delimiter(text: str, decimal: str = "auto") -> str:
+    r"""What parts the cells: what all first records have alike, and leaves numbers.
+
+    Examples
+    --------
+    >>> from trueaxis._tables.text import find_delimiter
+    >>> find_delimiter("a;b\n1,5;2,5")
+    ';'
+    """
+    best, most = ",", (0.0, 0.0, 0)
+    for delimiter in DELIMITERS:
+        try:
+            rows = _sample(text, delimiter)
+        except csv.Error:  # told when the file is read with what is found
+            continue
+        width, lines = Counter(map(len, rows)).most_common(1)[0] if rows else (1, 0)
+        alike = lines / max(len(rows), 1)
+        cells = [cell for row in rows for cell in row]
+        share = sum(map(is_number, cells[-_ENOUGH:])) / max(len(cells[-_ENOUGH:]), 1)
+        if width == 1 or alike < 0.5 or (delimiter == " " and (alike < 1 or not share)):
+            continue
+        if delimiter == "," == decimal and '"' not in text:
+            continue
+        # Whole lines first; then what leaves numbers rather than "5;2".
+        if (float(alike == 1), share, width) > most:
+            best, most = delimiter, (float(alike == 1), share, width)
+    if decimal == "," and most[0] == 0 and '"' not in text:
+        return ";"  # one column, whose commas are decimals
+    return best
+
+
+def _sample(text: str, delimiter: str) -> list[list[str]]:
+    """Whole records from the beginning; fewer where they are very long."""
+    rows, size = [], 0
+    for _, row in islice(_records(text, delimiter), _SAMPLE):
+        rows.append(row)
+        size += sum(map(len, row))
+        if size > _LONG and len(rows) >= 5:
+            break
+    return rows
+
+
+# ---------------------------------------------------------------- names of columns
+
+
+def _complete(
+    names: Sequence[str], by_column: list[list[str]]
+) -> tuple[list[str], str | None]:
+    """Names for columns without one, and the first if it only names the rows."""
+    complete = [name or f"column {i}" for i, name in enumerate(names, start=1)]
+    first = by_column[0]
+    whole = all(cell.isascii() and cell.isdigit() for cell in first)
+    unlike = len(set(first)) == len(first)
+    text = not any(is_number(cell) or is_missing(cell) for cell in first)
+    # What pandas and R write in front of a table, unless told not to.
+    only_names = len(names) > 1 and not names[0] and unlike and (whole or text)
+    return complete, complete[0] if only_names else None
+
+
+def _refuse_repeated(columns: Sequence[str], source: str) -> None:
+    seen: set[str] = set()
+    for column in columns:
+        if column in seen:
+            raise TableError(
+                f"{source} has two columns named {column!r}: rename one of them, or "
+                "give --header no if the first line has no names."
+            )
+        seen.add(column)

@@ -1,0 +1,291 @@
+"""CHECK: what the user gave becomes `Rows`, counts and numbers, or a clear error.
+
+Everything behind this module may rely on finite floats and sensible parameters.
+"""
+
+from __future__ import annotations
+
+import numbers
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from trueaxis._rows.base import ArrayRows, Rows
+from trueaxis._rows.checked import CheckedRows, check_columns, refuse_nonfinite
+from trueaxis._rows.dask.collections import is_dask
+from trueaxis._rows.dask.rows import DaskRows
+from trueaxis._rows.open_rows import ENDINGS, open_rows
+
+DTYPES = (np.float64, np.float32)
+MOST_COPIES = 1e12  # larger whole numbers are no counts of rows
+
+
+def validate_rows(estimator: Any, X: Any, *, reset: bool = True) -> Rows:
+    """Check X against what the estimator can take; return it as `Rows`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        With fact, cause and remedy, where X is not a dense, finite, numeric table.
+    """
+    if _is_source(X):
+        return _validate_source(estimator, open_rows(X), reset)
+    _refuse_text(X)
+    if np.ma.is_masked(X):
+        raise ValueError(
+            f"X is a masked array with {np.ma.count_masked(X)} masked cells, whose "
+            "values are unknown: drop or impute the rows."
+        )
+    try:
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=DTYPES,
+            ensure_all_finite=False,
+            ensure_min_samples=2 if reset else 1,
+        )
+    except ValueError as error:
+        if "is expecting" not in str(error):
+            raise
+        raise ValueError(
+            f"{error} Pass the columns that it was fitted on, in the same order."
+        ) from None
+    except np.exceptions.DTypePromotionError as error:
+        raise TypeError(
+            f"X has columns that are not numbers, such as dates ({error}). Drop them "
+            "or turn them into numbers."
+        ) from None
+    rows = ArrayRows(X)
+    refuse_nonfinite(rows, getattr(estimator, "feature_names_in_", None))
+    return rows
+
+
+def _is_source(X: Any) -> bool:
+    if isinstance(X, np.memmap):  # others than tables are for scikit-learn to refuse
+        if X.mode is None:  # a copy, which lies in memory
+            return False
+        return X.ndim == 2 and X.dtype.kind in "biuf" and X.size > 0
+    if isinstance(X, (list, tuple)):  # of files, not of cells
+        return len(X) > 0 and all(_names_a_file(item) for item in X)
+    return isinstance(X, (Rows, str, os.PathLike)) or is_dask(X)
+
+
+def _names_a_file(item: Any) -> bool:
+    known = isinstance(item, (str, os.PathLike))
+    return known and str(item).lower().endswith(ENDINGS)
+
+
+def _validate_source(estimator: Any, rows: Rows, reset: bool) -> Rows:
+    """Check what is known of a source before its rows are read."""
+    check_columns(estimator, rows, reset)
+    least = 2 if reset else 1
+    if rows.shape[0] < least:
+        raise ValueError(
+            f"Found array with {rows.shape[0]} sample(s) (shape={rows.shape}) while a "
+            f"minimum of {least} is required by {type(estimator).__name__}."
+        )
+    names = getattr(estimator, "feature_names_in_", None)
+    if isinstance(rows, DaskRows):  # checked where they are
+        rows.check_anew(names)
+        return rows
+    return CheckedRows(rows, names)
+
+
+def fitted_rows(model: Any, X: Any) -> Rows:
+    """Check that a model is fitted, and X against what it was fitted on."""
+    # A fit that failed half-way has seen X, but has no components.
+    check_is_fitted(model, "components_")
+    return validate_rows(model, X, reset=False)
+
+
+def _refuse_text(X: Any) -> None:
+    names = [str(name) for name in getattr(X, "columns", [])]
+    try:
+        cells = np.asarray(X) if names or isinstance(X, (list, tuple)) else X
+    except ValueError:
+        raise ValueError(
+            f"X is a {type(X).__name__} whose rows differ in length: give every row "
+            "the same number of cells."
+        ) from None
+    if getattr(cells, "ndim", 0) != 2 or cells.dtype.kind not in "OUS":
+        return
+    for column in range(cells.shape[1]):
+        for row, cell in enumerate(cells[:, column]):
+            if isinstance(cell, (str, bytes)) and not _is_number(cell):
+                name = repr(names[column]) if names else column
+                raise ValueError(
+                    f"X has text in column {name}: {str(cell)!r} in row {row}. Only "
+                    "numbers can be analysed: drop the column or encode it."
+                )
+
+
+def _is_number(cell: str | bytes) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
+    """How often each row counts, or None where each counts once.
+
+    Whole numbers are repetitions; of other weights only the ratios matter, and they are
+    scaled to mean 1 over the rows that count at all.
+    """
+    if sample_weight is None:
+        return None
+    try:
+        w = np.asarray(sample_weight, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"sample_weight={sample_weight!r} is not numbers: pass one weight per row."
+        ) from None
+    if w.ndim == 0:
+        w = np.full(n, float(w))
+    if w.shape != (n,):
+        raise ValueError(
+            f"sample_weight has shape {w.shape}, but X has {n} rows: pass one weight "
+            "per row."
+        )
+    if not np.isfinite(w).all() or (w < 0).any():
+        row = int(np.argmin(np.isfinite(w) & (w >= 0)))
+        raise ValueError(
+            f"sample_weight is {w[row]} in row {row}: weights must be finite and not "
+            "negative."
+        )
+    if (w > 0).sum() < 2:
+        raise ValueError(
+            f"Only {(w > 0).sum()} of {n} rows have a sample_weight above zero: a "
+            "subspace needs at least 2."
+        )
+    if (w == 1).all():
+        return None
+    counts = (w == np.round(w)).all() and w.max() < MOST_COPIES
+    if counts:
+        return w
+    w = w / w.max()  # their sum may overflow
+    return w / w[w > 0].mean()
+
+
+def validate_n_components(n_components: Any, n: int, D: int) -> None:
+    """Refuse a number of components that cannot be had."""
+    most = min(n, D)
+    if n_components is None:
+        return
+    if isinstance(n_components, str) and n_components == "auto":
+        return
+    if isinstance(n_components, bool) or not isinstance(n_components, numbers.Real):
+        raise TypeError(
+            f"n_components={n_components!r} is a {type(n_components).__name__}: pass a "
+            'whole number, a share between 0 and 1, "auto" or None.'
+        )
+    if isinstance(n_components, numbers.Integral):
+        if not 1 <= int(n_components) <= most:
+            raise ValueError(
+                f"n_components={n_components}, but X has {n} rows and {D} columns: ask "
+                f"for 1 to {most}."
+            )
+    elif not 0 < float(n_components) < 1:
+        raise ValueError(
+            f"n_components={n_components} is neither a whole number nor a share of the "
+            "variance: pass an integer, or a float between 0 and 1 (both excluded)."
+        )
+
+
+def validate_number(
+    name: str,
+    value: Any,
+    low: float,
+    high: float,
+    *,
+    whole: bool = False,
+    low_too: bool = False,
+    auto: bool = False,
+) -> None:
+    """Refuse what is not a number in (low, high], or [low, high] if whole or low_too.
+
+    With `auto` the word "auto" passes.
+    """
+    if auto and isinstance(value, str) and value == "auto":
+        return
+    kind = numbers.Integral if whole else numbers.Real
+    wanted = f"a number in {'[' if low_too else '('}{low:g}, {high:g}]"
+    if whole:
+        wanted = f"a whole number of at least {low:g}"
+    if auto:
+        wanted += ' or "auto"'
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
+        raise TypeError(f"{name}={value!r} is a {type(value).__name__}: pass {wanted}.")
+    number = float(value)
+    at_least = low <= number if whole or low_too else low < number
+    if not (at_least and number <= high):
+        raise ValueError(f"{name}={value} is out of range: it must be {wanted}.")
+
+
+def number_or_none(name: str, value: Any, low: float, high: float) -> float | None:
+    """The number, or None for "auto"; refuses anything else."""
+    validate_number(name, value, low, high, auto=True)
+    return None if isinstance(value, str) else float(value)
+
+
+def validate_flag(name: str, value: Any) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}={value!r} is neither True nor False.")
+
+
+def validate_tau(tau: Any) -> tuple[float, float, float] | None:
+    """The three temperatures as floats, or None for "auto"."""
+    if isinstance(tau, str) and tau == "auto":
+        return None
+    try:
+        a, b, c = (float(t) for t in (() if isinstance(tau, str) else tau))
+    except (TypeError, ValueError):
+        raise TypeError(
+            f'tau={tau!r} is not understood: pass "auto" or three temperatures '
+            "(tau_a, tau_b, tau_c)."
+        ) from None
+    for name, t in zip(("tau_a", "tau_b", "tau_c"), (a, b, c), strict=True):
+        if not t > 0:
+            raise ValueError(
+                f"{name}={t} in tau={tau!r}: temperatures divide squared distances and "
+                'must be positive. Use tau="auto" to have them calibrated.'
+            )
+    return a, b, c
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A generator from what scikit-learn takes for a seed."""
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
+def validate_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse what is not one of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        known = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name}={value!r} is not known: choose one of {known}.")
+
+
+def validate_part(name: str, value: Any) -> None:
+    """Refuse what is neither a positive whole number nor a share in (0, 1]."""
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        validate_number(name, value, 1, np.inf, whole=True)
+    else:
+        validate_number(name, value, 0, 1)
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn where the user called us, however deep we are."""
+    package, level, frame = str(Path(__file__).parent), 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -1,0 +1,106 @@
+"""Tables as people have them: skewed, discrete, mixed; for tests and benchmarks.
+
+None of them has planted outliers, except those of `shifted`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Table = NDArray[np.float64]
+Maker = Callable[[np.random.Generator], Table]
+
+
+def one_hot(
+    rng: np.random.Generator, n: int, levels: int, p: Sequence[float] | None = None
+) -> Table:
+    """Draw categories, one column per level."""
+    return np.eye(levels)[rng.choice(levels, size=n, p=p)]
+
+
+def correlated(rng: np.random.Generator, n: int, D: int) -> Table:
+    """Draw normal columns with random correlations."""
+    return rng.standard_normal((n, D)) @ rng.standard_normal((D, D)) / np.sqrt(D)
+
+
+def factors(rng: np.random.Generator, n: int, D: int) -> Table:
+    """Draw columns that two factors drive, with a little noise."""
+    mixing = rng.standard_normal((2, D))
+    return rng.standard_normal((n, 2)) @ mixing + 0.2 * rng.standard_normal((n, D))
+
+
+def half_zeros(rng: np.random.Generator, n: int, D: int) -> Table:
+    """Draw lognormal columns of which half of the cells are 0."""
+    return np.where(rng.random((n, D)) < 0.5, 0.0, rng.lognormal(0, 0.7, (n, D)))
+
+
+def mostly_one_row(rng: np.random.Generator, n: int, D: int) -> Table:
+    """Draw normal rows of which 60 % are copies of the first."""
+    X = rng.standard_normal((n, D))
+    X[rng.permutation(n)[: int(0.6 * n)]] = X[0]
+    return X
+
+
+def mixed(rng: np.random.Generator, n: int) -> Table:
+    """Draw normal, lognormal, count, one-hot and half-zero columns in one table."""
+    return np.hstack(
+        [
+            correlated(rng, n, 4),
+            np.exp(correlated(rng, n, 3)),
+            rng.poisson(1.5, (n, 2)),
+            one_hot(rng, n, 3, [0.6, 0.25, 0.15]),
+            half_zeros(rng, n, 2),
+        ]
+    )
+
+
+def shifted(
+    n: int, D: int, factors: int, seed: int, share: float = 0.2, rows_seed: int = 0
+) -> tuple[Table, NDArray[np.bool_]]:
+    """Draw many factors and noise, and shift a share of the rows by a row's length.
+
+    The axes depend on `seed` alone. Returns the rows and which of them were shifted.
+    """
+    rng = np.random.default_rng(seed)
+    spread = np.linspace(3, 1.5, factors)
+    axes = np.linalg.qr(rng.standard_normal((D, factors + 1)))[0].T
+    rng = np.random.default_rng([seed, rows_seed])
+    X = (rng.standard_normal((n, factors)) * spread) @ axes[:factors]
+    X += 0.3 * rng.standard_normal((n, D))
+    bad = np.arange(n) < share * n
+    X[bad] += np.sqrt((spread**2).sum() + 0.09 * D) * axes[factors]
+    return X, bad
+
+
+# Name -> function of a generator.
+TABLES: dict[str, Maker] = {
+    "lognormal, sigma 0.5": lambda r: np.exp(0.5 * correlated(r, 400, 8)),
+    "lognormal, sigma 1": lambda r: r.lognormal(0, 1, (400, 8)),
+    "lognormal, two factors": lambda r: np.exp(factors(r, 400, 5)),
+    "exponential": lambda r: r.exponential(size=(300, 6)),
+    "counts, mean 0.3": lambda r: r.poisson(0.3, (500, 8)).astype(float),
+    "counts, mean 3": lambda r: r.poisson(3, (300, 6)).astype(float),
+    "one-hot, 3 x 4 equal levels": lambda r: np.hstack(
+        [one_hot(r, 400, 4) for _ in range(3)]
+    ),
+    "one-hot, unequal levels": lambda r: np.hstack(
+        [
+            one_hot(r, 400, 3, [0.7, 0.2, 0.1]),
+            one_hot(r, 400, 4, [0.5, 0.3, 0.15, 0.05]),
+        ]
+    ),
+    "one-hot and Gaussian": lambda r: np.hstack(
+        [one_hot(r, 300, 3, [0.6, 0.25, 0.15]), correlated(r, 300, 5)]
+    ),
+    "half zeros": lambda r: half_zeros(r, 400, 8),
+    "60 % of the rows identical": lambda r: mostly_one_row(r, 300, 5),
+    "0/1 columns": lambda r: (r.random((300, 8)) < 0.3).astype(float),
+    "answers 1 to 5": lambda r: r.integers(1, 6, (200, 6)).astype(float),
+    "scales 1e-3 to 1e3": lambda r: correlated(r, 300, 7) * np.logspace(-3, 3, 7),
+    "t with 3 df": lambda r: r.standard_t(3, (400, 6)),
+    "mixed": lambda r: mixed(r, 500),
+    "small, 100 x 2, lognormal": lambda r: r.lognormal(0, 0.8, (100, 2)),
+}

@@ -1,0 +1,39 @@
+"""Explain a fitted model: which rows are bad, why, and what they did to plain PCA."""
+
+from trueaxis.diagnostics.columns import Contributions, contributions
+from trueaxis.diagnostics.comparison import ComparedMethod, compare
+from trueaxis.diagnostics.influence import Effect, effect
+from trueaxis.diagnostics.outliers import (
+    KINDS,
+    Diagnosis,
+    Reasons,
+    column_names,
+    diagnose,
+    outlier_table,
+    reasons,
+    row_labels,
+)
+from trueaxis.diagnostics.scores import ScorePlane, Spread, score_plane
+from trueaxis.diagnostics.trust import TrustPath, trust_path
+
+__all__ = [
+    "KINDS",
+    "ComparedMethod",
+    "Contributions",
+    "Diagnosis",
+    "Effect",
+    "Reasons",
+    "ScorePlane",
+    "Spread",
+    "TrustPath",
+    "column_names",
+    "compare",
+    "contributions",
+    "diagnose",
+    "effect",
+    "outlier_table",
+    "reasons",
+    "row_labels",
+    "score_plane",
+    "trust_path",
+]

@@ -1,0 +1,242 @@
+"""The paper's experiment on face images: axes learnt from images of which some are bad.
+
+Ten folds; a fifth of the training images has a block of noise, the test images are
+clean. How well does the subspace show images that it has not seen?
+
+Two ideals stand beside the methods. The oracle is plain PCA on the training images that
+are not occluded: what a method could reach that recognised every bad image and lost no
+good one. "Nothing occluded" is plain PCA on all training images before the damage: no
+method that weighs whole images can be expected to reach it, as a fifth of the images is
+gone for good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.datasets import FACES
+from trueaxis.datasets.loading import at_hand
+from trueaxis.estimators.dswl import DSWL
+from trueaxis.reproduction.faces import figures as faces_figures
+from trueaxis.reproduction.faces import page as faces_page
+from trueaxis.reproduction.faces.measures import (
+    Fold,
+    fewest_clean,
+    fold_of,
+    mean_error,
+    pictures,
+    psnr,
+    rebuilt,
+)
+from trueaxis.reproduction.faces.methods import (
+    NESTED,
+    TITLES,
+    RelativeTemperatures,
+    build,
+    chosen_heat,
+    fit,
+    published,
+)
+from trueaxis.reproduction.study import Key, Results, Row, TaskOutcome
+
+QUICK = ("yale",)
+SHOWN_K = 100  # components of weights and pictures in figures
+SHOWN_FOLD = 0
+
+
+@dataclass(frozen=True)
+class FacesStudy:
+    """Mean reconstruction error, PSNR and weights on face images.
+
+    Attributes
+    ----------
+    sets : tuple of str
+        Names out of `trueaxis.datasets.FACES`.
+    folds : int
+        Parts that the images are split into; each is tested in turn.
+    run_folds : int
+        How many of them are run, the first ones.
+    yaleb_folds : int
+        How many of them are run on Extended Yale B, whose fits take ten times as long
+        as those of the other sets: the first two. 10 for all.
+    ks : tuple of int
+        Numbers of components. Left out where a fold has no more clean training images
+        than that: Yale ends at 110.
+    share : float
+        Share of the training images that are occluded.
+    block : int
+        Numbers of components in one task.
+    seed : int
+    data_home : str or None
+        Folder of the images, see `trueaxis.datasets.load`.
+    missing : tuple of str
+        Sets that were left out because they could not be had.
+    """
+
+    sets: tuple[str, ...] = FACES
+    folds: int = 10
+    run_folds: int = 10
+    yaleb_folds: int = 2
+    ks: tuple[int, ...] = tuple(range(10, 201, 10))
+    share: float = 0.2
+    block: int = 5
+    seed: int = 0
+    data_home: str | None = None
+    missing: tuple[str, ...] = ()
+
+    name: ClassVar[str] = "faces"
+
+    @classmethod
+    def prepare(
+        cls,
+        *,
+        data_home: str | Path | None = None,
+        download: bool = True,
+        quick: bool = False,
+    ) -> FacesStudy:
+        """Make a study of the sets that can be had.
+
+        Parameters
+        ----------
+        data_home : str or Path, optional
+            Folder of the images.
+        download : bool
+            Whether the network may be used.
+        quick : bool
+            One set, two folds and two numbers of components: seconds.
+
+        Returns
+        -------
+        FacesStudy
+        """
+        home = None if data_home is None else str(data_home)
+        sets, missing = at_hand(QUICK if quick else FACES, home, download)
+        if quick:
+            return cls(sets, run_folds=2, ks=(20, 100), data_home=home, missing=missing)
+        return cls(sets, data_home=home, missing=missing)
+
+    def tasks(self) -> list[Key]:
+        """Names of all tasks: set, fold, method and block of k."""
+        return [
+            (name, f"fold{fold}", method, f"block{block}")
+            for name in self.sets
+            for fold in range(self.n_run(name))
+            for method in TITLES
+            for block in range(self._n_blocks(name, method))
+        ]
+
+    def n_run(self, name: str) -> int:
+        """Folds of a set that are run."""
+        most = min(self.folds, self.run_folds)
+        return min(most, self.yaleb_folds) if name == "yaleb" else most
+
+    def ks_of(self, name: str) -> tuple[int, ...]:
+        """Numbers of components that the oracle can have."""
+        n = len(pictures(name, self.data_home))
+        clean = fewest_clean(n, self.folds, self.share)
+        return tuple(k for k in self.ks if k < clean)
+
+    def _n_blocks(self, name: str, method: str) -> int:
+        if method in NESTED:
+            return 1
+        return -(-len(self.ks_of(name)) // self.block)
+
+    def fold(self, name: str, fold: int) -> Fold:
+        """Images of one fold."""
+        return fold_of(
+            pictures(name, self.data_home),
+            name,
+            fold,
+            folds=self.folds,
+            seed=self.seed,
+            share=self.share,
+        )
+
+    def run(self, task: Key) -> TaskOutcome:
+        """Fit one method to one fold, with several numbers of components."""
+        name, fold, method = task[0], int(task[1][4:]), task[2]
+        data, ks = self.fold(name, fold), self.ks_of(name)
+        if method not in NESTED:
+            first = self.block * int(task[3][5:])
+            ks = ks[first : first + self.block]
+        rows: list[Row] = []
+        arrays: dict[str, NDArray[Any]] = {}
+        heat = self._heat(name) if method == "dswl-published" else None
+        for k, model in _fits(method, data, ks, heat):
+            shown = rebuilt(data.test, model.mean_, model.components_[:k])
+            row = {"set": name, "fold": fold, "method": method, "k": k}
+            row["error"] = mean_error(data.test, shown)
+            row["psnr"] = float(psnr(data.test, shown).mean())
+            row["setting"] = "" if heat is None else f"{heat.shape} {heat.scale:g}"
+            rows.append(row | _judgement(method, model, data))
+            if k == SHOWN_K and fold == SHOWN_FOLD:
+                arrays = _for_figures(model, data, shown)
+        return TaskOutcome(rows, arrays)
+
+    def _heat(self, name: str) -> RelativeTemperatures:
+        return chosen_heat(name, self.data_home, self.folds, self.seed, self.share)
+
+    def figures(self, results: Results, folder: Path) -> list[Path]:
+        """Draw; those that show faces go into <folder>/private, and stay there.
+
+        The licences of the data sets forbid to publish the images, so only the others
+        may be copied into the documentation.
+        """
+        folds = {name: self.fold(name, SHOWN_FOLD) for name in self.sets}
+        return faces_figures.draw(results, folds, folder)
+
+    def section(self, results: Results) -> str:
+        """Part of the page: what was done, tables, verdicts."""
+        return faces_page.section(results, self.folds)
+
+
+def _fits(
+    method: str, data: Fold, ks: tuple[int, ...], heat: RelativeTemperatures | None
+) -> Iterator[tuple[int, Any]]:
+    X = data.train
+    if method == "oracle":
+        X = X[~data.occluded]
+    elif method == "intact":
+        X = data.intact
+    elif method == "kept":
+        X = X[fit(DSWL(), X).support_]
+    if method in NESTED:
+        model = fit(build(method, min(max(ks), len(X) - 1)), X)
+        yield from ((k, model) for k in ks)
+        return
+    if heat is None:
+        yield from ((k, fit(build(method, k), X)) for k in ks)
+        return
+    plain = fit(build("pca", max(ks)), X)
+    yield from ((k, fit(published(X, plain, k, heat), X)) for k in ks)
+
+
+def _judgement(method: str, model: Any, data: Fold) -> Row:
+    """Whom the cut-offs call regular; a nested fit has one verdict for all its k."""
+    row: Row = {"converged": bool(model.converged_)}
+    if method in NESTED:
+        return row | {"occluded_kept": None, "clean_dropped": None}
+    kept = model.support_
+    row["occluded_kept"] = int(kept[data.occluded].sum())
+    row["clean_dropped"] = int((~kept[~data.occluded]).sum())
+    return row
+
+
+def _for_figures(
+    model: Any, data: Fold, shown: NDArray[Any]
+) -> dict[str, NDArray[Any]]:
+    """Weights, and the first test image: the order is random already."""
+    arrays = {
+        "image": shown[0],
+        "psnr": psnr(data.test[:1], shown[:1]),
+        "occluded": data.occluded,
+    }
+    if hasattr(model, "weights_"):
+        arrays["weights"] = np.asarray(model.weights_)
+    return arrays
