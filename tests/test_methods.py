@@ -15,9 +15,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from streamed import Streamed
 
 import trueaxis
-from test_streaming import Streamed
 from trueaxis import (
     DRPCA,
     L1PCA,

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from streamed import Streamed
 
 from trueaxis._engine.dswl.fit import Fitting
 from trueaxis._engine.dswl.stages import Plan
@@ -11,24 +12,8 @@ from trueaxis._engine.problem import Problem
 from trueaxis._engine.reweighted import ReweightedStep
 from trueaxis._engine.rules.base import EntropyRule, TrustRule
 from trueaxis._engine.starts import equal_weights
-from trueaxis._rows.base import ArrayRows, Rows
+from trueaxis._rows.base import ArrayRows
 from trueaxis.datasets import planted
-
-
-class Streamed(Rows):
-    """A source that hands out chunks of uneven size and counts its reads."""
-
-    def __init__(self, X, sizes=(7, 300, 41)):
-        self.X, self.sizes, self.reads = X, sizes, 0
-        self.shape, self.dtype = X.shape, X.dtype
-
-    def blocks(self):
-        self.reads += 1
-        first, turn = 0, 0
-        while first < len(self.X):
-            size = self.sizes[turn % len(self.sizes)]
-            yield first, self.X[first : first + size]
-            first, turn = first + size, turn + 1
 
 
 def fitted(rows, counts=None, **options):
