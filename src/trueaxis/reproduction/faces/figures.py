@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from trueaxis.plots.canvas import (
     BLUE,
-    GREY,
+    GRAY,
     ORANGE,
     RED,
     SMALL,
@@ -33,9 +33,9 @@ from trueaxis.reproduction.study import Results
 PRIVATE = "private"
 DPI = 160
 GREEN, SKY, PURPLE = "#009e73", "#56b4e9", "#cc79a7"
-# Colour, line and mark.
+# Color, line and mark.
 LOOKS = {
-    "pca": (GREY, "-", "o"),
+    "pca": (GRAY, "-", "o"),
     "pca-l1": (ORANGE, "--", "s"),
     "r1-pca": (SKY, "-.", "^"),
     "l2p-pca": (GREEN, "-", "v"),
@@ -44,7 +44,7 @@ LOOKS = {
     "dswl-published": (RED, "--", "X"),
     "dswl": (RED, "-", "*"),
     "oracle": ("black", ":", ""),
-    "intact": (GREY, ":", ""),
+    "intact": (GRAY, ":", ""),
 }
 LINES = (*COMPARED, *IDEALS)
 # In the order of the paper's panels and columns.
@@ -99,7 +99,7 @@ def errors(tally: FaceMeasurements) -> Any:
     axes = np.reshape(axes, (2, len(sets)))
     for (above, below), name in zip(axes.T, sets, strict=True):
         ks = tally.ks(name)
-        below.axhspan(-2, 2, color=GREY, alpha=0.18, lw=0)
+        below.axhspan(-2, 2, color=GRAY, alpha=0.18, lw=0)
         for method in LINES:
             mean = np.array([tally.of(name, method, k).mean() for k in ks])
             best = np.array([tally.of(name, "oracle", k).mean() for k in ks])
@@ -124,12 +124,12 @@ def errors(tally: FaceMeasurements) -> Any:
 
 
 def _line(ax: Any, ks: list[int], values: NDArray[Any], method: str) -> None:
-    colour, line, mark = LOOKS[method]
+    color, line, mark = LOOKS[method]
     own = method == "dswl"
     ax.plot(
         ks,
         values,
-        color=colour,
+        color=color,
         ls=line,
         lw=2.2 if own else 1.4,
         marker=mark,
@@ -150,15 +150,15 @@ def weight_panels(weights: Mapping[str, NDArray[Any]]) -> Any:
     figure, axes = pyplot().subplots(
         1, len(WEIGHED), figsize=(3.1 * len(WEIGHED), 3.4), layout="constrained"
     )
-    looks = ((~bad, GREY, "o", 12, "clean"), (bad, RED, "^", 22, "occluded"))
+    looks = ((~bad, GRAY, "o", 12, "clean"), (bad, RED, "^", 22, "occluded"))
     for ax, method in zip(axes, WEIGHED, strict=True):
         relative = n * weights[method]
-        for some, colour, mark, size, label in looks:
+        for some, color, mark, size, label in looks:
             ax.scatter(
                 np.flatnonzero(some),
                 np.maximum(relative[some], 1e-300),
                 s=size,
-                c=colour,
+                c=color,
                 marker=mark,
                 linewidths=0,
                 label=f"{label} ({some.sum()})",

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.plots.canvas import GREY, ORANGE, RED, SMALL, TEXT, name_axes, pyplot
+from trueaxis.plots.canvas import GRAY, ORANGE, RED, SMALL, TEXT, name_axes, pyplot
 from trueaxis.reproduction.methods import AUTOMATIC, NAMES, PUBLISHED
 from trueaxis.reproduction.toy.study import IN_WORDS, KINDS, WEIGHTED
 
-# Colour and line of each method: lines that lie on each other must stay visible, so
+# Color and line of each method: lines that lie on each other must stay visible, so
 # the wide ones are drawn first.
 LINES = {
     "PCA": ("#9a9a9a", "-", 5.0),
@@ -53,13 +53,13 @@ def directions(first: First) -> Any:
         _points(ax, seen)
         reach = 1.25 * np.abs(seen["X"]).max()
         for name, axis, mean in zip(NAMES, seen["axes"], seen["means"], strict=True):
-            colour, style, width = LINES[name]
+            color, style, width = LINES[name]
             ends = mean + np.outer([-2 * reach, 2 * reach], axis)
-            ax.plot(*ends.T, color=colour, ls=style, lw=width, label=name, zorder=2)
-        for name, colour in STARS.items():
+            ax.plot(*ends.T, color=color, ls=style, lw=width, label=name, zorder=2)
+        for name, color in STARS.items():
             mean = seen["means"][NAMES.index(name)]
             ax.scatter(
-                *mean, marker="*", s=300 if name == PUBLISHED else 150, c=colour,
+                *mean, marker="*", s=300 if name == PUBLISHED else 150, c=color,
                 ec="white", lw=0.8, zorder=4, label=f"mean of {name}",
             )  # fmt: skip
         ax.set_xlim(-reach, reach)
@@ -78,7 +78,7 @@ def directions(first: First) -> Any:
 def _points(ax: Any, seen: dict[str, NDArray[Any]]) -> None:
     X, bad = seen["X"], seen["is_outlier"]
     ax.scatter(
-        *X[~bad].T, s=14, facecolors="none", edgecolors=GREY, lw=0.7, zorder=1,
+        *X[~bad].T, s=14, facecolors="none", edgecolors=GRAY, lw=0.7, zorder=1,
         label="regular point",
     )  # fmt: skip
     if bad.any():
@@ -96,14 +96,14 @@ def distributions(seen: dict[str, NDArray[Any]]) -> Any:
         axes, WEIGHTED, seen["weights"], "abcde", strict=True
     ):
         shown, zero = _above_zero(weights)
-        for some, colour, mark, label in (
-            (~bad & ~zero, GREY, "o", "regular point"),
+        for some, color, mark, label in (
+            (~bad & ~zero, GRAY, "o", "regular point"),
             (bad & ~zero, RED, "x", "outlier"),
-            (~bad & zero, GREY, "v", "regular point, weight 0"),
+            (~bad & zero, GRAY, "v", "regular point, weight 0"),
             (bad & zero, RED, "v", "outlier, weight 0"),
         ):
             if some.any():
-                ax.scatter(index[some], shown[some], s=16, c=colour, marker=mark,
+                ax.scatter(index[some], shown[some], s=16, c=color, marker=mark,
                            lw=1, label=label)  # fmt: skip
         _decades(ax, shown)
         name_axes(ax, f"({letter}) {name}", "sample")
@@ -156,12 +156,12 @@ def heat(seen: dict[str, NDArray[Any]]) -> Any:
     for ax, name, weights, letter in zip(
         axes, WEIGHTED, seen["weights"], "abcde", strict=True
     ):
-        # Near the subspace some weights are huge; a colour scale up to the largest
+        # Near the subspace some weights are huge; a color scale up to the largest
         # would show all others as none.
-        colour = np.clip(weights / np.quantile(weights[~bad], 0.95), 0, 1)
-        order = np.argsort(colour)
+        color = np.clip(weights / np.quantile(weights[~bad], 0.95), 0, 1)
+        order = np.argsort(color)
         drawn = ax.scatter(
-            *X[order].T, c=colour[order], s=22, cmap="viridis", vmin=0, vmax=1,
+            *X[order].T, c=color[order], s=22, cmap="viridis", vmin=0, vmax=1,
             ec="#444444", lw=0.3,
         )  # fmt: skip
         ax.set_aspect("equal")

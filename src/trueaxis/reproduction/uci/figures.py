@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trueaxis.plots.canvas import GREY, ORANGE, RED, SMALL, TEXT, name_axes, pyplot
+from trueaxis.plots.canvas import GRAY, ORANGE, RED, SMALL, TEXT, name_axes, pyplot
 from trueaxis.reproduction.methods import AUTOMATIC, NAMES, PUBLISHED
 from trueaxis.reproduction.study import Results
 from trueaxis.reproduction.uci.printed import KS
@@ -58,10 +58,10 @@ def ranks(summary: UciSummary) -> Any:
         best = found.ranks[order[-1]]
         ax.axvspan(best - half, best + half, color="#f2f2f2", zorder=0)
         for y, name in enumerate(order):
-            colour, mark = LOOKS[name]
+            color, mark = LOOKS[name]
             x = found.ranks[name]
-            ax.plot([x - half, x + half], [y, y], color=colour, lw=2, alpha=0.55)
-            ax.scatter(x, y, s=160 if mark == "*" else 60, c=colour, marker=mark,
+            ax.plot([x - half, x + half], [y, y], color=color, lw=2, alpha=0.55)
+            ax.scatter(x, y, s=160 if mark == "*" else 60, c=color, marker=mark,
                        ec="black", lw=0.5, zorder=3)  # fmt: skip
         ax.set_yticks(range(len(order)), order, fontsize=SMALL)
         for label in ax.get_yticklabels():
@@ -94,7 +94,7 @@ def by_set(summary: UciSummary) -> Any:
             for x in place[::2]:
                 ax.axvspan(x - 0.5, x + 0.5, color="#f6f6f6", zorder=0)
             ax.set_xlim(-0.5, len(place) - 0.5)
-    axes[0, 0].axhline(0, color=GREY, lw=0.8)
+    axes[0, 0].axhline(0, color=GRAY, lw=0.8)
     axes[0, 0].set_ylabel("accuracy over that of plain PCA, points", color=TEXT)
     axes[1, 0].set_ylabel("angle to PCA on clean rows, degrees", color=TEXT)
     shown: dict[str, Any] = {}
@@ -115,16 +115,16 @@ def _draw_case(ax: Any, summary: UciSummary, measure: str, j: int) -> None:
         values = summary.of_method(measure, name)[:, j]
         if gain:
             values = values - summary.of_method(measure, "PCA")[:, j]
-        colour, mark = LOOKS[name]
+        color, mark = LOOKS[name]
         # Side by side, so that none hides another.
         x = place + 0.8 * ((step + 0.5) / len(shown) - 0.5)
         n = values.shape[-1]
         error = values.std(axis=-1, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(len(x))
-        ax.errorbar(x, values.mean(axis=-1), error, fmt="none", ecolor=colour, lw=1)
+        ax.errorbar(x, values.mean(axis=-1), error, fmt="none", ecolor=color, lw=1)
         ax.scatter(
-            x, values.mean(axis=-1), s=110 if mark == "*" else 36, c=colour,
+            x, values.mean(axis=-1), s=110 if mark == "*" else 36, c=color,
             marker=mark, ec=None if mark == "_" else "black",
             lw=2 if mark == "_" else 0.4, zorder=3, label=name,
         )  # fmt: skip
     if gain:
-        ax.axhline(0, color=GREY, lw=0.8)
+        ax.axhline(0, color=GRAY, lw=0.8)
