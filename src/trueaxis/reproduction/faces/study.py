@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +90,7 @@ class FacesStudy:
     data_home: str | None = None
     missing: tuple[str, ...] = ()
 
-    name: ClassVar[str] = "faces"
+    name = "faces"
 
     @classmethod
     def prepare(
