@@ -134,8 +134,8 @@ def standard_error(values: NDArray[Any]) -> NDArray[Any]:
     n = values.shape[-1]
     if n < 2:
         return np.zeros(values.shape[:-1])
-    spread: NDArray[Any] = values.std(axis=-1, ddof=1)
-    return spread / np.sqrt(n)
+    error: NDArray[Any] = values.std(axis=-1, ddof=1) / np.sqrt(n)
+    return error
 
 
 def printed_gain(sets: Sequence[str]) -> NDArray[Any]:
