@@ -58,7 +58,7 @@ def section(results: Results, folds: int) -> str:
         "### Mean error relative to the oracle",
         *(_error_table(data, name) for name in data.sets),
         "### Images that automatic DSWL leaves out\n\n" + _support_table(data),
-        _recognised(data),
+        _explain_losses(data),
         _convergence(results),
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
@@ -182,9 +182,9 @@ def _psnr_table(data: FaceMeasurements) -> str:
         for name in sets:
             key = "dswl" if method == PUBLISHED else method
             theirs = None if method == AUTOMATIC else printed.PSNR[name].get(key)
-            found = data.of(name, method, K, "psnr")
+            ours = data.of(name, method, K, "psnr")
             line.append("-" if theirs is None else f"{theirs:.2f}")
-            line.append(shown(found))
+            line.append(shown(ours))
         rows.append(line)
     head = ["dB"]
     for name in sets:
@@ -239,7 +239,7 @@ def _support_table(data: FaceMeasurements) -> str:
     return table((*head, "error relative to the oracle (folds)"), rows)
 
 
-def _recognised(data: FaceMeasurements) -> str:
+def _explain_losses(data: FaceMeasurements) -> str:
     """Say whether losses against the oracle are due to recognition at large k."""
     pairs = [(name, k) for name in data.sets for k in data.ks(name)]
     lost = [
