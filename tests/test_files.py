@@ -271,8 +271,8 @@ def test_values_that_we_do_not_write_are_refused(text):
         R1PCA(2, loss="l21", c=2),  # c_ is None
         R1PCA(2, c=np.inf),
         RWLAN(2, gamma=np.inf),
-        PCP(2, balance=np.inf, centre="median"),
-        ReweightedPCA(2, rule=PowerRule(1.5), centre="mean"),
+        PCP(2, balance=np.inf, center="median"),
+        ReweightedPCA(2, rule=PowerRule(1.5), center="mean"),
         ReweightedPCA(2, rule=HuberRule()),
     ],
     ids=repr,

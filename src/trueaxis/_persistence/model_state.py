@@ -70,7 +70,7 @@ def to_parts(
     }
     if scaler is not None:
         header["scaling"] = scaler.how
-        arrays |= {SCALING + "centre": scaler.centre_, SCALING + "unit": scaler.unit_}
+        arrays |= {SCALING + "centre": scaler.center_, SCALING + "unit": scaler.unit_}
     return header, arrays
 
 
@@ -199,11 +199,11 @@ def _scaler(
         raise damaged(f"it scales columns in an unknown way, {how!r:.40}")
     scaler = ColumnScaler(how)
     shape = arrays["mean_"].shape if "mean_" in arrays else None
-    for name in ("centre", "unit"):
+    for name, attribute in (("centre", "center_"), ("unit", "unit_")):
         array = arrays.pop(SCALING + name, None)
         if array is None or array.shape != shape or array.dtype.kind != "f":
             raise damaged(f"it lacks the {name} of {shape!s:.40} columns")
-        setattr(scaler, name + "_", array)
+        setattr(scaler, attribute, array)
     return scaler
 
 

@@ -167,7 +167,7 @@ def _draw(
     """The nodes from X to the label."""
     rows = "X"
     if scaler is not None:
-        rows = graph.minus(rows, "scaler_centre", scaler.centre_)
+        rows = graph.minus(rows, "scaler_centre", scaler.center_)
         rows = graph.divide(rows, "scaler_unit", scaler.unit_)
     # Centre first: far from the origin, x P - m P loses the digits.
     y = graph.minus(rows, "mean", subspace.mean)
