@@ -9,6 +9,7 @@ from small_tables import cloud
 from trueaxis import DSWL, METHODS, PlainPCA
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import effect
+from trueaxis.diagnostics.influence import responsible
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -44,3 +45,7 @@ def test_an_effect_knows_plain_pca_as_it_is():
     found, plain = effect(DSWL(2).fit(X), X), PlainPCA(2).fit(X)
     np.testing.assert_allclose(found.plain_variance, plain.explained_variance_)
     assert found.angle == found.angles[0] > 50
+
+
+def test_negligible_shares_are_not_mentioned():
+    assert list(responsible(np.array([0.0004, 0.3, 0.0005, -0.1, 0.6]))) == [4, 1, 2]
