@@ -70,17 +70,21 @@ def test_old_import_paths_work_and_name_the_new_one(old, new):
 # Every import from a path of old that README, docs or a docstring ever showed.
 SHOWN = [
     ("trueaxis.analysis", "analyse"),
+    ("trueaxis.cells", "value"),
     ("trueaxis.comparison", "compare"),
     ("trueaxis.demo", "run"),
     ("trueaxis.engine.quantiles", "counted_median"),
     ("trueaxis.engine.quantiles", "quantile"),
     ("trueaxis.engine.selection", "smallest"),
     ("trueaxis.experiments.contenders", "temperatures"),
+    ("trueaxis.headings", "first_line_is_header"),
     ("trueaxis.memory", "shown_size"),
     ("trueaxis.progress", "passing"),
     ("trueaxis.rows", "ArrayRows"),
     ("trueaxis.tables", "read_table"),
+    ("trueaxis.text_tables", "find_delimiter"),
     ("trueaxis.trust", "trust_path"),
+    ("trueaxis.values", "decode"),
 ]
 
 
