@@ -484,7 +484,7 @@ def test_errors_and_warnings_cannot_steer_the_terminal(folder, monkeypatch):
     for arguments, said in (
         (
             ["fit", str(path), "--drop", "nix"],
-            "there are a\N{REPLACEMENT CHARACTER}[2J",
+            "the columns are a\N{REPLACEMENT CHARACTER}[2J",
         ),
         (["fit", "no\x1b[2J.csv"], "no\N{REPLACEMENT CHARACTER}[2J.csv: No such file"),
         (["methods"], "Note: odd \N{REPLACEMENT CHARACTER}[2J cells"),
