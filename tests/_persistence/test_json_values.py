@@ -8,6 +8,7 @@ import pytest
 from saved_models import assert_same
 
 from trueaxis import Rule
+from trueaxis._engine.dswl import rules as dswl_rules
 from trueaxis._engine.outliers import trim
 from trueaxis._engine.outliers.trim import CutRule, Cuts
 from trueaxis._engine.rules import base as rules
@@ -18,10 +19,16 @@ from trueaxis.estimators.base import Distances
 
 
 def test_the_list_of_rules_is_that_of_the_engine():
-    bases = {Rule, rules.FunctionRule, losses.GuardedRule, losses.ScaledRule}
+    bases = {
+        Rule,
+        rules.FunctionRule,
+        losses.GuardedRule,
+        losses.ScaledRule,
+        selection.SelectingRule,
+    }
     found = {
         rule
-        for module in (losses, retained, rules, selection, trim)
+        for module in (dswl_rules, losses, retained, rules, selection, trim)
         for _, rule in inspect.getmembers(module, inspect.isclass)
         if issubclass(rule, Rule)
     }

@@ -57,8 +57,8 @@ def test_every_method_has_a_file_name():
         R1PCA(2, loss="l21", c=2),  # c_ is None
         R1PCA(2, c=np.inf),
         RWLAN(2, gamma=np.inf),
-        PCP(2, balance=np.inf, centre="median"),
-        ReweightedPCA(2, rule=PowerRule(1.5), centre="mean"),
+        PCP(2, balance=np.inf, center="median"),
+        ReweightedPCA(2, rule=PowerRule(1.5), center="mean"),
         ReweightedPCA(2, rule=HuberRule()),
     ],
     ids=repr,
@@ -281,3 +281,21 @@ def test_the_arrays_of_a_scaler_keep_their_names_in_the_file(scaled):
         "scaling.unit",
     }
     assert_same(arrays["scaling.unit"], pipeline[0].unit_)
+
+
+def test_deprecated_parameters_are_not_stored(tmp_path):
+    trueaxis.save(PCP(2).fit(rows()), tmp_path / "model.npz")
+    header, _ = archives.read(tmp_path / "model.npz")
+    assert "center" in header["parameters"] and "centre" not in header["parameters"]
+    assert trueaxis.load(tmp_path / "model.npz").get_params() == PCP(2).get_params()
+
+
+def test_files_with_the_old_spelling_of_center_load(tmp_path):
+    path = tmp_path / "model.npz"
+    trueaxis.save(PCP(2, center="median").fit(rows()), path)
+
+    def spell_as_before(header):
+        header["parameters"]["centre"] = header["parameters"].pop("center")
+
+    forge(path, spell_as_before)
+    assert trueaxis.load(path).get_params() == PCP(2, center="median").get_params()

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from trueaxis._engine.dswl import rules as dswl_rules
 from trueaxis._engine.outliers import trim
 from trueaxis._engine.rules import base as rules
 from trueaxis._engine.rules import losses, retained, selection
@@ -20,8 +21,8 @@ RULES = {
     rule.__name__: rule
     for rule in (
         rules.UniformRule,
-        rules.EntropyRule,
-        rules.TrustRule,
+        dswl_rules.EntropyRule,
+        dswl_rules.TrustRule,
         losses.PowerRule,
         losses.HuberRule,
         losses.CauchyRule,

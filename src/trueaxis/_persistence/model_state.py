@@ -18,13 +18,14 @@ from trueaxis._persistence.json_values import decode, encode
 from trueaxis._rows.dask.collections import is_dask, pulled
 from trueaxis.estimators import METHODS, ReweightedPCA
 from trueaxis.estimators.base import Distances, SubspaceEstimator
+from trueaxis.estimators.parameters import DEPRECATED
 from trueaxis.estimators.pipeline import SplitPipeline, join_pipeline, split_pipeline
 from trueaxis.estimators.scaler import HOW, ColumnScaler
 
 HISTORY = "history_."  # prefix of the arrays of the dict history_
 # Arrays of the scaler before the method, and their attributes. The names on the left
 # are part of the file format.
-SCALER_ARRAYS = {"scaling.centre": "centre_", "scaling.unit": "unit_"}
+SCALER_ARRAYS = {"scaling.centre": "center_", "scaling.unit": "unit_"}
 
 CLASSES: dict[str, Any] = METHODS | {"reweighted-pca": ReweightedPCA}
 # These grow with the number of training samples, and are not needed to predict.
@@ -121,6 +122,8 @@ def _class_name(model: Any) -> str:
 def _parameters(model: Any) -> dict[str, Any]:
     defaults, encoded = type(model)().get_params(deep=False), {}
     for name, value in model.get_params(deep=False).items():
+        if isinstance(value, str) and value == DEPRECATED:
+            continue  # files must stay readable when the parameter is removed
         try:
             encoded[name] = encode(value)
         except TypeError as error:
