@@ -70,7 +70,7 @@ def test_old_import_paths_work_and_name_the_new_one(old, new):
 # Every import from a path of old that README, docs or a docstring ever showed.
 SHOWN = [
     ("trueaxis.analysis", "analyse"),
-    ("trueaxis.cells", "value"),
+    ("trueaxis.cells", "printable"),
     ("trueaxis.comparison", "compare"),
     ("trueaxis.demo", "run"),
     ("trueaxis.engine.quantiles", "counted_median"),

@@ -18,6 +18,7 @@ from trueaxis._persistence.json_values import decode, encode
 from trueaxis._rows.dask.collections import is_dask, pulled
 from trueaxis.estimators import METHODS, ReweightedPCA
 from trueaxis.estimators.base import Distances, SubspaceEstimator
+from trueaxis.estimators.method import Method
 from trueaxis.estimators.parameters import DEPRECATED
 from trueaxis.estimators.pipeline import SplitPipeline, join_pipeline, split_pipeline
 from trueaxis.estimators.scaler import HOW, ColumnScaler
@@ -33,21 +34,11 @@ TRAINING = {"weights_", "support_", "low_rank_", "sparse_", "outlying_"}
 COMMON = {"n_features_in_", *SubspaceEstimator.__annotations__}
 # An attribute that a later version adds must not be required of older files.
 REQUIRED = COMMON - TRAINING
-# Further attributes of single methods; no other name is ever set from a file.
-OWN = {
-    "dswl": {"objective_", "tau_", "trust_"},
-    "r1-pca": {"c_"},
-    "angle-pca": {"gamma_"},
-    "rwl-an": {"q_"},
-    "t-rpca": {"q_"},
-    "drpca": {"q_"},
-    "rpca-rp": {"q_"},
-    "rspca": {"sigma_"},
-    "two-way": {"feature_weights_"},
-    "pcp": {"low_rank_", "sparse_", "lam_"},
-    "spcp": {"low_rank_", "sparse_", "lam_", "sigma_"},
-    "rrpcp": {"low_rank_", "sparse_", "outlying_", "lam_", "sigma_", "gam_"},
-}
+
+
+def known_attributes(cls: type[Method]) -> set[str]:
+    """Return the fitted attributes of a method; a file may set no other name."""
+    return COMMON | cls._own_attributes
 
 
 def to_parts(
@@ -56,7 +47,7 @@ def to_parts(
     """Return header and arrays of a fitted method, alone or behind a scaler."""
     scaler, model = split_fitted(model)
     name = _class_name(model)
-    values, arrays = _fitted_attributes(model, name, training)
+    values, arrays = _fitted_attributes(model, training)
     names = getattr(model, "feature_names_in_", None)
     names = None if names is None else [str(each) for each in names]
     mismatch = _find_mismatch(vars(model), names)
@@ -138,7 +129,7 @@ def _parameters(model: Any) -> dict[str, Any]:
 
 
 def _fitted_attributes(
-    model: Any, name: str, training: bool
+    model: Any, training: bool
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the fitted attributes: encoded values, and arrays."""
     values: dict[str, Any] = {}
@@ -148,7 +139,7 @@ def _fitted_attributes(
             continue
         if is_dask(value):
             value = pulled(value, key)
-        if key not in COMMON | OWN.get(name, set()):
+        if key not in known_attributes(type(model)):
             raise ValueError(
                 f"The model has an attribute {key}, which fitting a "
                 f"{type(model).__name__} does not set: delete it before saving."
@@ -184,7 +175,7 @@ def _read_model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     parameters = rename_parameters(cls, parameters)
     _refuse_unknown("parameters", parameters, set(cls._get_param_names()), cls)
     attributes = values | _unflatten_history(arrays)
-    _refuse_unknown("attributes", attributes, COMMON | OWN.get(name, set()), cls)
+    _refuse_unknown("attributes", attributes, known_attributes(cls), cls)
     mismatch = _find_mismatch(attributes, header.get("feature_names"))
     if mismatch:
         raise damaged(mismatch)
