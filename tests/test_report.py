@@ -38,7 +38,7 @@ EVIL = [
 
 def parts(found, **names):
     full = dict(title=None, source=None, origin=None, command=None, seconds=None)
-    return words(found, **{**full, **names})
+    return words(found, None, **{**full, **names})
 
 
 def embedded(page):

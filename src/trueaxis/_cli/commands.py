@@ -160,16 +160,18 @@ def report(
         if model_path:
             begin("looking")
             work = judged(load(model_path), model_path, data, choice)
-            content = judgement(work.found)
         else:
             work = fitted(data, choice, recipe, begin)
-            content = summary(data, work.found, work.seconds)
         page = render(
             work.found, source=Path(data).name, origin=work.origin, command=command,
             seconds=work.seconds, progress=begin,
         )  # fmt: skip
     write(page, output)
     if as_json:
+        if model_path:
+            content = judgement(work.found)
+        else:
+            content = summary(data, work.found, work.seconds)
         console.say_json(content | {"report": output})
     else:
         console.show_analysis(work.found)

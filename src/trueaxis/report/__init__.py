@@ -123,11 +123,16 @@ def render(
     from trueaxis.report.page import filled
 
     tell = progress or (lambda stage: None)
-    drawn = draw(found, tell)
+    path = None
+    if found.has_trust_path:
+        tell("trust path")
+        path = found.trust_path()
+    tell("figures")
+    drawn = draw(found, path)
     found = shortened(found)
     tell("page")
     told = words(
-        found, title=title, source=source, origin=origin, command=command,
+        found, path, title=title, source=source, origin=origin, command=command,
         seconds=seconds,
     )  # fmt: skip
     return filled(told, gather(found), drawn)

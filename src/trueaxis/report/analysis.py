@@ -22,11 +22,15 @@ from trueaxis.diagnostics import (
     Contributions,
     Diagnosis,
     Effect,
+    ScorePlane,
+    TrustPath,
     column_names,
     contributions,
     diagnose,
     effect,
     row_labels,
+    score_plane,
+    trust_path,
 )
 from trueaxis.estimators.pipeline import split_pipeline
 from trueaxis.estimators.scaler import ColumnScaler, UnevenSpread, uneven_columns
@@ -119,6 +123,22 @@ class Analysis:
     def shift(self) -> NDArray[np.float64]:
         """Plain mean minus robust mean of every column, raw unit."""
         return self.effect.shift * (1.0 if self.scaler is None else self.scaler.unit_)
+
+    @cached_property
+    def score_plane(self) -> ScorePlane:
+        """Scores on the first components, with the axes of plain PCA."""
+        with names_are_known():
+            return score_plane(self.model, self.X)
+
+    @property
+    def has_trust_path(self) -> bool:
+        """Whether these are the rows of a DSWL fit, which can be repeated."""
+        return self.of_the_fit and hasattr(self.model, "tau_")
+
+    def trust_path(self) -> TrustPath:
+        """Fit DSWL again with ever fewer trusted rows."""
+        with names_are_known():
+            return trust_path(self.model, self.X)
 
     def contributions(self, rows: NDArray[np.intp]) -> Contributions:
         """What every column adds to the squared distances of some of the rows."""

@@ -39,6 +39,7 @@ TURN = 10.0  # degrees from which a step of the trust path is worth a sentence
 
 def words(
     found: Analysis,
+    path: TrustPath | None,
     *,
     title: str | None,
     source: str | None,
@@ -51,6 +52,7 @@ def words(
     Parameters
     ----------
     found : Analysis
+    path : TrustPath or None
     title, source, origin, command, seconds
         See `trueaxis.report.render`.
 
@@ -84,6 +86,7 @@ def words(
         "counted": bool((found.ids == np.arange(len(found.ids)).astype(str)).all()),
         "left_out": left_out(found),
         "worst": worst_rows(found),
+        "path": None if path is None else told_path(path),
         "plain": plain(found),
         "fit": how_it_went(found, seconds),
         "repeat": repeat(found, origin, command),

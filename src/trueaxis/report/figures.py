@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueaxis.diagnostics import TrustPath, score_plane, trust_path
+from trueaxis.diagnostics import TrustPath
 from trueaxis.plots import (
     ConvergenceDisplay,
     ScoresDisplay,
@@ -18,7 +18,7 @@ from trueaxis.plots import (
     WeightsDisplay,
 )
 from trueaxis.plots.canvas import TEXT
-from trueaxis.report.analysis import Analysis, names_are_known
+from trueaxis.report.analysis import Analysis
 
 SIZE = (4.9, 4.1)  # inches; small, so that text stays legible on a phone
 MANY = 600  # rows whose points are drawn as pixels: as marks they would take too much
@@ -42,35 +42,21 @@ class Drawing(NamedTuple):
     svg: str
 
 
-class Figures(NamedTuple):
-    """Drawings by name, and the path that one of them shows."""
-
-    drawn: dict[str, Drawing]
-    path: TrustPath | None
-
-
-def draw(found: Analysis, tell: Callable[[str], None]) -> Figures:
-    """Draw all that there is to draw about an analysis.
+def draw(found: Analysis, path: TrustPath | None) -> dict[str, Drawing]:
+    """Draw the figures of an analysis.
 
     Parameters
     ----------
     found : Analysis
-    tell : callable
-        Is told what comes next.
+    path : TrustPath or None
 
     Returns
     -------
-    Figures
-        Without weights and trust path where the method has none, or the rows are new.
+    dict
+        Drawings by name, without weights and trust path where the method has none, or
+        the rows are new.
     """
-    model, path = found.model, None
-    if found.of_the_fit and hasattr(model, "tau_"):
-        tell("trust path")
-        with names_are_known():
-            path = trust_path(model, found.X)
-    tell("figures")
-    with names_are_known():
-        plane = score_plane(model, found.X)
+    model, plane = found.model, found.score_plane
     ratio = model.explained_variance_ratio_[list(plane.components)]
     many = len(found.ids) > MANY
     displays: dict[str, Any] = {
@@ -89,8 +75,7 @@ def draw(found: Analysis, tell: Callable[[str], None]) -> Figures:
         ).plot
     if path is not None:
         displays["trust"] = TrustPathDisplay(path).plot
-    drawn = {name: _drawn(plot, name, many) for name, plot in displays.items()}
-    return Figures(drawn, path)
+    return {name: _drawn(plot, name, many) for name, plot in displays.items()}
 
 
 def _drawn(plot: Callable[[Any], Any], name: str, many: bool) -> Drawing:

@@ -11,13 +11,14 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from trueaxis.report.content import told_path
-from trueaxis.report.figures import Figures
+from trueaxis.report.figures import Drawing
 
 SCRIPTS = ("map.js", "hands.js", "table.js", "page.js")
 
 
-def filled(told: dict[str, Any], points: dict[str, Any], figures: Figures) -> str:
+def filled(
+    told: dict[str, Any], points: dict[str, Any], figures: dict[str, Drawing]
+) -> str:
     """Put all parts into the template.
 
     Parameters
@@ -26,7 +27,8 @@ def filled(told: dict[str, Any], points: dict[str, Any], figures: Figures) -> st
         See `content.words`.
     points : dict
         For the script, see `points.gather`.
-    figures : Figures
+    figures : dict
+        See `figures.draw`.
 
     Returns
     -------
@@ -45,9 +47,8 @@ def filled(told: dict[str, Any], points: dict[str, Any], figures: Figures) -> st
         data=Markup(script_safe(points)),
         figures={
             name: drawing._replace(svg=Markup(drawing.svg))
-            for name, drawing in figures.drawn.items()
+            for name, drawing in figures.items()
         },
-        path=None if figures.path is None else told_path(figures.path),
     )
     # Names of files may hold halves of characters, which no encoding has.
     return page.encode("utf-8", "replace").decode("utf-8")
