@@ -109,7 +109,7 @@ def transform(
     (refuse_target if is_npy else refuse_table)(output, data, model_path)
     if is_npy and (choice.id or choice.label):
         raise TableError(
-            f"{output} holds numbers only, without names and labels of rows: choose "
+            f"{output} holds numbers only, not names or labels of rows: choose "
             "the ending .parquet or .csv, or leave out --id and --label."
         )
     model = load(model_path)

@@ -157,7 +157,7 @@ def show_comparison(results: list[ComparedMethod]) -> None:
     first = results[0].method
     grid = Grid(
         box=SIMPLE,
-        caption=f"angle, centre and shared outliers: against {first}; CPU seconds",
+        caption=f"angle, centre and shared: compared with {first}; seconds: CPU time",
     )
     for heading in ("method", "seconds", "outliers", "shared", "angle", "centre", ""):
         left = heading in ("method", "")

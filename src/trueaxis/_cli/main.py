@@ -34,13 +34,15 @@ def main() -> None:
     """Robust principal component analysis: axes that outliers cannot bend.
 
     DATA is a table with one sample per row: a CSV, TSV, Parquet, .npy or .npz file, or
-    - for text from standard input. To get started: trueaxis report data.csv
+    - for text from standard input.
+
+    To get started: trueaxis report data.csv
     """
 
 
 @main.command()
 @click.argument("data")
-@click.option("-o", "--output", default="", help="File to save the model to (.npz).")
+@click.option("-o", "--output", default="", help="Model file to write (.npz).")
 @fit_options
 @table_options
 @cluster_options
@@ -74,13 +76,13 @@ def fit(
 @main.command()
 @click.argument("model")
 @click.argument("data")
-@click.option("-o", "--output", help="File to save the table to (default: -).")
+@click.option("-o", "--output", help="Table to write (default: standard output).")
 @table_options
 @json_option
 def score(
     model: str, data: str, output: str | None, as_json: bool, **options: Any
 ) -> None:
-    """Judge rows by a saved model: which are outliers, of which kind, and why."""
+    """Judge rows by a saved model: outlier or not, and why."""
     from trueaxis._cli import commands
 
     target = table_target(output, as_json)
@@ -90,7 +92,7 @@ def score(
 @main.command()
 @click.argument("model")
 @click.argument("data")
-@click.option("-o", "--output", help="File to save the table to (default: -).")
+@click.option("-o", "--output", help="Table to write (default: standard output).")
 @table_options
 @json_option
 def transform(
@@ -128,7 +130,7 @@ def report(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Write a report on a table: which rows are outliers, why, and their effect."""
+    """Write an HTML report: which rows are outliers, and why."""
     from trueaxis._cli import commands
 
     require_file(output, "The report")
@@ -142,7 +144,7 @@ def report(
 
 @main.command()
 @click.argument("data")
-@click.option("-o", "--output", default="", help="File to save the table to.")
+@click.option("-o", "--output", default="", help="Table to write.")
 @click.option(
     "--methods",
     multiple=True,
@@ -172,7 +174,7 @@ def compare(
 @click.argument("output")
 @json_option
 def export(model: str, output: str, as_json: bool) -> None:
-    """Convert a saved model to an ONNX graph, for runtimes without Python."""
+    """Convert a saved model to ONNX, for runtimes without Python."""
     from trueaxis._cli import commands
 
     require_file(output, "A graph")

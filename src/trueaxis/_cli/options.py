@@ -69,7 +69,7 @@ def _parse_parameters(
 table_options = combine_options(
     click.option("--id", "id_", metavar="COLUMN", help="Column that names the rows."),
     click.option(
-        "--label", metavar="COLUMN", help="Column to show with the rows, not analyzed."
+        "--label", metavar="COLUMN", help="Column to show but not to analyze."
     ),
     click.option(
         "--columns",
@@ -152,10 +152,12 @@ cluster_options = combine_options(
     click.option(
         "--client",
         metavar="ADDRESS",
-        help="Read it with the workers of a Dask scheduler, such as tcp://host:8786.",
+        help="Read it with the workers of this Dask scheduler (tcp://host:8786).",
     ),
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON instead of text."
+)
 
 
 # ---------------------------------------------------------------- their values
