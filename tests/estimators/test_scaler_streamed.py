@@ -36,12 +36,12 @@ def test_units_of_sources_are_those_of_arrays(how, dtype, X, tmp_path):
         da.from_array(X, chunks=(300, -1)),
     ):
         found = ColumnScaler(how).fit(source)
-        np.testing.assert_allclose(found.centre_, expected.centre_, rtol=rtol)
+        np.testing.assert_allclose(found.center_, expected.center_, rtol=rtol)
         np.testing.assert_allclose(found.unit_, expected.unit_, rtol=rtol)
         assert found.unit_.dtype == expected.unit_.dtype == dtype
         scaled = found.transform(source)
         there = scaled.read() if isinstance(scaled, Rows) else np.asarray(scaled)
-        here = (X - found.centre_) / found.unit_
+        here = (X - found.center_) / found.unit_
         np.testing.assert_array_equal(there, here)
 
 

@@ -32,7 +32,7 @@ def fit(
 ) -> None:
     """Fit rows block by block and print the number of outliers."""
     method = METHODS[fit_options.method]
-    model = method(n_components=fit_options.n_components, **fit_options.parameters)
+    model: Any = method(n_components=fit_options.n_components, **fit_options.parameters)
     scaler = make_scaler(fit_options)
     start = time.perf_counter()
     # Entering `rows` lets the fits of scaler and model share the decoded file.

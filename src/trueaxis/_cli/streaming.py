@@ -102,12 +102,13 @@ def _columns_to_read(
     for name in (*(choice.columns or ()), *choice.drop, choice.id, choice.label):
         if name is not None and name not in names:
             raise TableError(
-                f"There is no column {name!r} in {data}; there are {', '.join(names)}."
+                f"There is no column {name!r} in {data}; the columns are "
+                f"{', '.join(names)}."
             )
     excluded = {*choice.drop, choice.id, choice.label}
     wanted = [name for name in choice.columns or names if name not in excluded]
     if not wanted:
-        raise TableError("No column is left to analyze: drop fewer.")
+        raise TableError("No column is left to analyze: drop fewer columns.")
     if model is not None:
         check_n_columns(split_pipeline(model).model, len(wanted), data)
     return wanted

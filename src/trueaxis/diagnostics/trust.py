@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._engine.dswl.stages import Plan, learn, settle
+from trueaxis._engine.dswl.sample_fit import learn, settle
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.starts import equal_weights
 from trueaxis._rows.base import ArrayRows
@@ -104,17 +104,16 @@ def trust_path(
     k = model.n_components_
     with rows:
         problem = Problem(rows, None, np.random.default_rng(0))
-    S = ArrayRows(problem.sample.S)
+    S = ArrayRows(problem.sample.X)
     robust = model._subspace().basis
     state, before, found = equal_weights(S, k), None, []
     for share in shares:
-        plan = Plan(k, float(share), None, PATH_ROUNDS, PATH_TOL)
-        start, temperatures = settle(S, state, plan)
-        turn = learn(S, start, temperatures, plan).turn
+        start, temperatures = settle(S, state, float(share))
+        turn = learn(S, start, temperatures, PATH_ROUNDS, PATH_TOL).last
         state = turn.next
         basis = problem.hull.lift(state).basis
         step = 0.0 if before is None else largest_angle(before, basis)
-        weights = len(problem.sample.S) * turn.copy_weights()
+        weights = len(problem.sample.X) * turn.copy_weights()
         found.append((step, largest_angle(robust, basis), weights))
         before = basis
     steps, to_model, all_weights = zip(*found, strict=True)
