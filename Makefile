@@ -7,8 +7,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Open the page in a browser only if there is a display.
 OPEN := $(if $(or $(DISPLAY),$(WAYLAND_DISPLAY),$(filter Darwin,$(shell uname))),--open)
 
-# tests/conftest.py sets the markers.
-QUICK := -q -n 2 -m "not slow and not sklearn and not dask and not browser"
+# One process: two would spend most of their time on importing. tests/conftest.py sets the
+# markers.
+QUICK := -q -m "not slow and not sklearn and not dask and not browser"
 
 .PHONY: help demo test quick slow-tests lint sdist-check docs bench reproduce clean
 

@@ -8,8 +8,8 @@ import sys
 import xml.etree.ElementTree as ET
 from collections import defaultdict
 
-CASE_SECONDS = 0.2  # limit of a single case,
-TEST_SECONDS = 0.5  # and of all cases of a parametrized test together
+CASE_SECONDS = 0.1  # limit of a single case,
+TEST_SECONDS = 0.3  # and of all cases of a parametrized test together
 
 
 def slow_tests(report):
