@@ -40,7 +40,7 @@ lint: $(STAMP) ## run ruff and mypy
 # hatchling is what pip builds the package with; it is not part of .venv.
 sdist-check: $(STAMP) ## run the fast tests from an unpacked source distribution
 	rm -rf build/sdist
-	$(PIP) --target build/sdist/backend 'hatchling>=1.25'
+	$(PIP) -c constraints.txt --no-warn-conflicts --target build/sdist/backend 'hatchling>=1.25'
 	PYTHONPATH=build/sdist/backend $(BIN)/python -m hatchling build -t sdist -d build/sdist
 	tar -xzf build/sdist/trueaxis-*.tar.gz -C build/sdist
 	cd build/sdist/trueaxis-*/ && PYTHONPATH=$$PWD/src $(abspath $(BIN))/python -m pytest $(QUICK)
