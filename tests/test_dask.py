@@ -24,7 +24,7 @@ from trueaxis import DSWL, METHODS, RPCAOM, ColumnScaler, open_rows
 from trueaxis._cli.main import main
 from trueaxis._rows.base import Kernel
 from trueaxis._rows.dask import scheduler as dask_jobs
-from trueaxis._rows.dask.blocks import BUNDLE_BYTES, bundled
+from trueaxis._rows.dask.blocks import BUNDLE_BYTES, bundle_lengths
 from trueaxis._rows.dask.collections import dask_rows, read_by_workers
 from trueaxis._rows.dask.rows import DaskRows
 from trueaxis._rows.dask.scheduler import TaskRunner
@@ -141,7 +141,7 @@ def test_a_client_that_is_not_current_reads(tmp_path):
         model = DSWL(3).fit(rows)
         assert np.abs(model.components_ - DSWL(3).fit(X).components_).max() < 1e-10
         lazy = open_rows(da.from_array(X, chunks=(2_000, -1)), client=client)
-        assert lazy.crew.client is client
+        assert lazy.runner.client is client
         again = DSWL(3).fit(lazy)
         assert np.array_equal(model.components_, again.components_)
 
@@ -271,7 +271,9 @@ def test_a_pipeline_stays_lazy(client):
 def test_frames_are_not_made_of_lazy_answers(in_process, model, opened):
     model = model.fit(X[:300]).set_output(transform="pandas")
     lazy = da.from_array(X, chunks=(2_000, -1))
-    with pytest.raises(TypeError, match=r"pull all that is made of it.*'default'"):
+    with pytest.raises(
+        TypeError, match=r"load the whole result into memory.*'default'"
+    ):
         model.transform(open_rows(lazy) if opened else lazy)
 
 
@@ -338,7 +340,7 @@ def test_a_model_file_without_training_asks_for_no_vector(
 def test_vectors_that_do_not_fit_here_are_refused(in_process, monkeypatch):
     rows = dask_rows(da.from_array(X, chunks=(2_000, -1)))
     monkeypatch.setattr("trueaxis._rows.memory.available_memory", lambda: 10_000)
-    with pytest.raises(MemoryError, match=r"each of 9,000 rows.*DSWL"):
+    with pytest.raises(MemoryError, match=r"per row for 9,000 rows.*DSWL"):
         RPCAOM(3).fit(rows)
 
 
@@ -402,11 +404,11 @@ def test_many_small_blocks_are_taken_together(client, tmp_path):
 
 
 def test_bundles_are_not_larger_than_they_should_be():
-    assert bundled((5,) * 64, 8) == (5,) * 64
-    assert bundled((5,) * 65, 8) == (325,)
+    assert bundle_lengths((5,) * 64, 8) == (5,) * 64
+    assert bundle_lengths((5,) * 65, 8) == (325,)
     most = BUNDLE_BYTES // 8
-    assert bundled((most, 1, 1) * 30, 8) == (most, 2) * 30
-    assert bundled((2 * most,) * 70, 8) == (2 * most,) * 70
+    assert bundle_lengths((most, 1, 1) * 30, 8) == (most, 2) * 30
+    assert bundle_lengths((2 * most,) * 70, 8) == (2 * most,) * 70
 
 
 # ---------------------------------------------------------------- refused, with reasons
@@ -494,11 +496,11 @@ def test_values_beyond_squares_are_named(client):
     [
         (
             lambda b: b[:, :7],
-            r"row 6,000 is a ndarray.* of shape \(3000, 7\)",
+            r"row 6,000 is of type ndarray.* shape \(3000, 7\)",
         ),
-        (lambda b: b[:70], r"of shape \(70, 20\), but was declared .*\(3000, 20\)"),
-        (lambda b: b.astype(object), r"is a ndarray \(object\)"),
-        (lambda b: np.ma.masked_greater(b, 3), "is a MaskedArray"),
+        (lambda b: b[:70], r"shape \(70, 20\), but was declared .*\(3000, 20\)"),
+        (lambda b: b.astype(object), r"is of type ndarray \(object\)"),
+        (lambda b: np.ma.masked_greater(b, 3), "is of type MaskedArray"),
     ],
 )
 def test_blocks_that_are_not_what_was_declared(client, made, words):
@@ -535,7 +537,7 @@ def test_files_that_workers_cannot_see(client, tmp_path):
 def test_models_are_saved_before_their_cluster_closes(tmp_path):
     with started(1):
         model = DSWL(3).fit(da.from_array(X, chunks=(3_000, -1)))
-    with pytest.raises(SourceError, match="does not have it any more. Save the model"):
+    with pytest.raises(SourceError, match="no longer has it. Save the model"):
         trueaxis.save(model, tmp_path / "model.npz")
     trueaxis.save(model, tmp_path / "model.npz", training=False)
 
@@ -563,7 +565,7 @@ def test_what_cannot_travel_is_refused(two_workers, tmp_path):
         def __getitem__(self, some):
             return np.zeros((10, 2))[some]
 
-    with pytest.raises(TypeError, match="SlicedRows cannot be handed to Dask workers"):
+    with pytest.raises(TypeError, match="SlicedRows cannot be sent to Dask workers"):
         open_rows(Sliceable(), client=two_workers)
     np.save(tmp_path / "all.npy", X)
     mapped = open_rows(np.load(tmp_path / "all.npy", mmap_mode="r"), client=two_workers)
@@ -643,7 +645,7 @@ def lonely_worker(folder):
 
 
 def test_no_worker_left_ends_in_words(tmp_path, monkeypatch):
-    monkeypatch.setattr(dask_jobs, "PATIENCE", 2.0)
+    monkeypatch.setattr(dask_jobs, "WORKER_TIMEOUT", 2.0)
     with lonely_worker(tmp_path):
         lazy = deadly(da.from_array(X, chunks=(3_000, -1)), str(tmp_path), range(1, 99))
         with pytest.raises(SourceError, match=r"No Dask worker is left \(there"):
@@ -778,17 +780,17 @@ def test_results_that_are_lost_are_made_again(monkeypatch):
 
 
 def test_workers_that_die_with_their_results_end_in_words(tmp_path, monkeypatch):
-    monkeypatch.setattr(dask_jobs, "PATIENCE", 1.0)
-    gathered = dask_jobs.WorkerMonitor.gathered
+    monkeypatch.setattr(dask_jobs, "WORKER_TIMEOUT", 1.0)
+    gather = dask_jobs.WorkerMonitor.gather
 
     def late(self, futures):
         pids = self.client.run(os.getpid)
         for pid in pids.values():
             os.kill(pid, signal.SIGKILL)
-        return gathered(self, futures)
+        return gather(self, futures)
 
     with lonely_worker(tmp_path):
-        monkeypatch.setattr(dask_jobs.WorkerMonitor, "gathered", late)
+        monkeypatch.setattr(dask_jobs.WorkerMonitor, "gather", late)
         with pytest.raises(SourceError, match=r"No Dask worker is left"):
             DSWL(3).fit(da.from_array(X, chunks=(3_000, -1)))
 
@@ -816,7 +818,7 @@ def test_patience_is_only_for_workers(in_process):
         dask_rows(da.from_array(X, chunks=(3_000, -1))).scan(Broken())
 
 
-def test_crew_prefers_the_current_client(client):
+def test_the_runner_prefers_the_current_client(client):
     assert TaskRunner().client is client
     with dask.config.set(scheduler="threads"):
         assert TaskRunner().client is None

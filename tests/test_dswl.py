@@ -461,7 +461,7 @@ def with_cell(value):
                 {"a": [1.0, 2, 3], "t": pd.date_range("2026-01-01", periods=3)}
             ),
             TypeError,
-            "not numbers, such as dates.*Drop",
+            "not numeric, such as dates.*Drop",
         ),
     ],
 )

@@ -25,7 +25,7 @@ from trueaxis._engine.starts import equal_weights
 from trueaxis._rows import progress_bars as bars
 from trueaxis._rows import spooled as spool
 from trueaxis._rows.base import ArrayRows, Rows
-from trueaxis._rows.progress import during, heard, heard_by, passing
+from trueaxis._rows.progress import during, has_listener, passing, report_to
 from trueaxis.datasets import planted
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and terminals")
@@ -87,7 +87,7 @@ def source(request, X, tmp_path):
 def test_every_pass_of_a_fit_is_told_to_its_last_row(source, monkeypatch):
     monkeypatch.setattr(spool, "FREE_READS", 0)
     listener = Listener()
-    with heard_by(listener):
+    with report_to(listener):
         model = DSWL(3).fit(source)
     assert {"weights and subspace", "verdicts"} <= set(listener.titles)
     assert listener.complete()
@@ -100,7 +100,7 @@ def test_every_pass_of_a_fit_is_told_to_its_last_row(source, monkeypatch):
 def test_iterations_are_counted(X, tmp_path):
     np.save(tmp_path / "x.npy", X)
     listener = Listener()
-    with heard_by(listener):
+    with report_to(listener):
         model = METHODS["l2p-pca"](3).fit(tmp_path / "x.npy")
     told = [title for title in listener.titles if "iteration" in title]
     assert told[0].endswith("iteration 1") and listener.complete()
@@ -110,7 +110,7 @@ def test_iterations_are_counted(X, tmp_path):
 
 def test_other_questions_are_told_too(source):
     model, listener = DSWL(3).fit(source), Listener()
-    with heard_by(listener):
+    with report_to(listener):
         model.predict(source)
         scores = model.transform(source)
     lazy = not isinstance(scores, np.ndarray)
@@ -120,24 +120,24 @@ def test_other_questions_are_told_too(source):
 
 def test_rows_in_memory_are_not_told(X):
     listener = Listener()
-    with heard_by(listener):
+    with report_to(listener):
         DSWL(3).fit(X)
         METHODS["r1-pca"](3).fit(X)
     assert not listener.passes
 
 
 def test_nobody_else_hears(X):
-    assert not heard()
+    assert not has_listener()
     listener, seen = Listener(), []
-    with heard_by(listener):
-        assert heard()
-        other = threading.Thread(target=lambda: seen.append(heard()))
+    with report_to(listener):
+        assert has_listener()
+        other = threading.Thread(target=lambda: seen.append(has_listener()))
         other.start()
         other.join()
-    assert seen == [False] and not heard()
+    assert seen == [False] and not has_listener()
     with passing("reading", 3) as advance:
         advance(3)
-    with heard_by(listener), during("iteration 2"), passing("axes", 3):
+    with report_to(listener), during("iteration 2"), passing("axes", 3):
         pass
     assert listener.titles == ["axes, iteration 2"]
 
@@ -169,7 +169,7 @@ class Interrupting(Rows):
 @pytest.mark.parametrize("at", [5, 90 + 5, 180 + 5])
 def test_an_interrupt_ends_a_pass_at_once(at, X):
     rows, listener = Interrupting(X, at), Listener()
-    with heard_by(listener), pytest.raises(KeyboardInterrupt):
+    with report_to(listener), pytest.raises(KeyboardInterrupt):
         DSWL(3).fit(rows)
     assert rows.given == at and listener.open == 0
 
@@ -200,7 +200,7 @@ def test_an_interrupt_ends_decoding_at_once(X, tmp_path, monkeypatch):
             yield first, block
 
     rows.rows.blocks = blocks
-    with heard_by(listener), pytest.raises(KeyboardInterrupt):
+    with report_to(listener), pytest.raises(KeyboardInterrupt):
         DSWL(3).fit(rows)
     assert len(given) == 5 and listener.open == 0 and "decoding" in listener.titles
     assert os.listdir(tmp_path) == ["x.parquet"]
@@ -274,7 +274,7 @@ from trueaxis._rows import progress_bars as bars
 from trueaxis._rows import spooled as spool
 from trueaxis._cli import streaming
 from trueaxis._rows.checked import CheckedRows
-bars.PATIENCE, streaming.LARGE_BYTES, spool.FREE_READS = 0.05, 0, 0
+bars.DELAY, streaming.LARGE_BYTES, spool.FREE_READS = 0.05, 0, 0
 read = CheckedRows.blocks
 
 def slowly(self):
@@ -456,7 +456,7 @@ def test_a_bar_comes_after_a_while_and_goes(how):
     assert terminal.end()[0] == 0
     done = [int(n) for n in re.findall(rb"(\d+) of 500 rows", terminal.shown)]
     assert done == sorted(done) and 0 < done[1] <= done[-1] <= 500
-    assert b"looking for 500 rows" in terminal.shown
+    assert b"selecting 500 rows" in terminal.shown
     expected = ["a line"] if how == "ends" else ["a line", "failed"]
     assert terminal.lines() == expected
 
@@ -469,7 +469,7 @@ from trueaxis._cli import console
 from trueaxis._cli.options import _spoken_warnings
 from trueaxis._rows.progress import passing
 from trueaxis._cli.streaming import spoken
-bars.PATIENCE = 0.1
+bars.DELAY = 0.1
 with _spoken_warnings(), show_progress(), spoken(console.remark):
     with passing("verdicts", 30) as advance:
         for i in range(30):
@@ -491,11 +491,11 @@ def test_bars_and_other_lines_do_not_mix():
 
 
 def test_nothing_is_shown_where_there_is_no_terminal(X, tmp_path, capfd, monkeypatch):
-    monkeypatch.setattr(bars, "PATIENCE", 0.0)
+    monkeypatch.setattr(bars, "DELAY", 0.0)
     np.save(tmp_path / "x.npy", X)
     with show_progress():
         DSWL(3).fit(tmp_path / "x.npy")
-        assert not heard()
+        assert not has_listener()
     assert capfd.readouterr() == ("", "")
 
 
