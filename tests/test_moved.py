@@ -1,5 +1,6 @@
 """Old import paths work, and warn."""
 
+import sys
 from importlib import import_module
 
 import pytest
@@ -9,7 +10,8 @@ from trueaxis import _moved, open_rows
 
 @pytest.mark.parametrize("old", sorted(_moved.MOVED))
 def test_old_paths_can_be_imported(old):
-    assert isinstance(import_module(old), _moved.MovedModule)
+    # By name: coverage may import the package twice, with a class of its own each.
+    assert type(import_module(old)).__name__ == "MovedModule"
     import_module(_moved.MOVED[old])
 
 
@@ -29,8 +31,6 @@ def test_unknown_names_are_not_forwarded():
 
 
 def test_the_finder_is_installed_once():
-    import sys
-
     _moved.redirect_moved_modules()
     finders = [isinstance(f, _moved.MovedModuleFinder) for f in sys.meta_path]
     assert sum(finders) == 1

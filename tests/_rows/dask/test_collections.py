@@ -26,6 +26,7 @@ UNKNOWN = da.from_array(X, chunks=(3_000, -1))[POSITIVE]
 TEXT = pd.DataFrame({"a": [1.0], "t": ["x"]})
 
 
+@pytest.mark.slow
 def test_same_model_from_data_frames(client):
     names = [f"c{i}" for i in range(D)]
     frame = pd.DataFrame(X, columns=names)
@@ -36,6 +37,7 @@ def test_same_model_from_data_frames(client):
     assert list(DSWL(1).fit(some).feature_names_in_) == ["c3", "c1", "c9"]
 
 
+@pytest.mark.slow
 def test_same_model_from_files_that_workers_read(client, tmp_path):
     np.save(tmp_path / "all.npy", X)
     expected = DSWL(3).fit(X)

@@ -22,6 +22,7 @@ def test_command_line_with_workers_of_its_own(tmp_path):
     assert f"{int((~model.support_).sum()):,} of 9,000 rows are bad" in result.output
 
 
+@pytest.mark.slow
 def test_command_line_with_a_running_cluster(two_workers, tmp_path):
     np.save(tmp_path / "all.npy", X)
     address = two_workers.scheduler.address

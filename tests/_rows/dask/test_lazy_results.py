@@ -14,6 +14,7 @@ from trueaxis._rows.dask.collections import dask_rows
 from trueaxis._rows.watched_file import SourceError
 
 
+@pytest.mark.slow
 def test_results_are_lazy_and_correct(client):
     lazy = da.from_array(X, chunks=(2_000, -1))
     model = DSWL(3).fit(X)
@@ -68,6 +69,7 @@ def test_collections_are_never_computed_as_a_whole(client, monkeypatch):
     RPCAOM(3).fit(lazy).score_samples(lazy)
 
 
+@pytest.mark.slow
 def test_a_pipeline_stays_lazy(client):
     lazy = da.from_array(X * np.logspace(0, 3, D), chunks=(2_000, -1))
     pipe = make_pipeline(ColumnScaler(), DSWL(3)).fit(lazy)
