@@ -35,14 +35,14 @@ ANGLE, MEAN, AUC, FLAGGED, SECONDS = range(5)
 # Other settings than the defaults, and tables that DSWL is not the best for.
 SETTINGS = {
     **{name: METHODS[name] for name in ("pca", "dswl", "rpca-di", "t-rpca", "spcp")},
-    "rpca-di, centre=median": lambda k: RPCADI(k, centre="median"),
-    "angle-pca, centre=median": lambda k: AnglePCA(k, centre="median"),
-    "r1-pca, cauchy, median": lambda k: R1PCA(k, loss="cauchy", centre="median"),
+    "rpca-di, center=median": lambda k: RPCADI(k, center="median"),
+    "angle-pca, center=median": lambda k: AnglePCA(k, center="median"),
+    "r1-pca, cauchy, median": lambda k: R1PCA(k, loss="cauchy", center="median"),
     "t-rpca, q=0.25": lambda k: TRPCA(k, q=0.25),
-    "pcp, centre=median": lambda k: PCP(k, centre="median"),
-    "spcp, centre=median": lambda k: SPCP(k, centre="median"),
-    "spcp, median, 2 lam": lambda k: SPCP(k, centre="median", lam=2 / np.sqrt(500)),
-    "rrpcp, centre=median": lambda k: RRPCP(k, centre="median"),
+    "pcp, center=median": lambda k: PCP(k, center="median"),
+    "spcp, center=median": lambda k: SPCP(k, center="median"),
+    "spcp, median, 2 lam": lambda k: SPCP(k, center="median", lam=2 / np.sqrt(500)),
+    "rrpcp, center=median": lambda k: RRPCP(k, center="median"),
 }
 BEYOND = {
     "none": ("none", 0.0, TALL),

@@ -283,10 +283,11 @@ def main() -> int:
         print(f"{n_fits} fits, {len(found)} attributes saved.")
         return 0
     with np.load(chosen.file) as before:
-        for name in before.files:
+        for saved in before.files:
+            name = saved.replace("/centre_", "/center_")  # as version 0.1 spelled it
             if name not in found:
                 differ.append(f"{name}: missing")
-            elif before[name].tobytes() != found[name].tobytes():
+            elif before[saved].tobytes() != found[name].tobytes():
                 differ.append(name)
     print(f"{n_fits} fits, {len(found)} attributes compared, {len(differ)} differ.")
     for name in differ[:20]:

@@ -199,12 +199,12 @@ def test_units_of_sources_are_those_of_arrays(how, dtype, X, tmp_path):
         da.from_array(X, chunks=(300, -1)),
     ):
         found = ColumnScaler(how).fit(source)
-        np.testing.assert_allclose(found.centre_, expected.centre_, rtol=rtol)
+        np.testing.assert_allclose(found.center_, expected.center_, rtol=rtol)
         np.testing.assert_allclose(found.unit_, expected.unit_, rtol=rtol)
         assert found.unit_.dtype == expected.unit_.dtype == dtype
         scaled = found.transform(source)
         there = scaled.read() if isinstance(scaled, Rows) else np.asarray(scaled)
-        here = (X - found.centre_) / found.unit_
+        here = (X - found.center_) / found.unit_
         np.testing.assert_array_equal(there, here)
 
 
@@ -264,7 +264,7 @@ def test_npy_files_have_no_place_for_text(data):
     model = data / "model.npz"
     run("fit", data / "one.parquet", "-o", model, "--id", "who", "--label", "site")
     done = run("score", model, data / "one.parquet", "-o", data / "o.npy", code=1)
-    assert "o.npy ends in .npy, and tables are written as" in done.output
+    assert "o.npy ends in .npy, but tables are written as" in done.output
     transform = ["transform", model, data / "one.parquet", "-o", data / "o.npy"]
     done = run(*transform, "--id", "who", code=1)
     assert "holds numbers only" in done.output and not (data / "o.npy").exists()

@@ -386,7 +386,7 @@ def test_none_keeps_all_components():
 def test_degenerate_data_give_finite_answers(case, reweight):
     name, X, k = case
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Only")
+        warnings.filterwarnings("ignore", message="DSWL: only")
         model = DSWL(k, reweight=reweight).fit(X)
     for attribute in (
         "components_", "mean_", "explained_variance_", "explained_variance_ratio_",

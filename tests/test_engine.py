@@ -6,14 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import subspace_angles
 
+from trueaxis._engine.dswl.rules import EntropyRule, TrustRule
 from trueaxis._engine.dswl.temperatures import calibrate, entropy, perplexity_scale
-from trueaxis._engine.hull import affine_hull
 from trueaxis._engine.iterate import iterate
 from trueaxis._engine.kernels import DistanceKernel, MomentKernel, RowWeights
 from trueaxis._engine.moments import Moments
+from trueaxis._engine.problem import affine_hull
 from trueaxis._engine.quantiles import quantile
 from trueaxis._engine.reweighted import ReweightedStep, measure_rows
-from trueaxis._engine.rules.base import EntropyRule, TrustRule, UniformRule
+from trueaxis._engine.rules.base import UniformRule
 from trueaxis._engine.subspace import (
     Subspace,
     fix_signs,
@@ -304,8 +305,8 @@ def test_uniform_rule_is_plain_pca_in_one_step():
     )
     expected = some_subspace(X)
     assert result.converged and result.n_iter <= 3
-    assert subspace_change(result.turn.next.basis, expected.basis) < 1e-10
-    np.testing.assert_allclose(result.turn.next.variances, expected.variances)
+    assert subspace_change(result.last.next.basis, expected.basis) < 1e-10
+    np.testing.assert_allclose(result.last.next.variances, expected.variances)
 
 
 def test_the_loop_stops_at_max_iter_and_says_so():

@@ -110,9 +110,9 @@ def test_the_objective_never_rises(seed, k, whole):
     X = cloud(seed, n=25, D=5)
     X = np.round(X) if whole else X  # ties
     step, result = sweep(X, k, max_iter=15)
-    path = np.append(result.history["objective"], step.objective(result.turn.next))
+    path = np.append(result.history["objective"], step.objective(result.last.next))
     assert np.diff(path).max() <= 1e-12 * path[0]
-    found = result.turn.next
+    found = result.last.next
     np.testing.assert_allclose(found.loadings.T @ found.loadings, np.eye(k), atol=1e-12)
 
 
@@ -121,7 +121,7 @@ def test_all_but_one_dimension_reach_the_exact_solution(seed):
     X = np.random.default_rng(seed).standard_normal((30, 3)) * [3, 2, 0.5]
     exact = min(primal_program(np.delete(X, j, axis=1), X[:, j]) for j in range(3))
     step, result = sweep(X, 2)
-    assert step.objective(result.turn.next) == pytest.approx(exact, rel=1e-9)
+    assert step.objective(result.last.next) == pytest.approx(exact, rel=1e-9)
 
 
 def test_one_dimension_against_a_search_over_angles():
@@ -132,7 +132,7 @@ def test_one_dimension_against_a_search_over_angles():
     across = np.abs(np.outer(X[:, 0], lines[:, 1]) - np.outer(X[:, 1], lines[:, 0]))
     best = (across.sum(axis=0) / np.abs(lines).max(axis=1)).min()
     step, result = sweep(X, 1)
-    assert step.objective(result.turn.next) == pytest.approx(best, rel=1e-3)
+    assert step.objective(result.last.next) == pytest.approx(best, rel=1e-3)
 
 
 @pytest.mark.parametrize("k", [1, 2])
@@ -155,7 +155,7 @@ def test_gross_errors_do_not_bend_the_axes():
     gross = rng.random(X.shape) < 0.05
     X[gross] += rng.uniform(-30, 30, gross.sum())
     _, result = sweep(X, 2)
-    U = result.turn.next.loadings
+    U = result.last.next.loadings
     assert np.linalg.norm(axes - U @ (U.T @ axes)) < 1e-6
 
 
@@ -168,7 +168,7 @@ def test_gross_errors_do_not_bend_the_axes():
 def test_data_of_low_rank_are_explained(X, k):
     step, result = sweep(X, k)
     assert result.converged
-    assert step.objective(result.turn.next) <= 1e-12
+    assert step.objective(result.last.next) <= 1e-12
 
 
 def test_scale_does_not_matter():

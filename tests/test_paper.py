@@ -94,7 +94,7 @@ def test_infinite_temperatures_are_plain_pca():
     ratio=st.floats(1e-3, 1),
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore:Only:UserWarning")
+@pytest.mark.filterwarnings("ignore:DSWL. only:UserWarning")
 def test_the_objective_never_falls_when_tau_b_is_not_above_tau_a(
     seed, n, D, logs, ratio
 ):
@@ -129,7 +129,9 @@ def test_a_temperature_order_without_guarantee_is_warned_of():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_collapsing_weights_are_warned_of():
     X = planted("none", n=100, n_features=5).X
-    with pytest.warns(UserWarning, match=r"Only .* of 100 rows carry weight.*trust"):
+    with pytest.warns(
+        UserWarning, match=r"DSWL: only .* of 100 rows carry weight.*trust"
+    ):
         literal(X, 2, (1e-4, 1e-4, 1e-4))
 
 

@@ -35,7 +35,7 @@ def planted(seed=0, n=100, D=100, rank=5, share=0.05, noise=0.0, outlying=0):
 def solve(step, max_iter=5000, tol=1e-7):
     result = iterate(step, step.start(), max_iter=max_iter, tol=tol)
     assert result.converged
-    return result.turn.next
+    return result.last.next
 
 
 def penalised(X, sigma, **options):
@@ -111,7 +111,7 @@ def test_planted_low_rank_is_recovered():
     L, X = planted()
     step = PrincipalPursuit(X)
     result = iterate(step, step.start(), max_iter=100, tol=1e-7)
-    found = result.turn.next
+    found = result.last.next
     assert result.n_iter <= 25
     assert apart(found.low_rank, L) < 1e-5
     assert np.linalg.matrix_rank(found.low_rank, 1e-6 * np.linalg.norm(X, 2)) == 5
@@ -232,7 +232,7 @@ def test_the_penalised_objective_never_rises(seed, shape, sigma, gam):
     result = iterate(step, step.start(), max_iter=60, tol=0.0)
     objective = result.history["objective"]
     assert np.diff(objective).max(initial=0) <= 1e-13 * objective[0]
-    found = result.turn.next
+    found = result.last.next
     assert step.objective(found) <= objective[-1] + 1e-13 * objective[0]
 
 
@@ -248,7 +248,7 @@ def test_extrapolation_saves_most_rounds():
     plain_step = Plain(X, step.mu)
     plain = iterate(plain_step, plain_step.start(), max_iter=5000, tol=1e-8)
     assert plain.converged and quick.n_iter < plain.n_iter / 2
-    assert apart(quick.turn.next.low_rank, plain.turn.next.low_rank) < 1e-6
+    assert apart(quick.last.next.low_rank, plain.last.next.low_rank) < 1e-6
 
 
 # ---------------------------------------------------------------- degenerate data

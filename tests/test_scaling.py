@@ -43,14 +43,14 @@ def brute_force(column):
 def test_robust_is_median_and_mad(X, n):
     scaler = ColumnScaler().fit(X[:n])
     centres, units = zip(*(brute_force(column) for column in X[:n].T), strict=True)
-    np.testing.assert_allclose(scaler.centre_, centres, rtol=1e-14)
+    np.testing.assert_allclose(scaler.center_, centres, rtol=1e-14)
     np.testing.assert_allclose(scaler.unit_, units, rtol=1e-9)
 
 
 def test_standard_is_scikit_learns(X):
     X = np.column_stack([X, np.full(len(X), 3.7), np.zeros(len(X))])
     ours, theirs = ColumnScaler("standard").fit(X), StandardScaler().fit(X)
-    np.testing.assert_allclose(ours.centre_, theirs.mean_, rtol=1e-13)
+    np.testing.assert_allclose(ours.center_, theirs.mean_, rtol=1e-13)
     np.testing.assert_allclose(ours.unit_, theirs.scale_, rtol=1e-9)
     np.testing.assert_allclose(ours.transform(X), theirs.transform(X), atol=1e-8)
 
@@ -71,7 +71,7 @@ def test_outliers_hardly_move_robust_units(size):
     bad[:150] += size * clean.unit_
     bad[150:300] -= size * clean.unit_
     dirty = ColumnScaler().fit(bad)
-    assert (np.abs(dirty.centre_ - clean.centre_) < 0.2 * clean.unit_).all()
+    assert (np.abs(dirty.center_ - clean.center_) < 0.2 * clean.unit_).all()
     # With 30 % at infinity the MAD is the 5/7 quantile instead of the half: 1.58.
     assert (dirty.unit_ < 1.7 * clean.unit_).all()
     assert (ColumnScaler("standard").fit(bad).unit_ > 5 * clean.unit_).all()
@@ -86,7 +86,7 @@ def test_constant_columns_become_zero(how, dtype, value):
     scaler = ColumnScaler(how).fit(X)
     assert scaler.unit_[0] == 1 and scaler.unit_[1] > 100
     np.testing.assert_array_equal(scaler.transform(X)[:, 0], 0.0)
-    np.testing.assert_array_equal(scaler.centre_[0], X[0, 0])
+    np.testing.assert_array_equal(scaler.center_[0], X[0, 0])
 
 
 def test_columns_that_are_mostly_zero_have_their_mean_deviation():
@@ -94,7 +94,7 @@ def test_columns_that_are_mostly_zero_have_their_mean_deviation():
     column[:10] = np.arange(1, 11)
     X = np.column_stack([column, np.arange(100)])
     scaler = ColumnScaler().fit(X)
-    assert scaler.centre_[0] == 0
+    assert scaler.center_[0] == 0
     np.testing.assert_allclose(scaler.unit_[0], np.sqrt(np.pi / 2) * 0.55)
     column[:10] *= 1e200
     scaler = ColumnScaler().fit(X)
@@ -131,7 +131,7 @@ def test_huge_and_tiny_units_change_nothing(X, how, size):
 def test_numbers_at_the_end_of_floats(how):
     X = np.array([[1.7e308, 1.0], [-1.7e308, 2.0], [1.6e308, 3.0], [-1.5e308, 4.0]])
     scaler = ColumnScaler(how).fit(X)
-    assert np.isfinite(scaler.centre_).all() and np.isfinite(scaler.unit_).all()
+    assert np.isfinite(scaler.center_).all() and np.isfinite(scaler.unit_).all()
     Z = scaler.transform(X)
     assert np.isfinite(Z).all() and (np.sign(Z[:, 0]) == [1, -1, 1, -1]).all()
     np.testing.assert_allclose(scaler.inverse_transform(Z), X, rtol=1e-12)
@@ -140,12 +140,12 @@ def test_numbers_at_the_end_of_floats(how):
 @pytest.mark.parametrize("how", HOW)
 def test_float32_stays_float32(X, how):
     scaler = ColumnScaler(how).fit(X.astype("float32"))
-    assert scaler.centre_.dtype == scaler.unit_.dtype == np.float32
+    assert scaler.center_.dtype == scaler.unit_.dtype == np.float32
     Z = scaler.transform(X.astype("float32"))
     assert Z.dtype == scaler.inverse_transform(Z).dtype == np.float32
     exact = ColumnScaler(how).fit(X.astype("float32").astype(float))
     np.testing.assert_allclose(scaler.unit_, exact.unit_, rtol=1e-6)
-    np.testing.assert_allclose(scaler.centre_, exact.centre_, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(scaler.center_, exact.center_, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("how", HOW)
@@ -174,7 +174,7 @@ def test_names_and_frames(X):
 
 def test_integers_and_lists():
     X = [[1, 2], [3, 5], [5, 11]]
-    np.testing.assert_allclose(ColumnScaler().fit(X).centre_, [3, 5])
+    np.testing.assert_allclose(ColumnScaler().fit(X).center_, [3, 5])
 
 
 def test_refusals(X):

@@ -4,42 +4,38 @@ import numpy as np
 import pytest
 from streamed import Streamed
 
-from trueaxis._engine.dswl.fit import Fitting
-from trueaxis._engine.dswl.stages import Plan
-from trueaxis._engine.dswl.temperatures import Temperatures
+from trueaxis._engine.dswl.recipe import DSWLRecipe
+from trueaxis._engine.dswl.rules import EntropyRule, TrustRule
+from trueaxis._engine.fit import fit_with
 from trueaxis._engine.iterate import iterate
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.reweighted import ReweightedStep
-from trueaxis._engine.rules.base import EntropyRule, TrustRule
 from trueaxis._engine.starts import equal_weights
 from trueaxis._rows.base import ArrayRows
 from trueaxis.datasets import planted
 
 
 def fitted(rows, counts=None, **options):
-    plan = Plan(3, 0.5, options.pop("temperatures", None), 200, 1e-6)
-    options = {"uniform": False, "reweight": True} | options
+    chosen = {"trust": 0.5, "tau": None, "init": "auto", "reweight": True} | options
     problem = Problem(rows, counts, np.random.default_rng(0))
-    return Fitting(problem, plan, **options).at(3)
+    return fit_with(DSWLRecipe(**chosen, max_iter=200, tol=1e-6), problem, 3)
 
 
 @pytest.mark.parametrize("n", [800, 4500])
 @pytest.mark.parametrize(
     "options",
-    [
-        {},
-        {"reweight": False},
-        {"uniform": True, "temperatures": Temperatures(400.0, 60.0, 300.0)},
-    ],
+    [{}, {"reweight": False}, {"init": "uniform", "tau": (0.3, 0.05, 0.2)}],
 )
 def test_a_streamed_source_gives_the_same_answer(n, options):
     X = planted("ocs", n=n, share=0.2).X
     counts = 1.0 + (np.arange(n) % 3 == 0)
-    one = fitted(ArrayRows(X), counts, **dict(options))
-    two = fitted(Streamed(X), counts, **dict(options))
-    np.testing.assert_allclose(one.subspace.basis, two.subspace.basis, atol=1e-10)
-    np.testing.assert_allclose(one.weighed.weights, two.weighed.weights, atol=1e-8)
-    np.testing.assert_array_equal(one.judged.support, two.judged.support)
+    one = fitted(ArrayRows(X), counts, **options)
+    two = fitted(Streamed(X), counts, **options)
+    np.testing.assert_allclose(
+        one.verdicts.subspace.basis, two.verdicts.subspace.basis, atol=1e-10
+    )
+    np.testing.assert_allclose(one.found.weights, two.found.weights, atol=1e-8)
+    np.testing.assert_array_equal(one.verdicts.support, two.verdicts.support)
 
 
 def test_a_row_local_rule_reads_the_data_once_per_iteration():

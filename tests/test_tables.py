@@ -5,7 +5,7 @@ import pytest
 
 from trueaxis import DSWL, METHODS
 from trueaxis._engine.dimension import above_noise, choose_dimension
-from trueaxis._engine.dswl.finish import truncation
+from trueaxis._engine.dswl.full_fit import truncation
 from trueaxis._engine.dswl.groups import (
     bending,
     cleave,
@@ -13,17 +13,16 @@ from trueaxis._engine.dswl.groups import (
     longest_axes,
     split_along,
 )
+from trueaxis._engine.dswl.rules import EntropyRule
 from trueaxis._engine.dswl.temperatures import calibrate
 from trueaxis._engine.iterate import iterate
 from trueaxis._engine.moments import Moments
 from trueaxis._engine.outliers.cutoffs import (
-    discrete_columns,
-    separable_columns,
     valley,
 )
+from trueaxis._engine.outliers.discrete import discrete_columns, separable_columns
 from trueaxis._engine.outliers.trim import without_leverage
 from trueaxis._engine.reweighted import ReweightedStep, measure_rows
-from trueaxis._engine.rules.base import EntropyRule
 from trueaxis._engine.sample import draw_sample
 from trueaxis._engine.squarem import Squarem
 from trueaxis._engine.starts import (
@@ -412,8 +411,8 @@ def test_the_sample_of_weighted_rows_has_their_weights():
     X = np.arange(12000.0)[:, None]
     counts = np.where(X[:, 0] < 6000, 0.1, 1.0)
     sample = draw_sample(ArrayRows(X), counts, np.random.default_rng(0))
-    assert sample.large and len(sample.S) == 4000
-    np.testing.assert_allclose((sample.S[:, 0] < 6000).mean(), 600 / 6600, atol=0.01)
+    assert sample.large and len(sample.X) == 4000
+    np.testing.assert_allclose((sample.X[:, 0] < 6000).mean(), 600 / 6600, atol=0.01)
     few = draw_sample(
         ArrayRows(X[:4]), np.array([2.0, 0, 1, 3]), np.random.default_rng(0)
     )
@@ -436,9 +435,9 @@ def test_leaps_end_where_plain_steps_end():
     T = calibrate(*measure_rows(ArrayRows(X), start)[:2], 0.6)
     step = ReweightedStep(ArrayRows(X), EntropyRule(*T))
     plain = iterate(step, start, max_iter=3000, tol=1e-10)
-    fast = iterate(step, start, max_iter=3000, tol=1e-10, leap=Squarem())
+    fast = iterate(step, start, max_iter=3000, tol=1e-10, accelerator=Squarem())
     assert fast.n_iter < plain.n_iter
-    assert subspace_change(fast.turn.next.basis, plain.turn.next.basis) < 1e-6
+    assert subspace_change(fast.last.next.basis, plain.last.next.basis) < 1e-6
     assert (np.diff(fast.history["objective"]) >= -1e-12).all()
 
 

@@ -11,22 +11,23 @@ from hypothesis import strategies as st
 
 from trueaxis._engine.column_spread import ColumnSpread, SpreadKernel
 from trueaxis._engine.dswl.groups import OtherSides
+from trueaxis._engine.dswl.rules import EntropyRule
 from trueaxis._engine.kernels import (
     DistanceKernel,
     MomentKernel,
     PairedKernel,
+    RowCounts,
     RowWeights,
+    Scratch,
 )
 from trueaxis._engine.moments import Moments
 from trueaxis._engine.outliers.trim import Cuts
-from trueaxis._engine.row_counts import RowCounts, Scratch
 from trueaxis._engine.row_kernels import (
     LogSum,
     LogWeightKernel,
     MaskKernel,
     SupportKernel,
 )
-from trueaxis._engine.rules.base import EntropyRule
 from trueaxis._engine.starts import equal_weights
 from trueaxis._engine.steps.signs import PowerPull
 from trueaxis._engine.steps.two_way import ColumnWeighting
@@ -75,7 +76,7 @@ def numbers_in(state):
         found += [*(scale * state.first), *(scale * np.triu(state.second)).ravel()]
         return found
     if isinstance(state, ColumnSpread):
-        return np.hstack(state.centre_and_unit()).tolist() if state.n else []
+        return np.hstack(state.center_and_unit()).tolist() if state.n else []
     if isinstance(state, LogSum):
         return [state.log_total(), state.perplexity()] if state.total else []
     if isinstance(state, (tuple, list)):

@@ -61,12 +61,12 @@ class ColumnSpread:
         self.mean = one * self.mean + step * (other.n / n)
         self.n, self.size = n, size
 
-    def centre_and_unit(self) -> tuple[NDArray[Any], NDArray[Any]]:
+    def center_and_unit(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Mean and standard deviation; 1 for columns that are constant."""
         deviation = 4 * (self.size * np.sqrt(self.square / self.n))
         constant = self.size == 0
-        centre = self.pivot + 4 * (self.size * self.mean)
-        return centre, np.where(constant, 1.0, deviation)
+        center = self.pivot + 4 * (self.size * self.mean)
+        return center, np.where(constant, 1.0, deviation)
 
 
 class SpreadKernel(Kernel):

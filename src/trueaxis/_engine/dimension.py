@@ -1,4 +1,4 @@
-"""How many components: chosen from the variances of the rows that carry the fit."""
+"""Choose the number of components from the variances of regular rows."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# At least this many rows must carry each component that is chosen automatically.
+# At least this many rows must support each component chosen automatically.
 ROWS_PER_COMPONENT = 5
 
 
 def choose_dimension(
     n_components: float | str, variances: NDArray[Any], n: int, D: int
 ) -> int:
-    """Turn what the user asked for into a number.
+    """Turn a share of the variance, or "auto", into a number of components.
 
     Parameters
     ----------
     n_components : float or "auto"
         A share of the variance; or the components above the noise.
     variances : ndarray
-        Robust variances, decreasing; those that are missing up to D are 0.
+        Robust variances, decreasing; any missing up to D are 0.
     n : int
-        Number of different rows they were computed from.
+        Number of distinct rows they were computed from.
     D : int
         Number of columns.
 
@@ -34,24 +34,31 @@ def choose_dimension(
     if n_components == "auto":
         return above_noise(variances, n, D)
     total = np.cumsum(variances)
-    # A share of all variances but rounding must not ask for one component too many.
+    # Rounding must not ask for one component too many.
     return (
         int(np.searchsorted(total, float(n_components) * total[-1] * (1 - 1e-12))) + 1
     )
 
 
 def above_noise(variances: NDArray[Any], n: int, D: int) -> int:
-    """Number of variances that stand out of the noise, at least 1.
+    """Return the number of variances that stand out of the noise, at least 1.
 
-    The optimal hard threshold of Gavish and Donoho (2014) for unknown noise: a singular
-    value counts if it exceeds omega(beta) times the median one, beta = D/n (or n/D).
+    A singular value counts if it exceeds `hard_threshold` times the median one.
     """
-    beta = min(D, n) / max(D, n)
-    omega = 0.56 * beta**3 - 0.95 * beta**2 + 1.82 * beta + 1.43
-    # n rows have variance in n - 1 directions at most.
+    omega = hard_threshold(n, D)
+    # n rows vary in at most n - 1 directions.
     known = np.zeros(max(1, min(D, n - 1)))
     known[: len(variances)] = variances[: len(known)]
     median = np.median(known)
     floor = 1e-12 * variances[0]
     count = int((variances > max(omega**2 * median, floor)).sum())
     return max(1, min(count, n // ROWS_PER_COMPONENT))
+
+
+def hard_threshold(n: int, D: int) -> float:
+    """Return the threshold for singular values of n x D noise, over their median.
+
+    The optimal hard threshold for unknown noise: Gavish and Donoho (2014), equation 5.
+    """
+    beta = min(D, n) / max(D, n)
+    return 0.56 * beta**3 - 0.95 * beta**2 + 1.82 * beta + 1.43

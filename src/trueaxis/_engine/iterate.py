@@ -1,7 +1,6 @@
-"""LOOP: step, history, stop. The only loop in the library.
+"""The only loop in the library: repeat a step, record a history, decide when to stop.
 
-A step looks at the data from one state and says where to go next; this module repeats
-it, records what happened and decides when it is enough.
+A step measures the data from one state and resteps the next state.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ ROUNDING = 1e-13
 
 @dataclass(frozen=True)
 class StepResult:
-    """What one step found out.
+    """The outcome of one step.
 
     Attributes
     ----------
     next : object
         The state that it leads to.
     objective : float
-        Value where it started.
+        Value at the state it started from.
     change : float
-        How far it went.
+        Distance between both states.
     effective : float
-        Effective sample size behind it.
+        Effective sample size.
     """
 
     next: Any
@@ -41,13 +40,13 @@ class StepResult:
 
 
 class Accelerator(Protocol):
-    """Guesses, from pairs of a state and the next one, where the steps lead to."""
+    """Extrapolates from pairs of consecutive states."""
 
     def guess(self, state: Any, following: Any) -> Any:
         """Return a state beyond `following`, or `following` itself."""
 
     def forget(self) -> None:
-        """The last guess was wrong: start anew."""
+        """Discard the path after a guess that made the objective worse."""
 
 
 T = TypeVar("T", bound=StepResult)
@@ -55,33 +54,32 @@ T = TypeVar("T", bound=StepResult)
 
 @dataclass(frozen=True)
 class IterationResult(Generic[T]):
-    """The last turn and the way there.
+    """The last step and the history of all.
 
     Attributes
     ----------
-    turn : StepResult
-        At the last state that was looked at, with what was seen there.
+    last : StepResult
     history : dict of ndarray
         "objective", "change" (of the subspace) and "effective" (sample size), one
         value per iteration.
     converged : bool
     """
 
-    turn: T
+    last: T
     history: dict[str, NDArray[np.float64]]
     converged: bool
 
     def after(self, earlier: IterationResult[T]) -> IterationResult[T]:
-        """The same end, with the way to where it began before its own."""
+        """Return the same result with the history of `earlier` before its own."""
         history = {
             name: np.concatenate([values, self.history[name]])
             for name, values in earlier.history.items()
         }
-        return IterationResult(self.turn, history, self.converged)
+        return IterationResult(self.last, history, self.converged)
 
     @property
     def n_iter(self) -> int:
-        """Number of iterations made."""
+        """Number of iterations."""
         return len(self.history["objective"])
 
 
@@ -92,7 +90,7 @@ def iterate(
     max_iter: int,
     tol: float,
     previous: T | None = None,
-    leap: Accelerator | None = None,
+    accelerator: Accelerator | None = None,
     sense: int = 1,
 ) -> IterationResult[T]:
     """Repeat `step` until neither the state nor the objective moves.
@@ -100,7 +98,7 @@ def iterate(
     Parameters
     ----------
     step : callable
-        (state, previous turn or None) -> turn.
+        (state, previous step result or None) -> step result.
     state : object
         Where to start.
     max_iter : int
@@ -109,57 +107,60 @@ def iterate(
         Stop when the state changed by at most `tol` and the objective by at most `tol`
         (times its size, if above 1).
     previous : StepResult, optional
-        The turn that led to `state`.
-    leap : Accelerator, optional
-        Guesses from the steps so far where they lead to. A guess that makes the
-        objective worse is taken back.
+        The step that led to `state`.
+    accelerator : Accelerator, optional
+        Guesses the limit of the steps. A guess that makes the objective worse is
+        discarded.
     sense : int
         1 if the steps raise the objective, -1 if they lower it.
 
-    Returns
+    Resteps
     -------
     IterationResult
     """
-    turns: list[tuple[float, float, float]] = []
-    turn, plain, converged = previous, state, False
-    while len(turns) < max_iter:
+    steps: list[tuple[float, float, float]] = []
+    last, plain, converged = previous, state, False
+    while len(steps) < max_iter:
         guessed = state is not plain
-        with during(f"iteration {len(turns) + 1}"):
-            found = step(state, turn)
-        worse = guessed and sense * (found.objective - turns[-1][0]) < 0
-        if leap is not None and worse:
-            leap.forget()
+        with during(f"iteration {len(steps) + 1}"):
+            found = step(state, last)
+        worse = guessed and sense * (found.objective - steps[-1][0]) < 0
+        if accelerator is not None and worse:
+            accelerator.forget()
             state = plain
             continue
-        turn, plain = found, found.next
-        turns.append((turn.objective, turn.change, turn.effective))
-        converged = not guessed and turn.change <= tol and _settled(turns, tol)
+        last, plain = found, found.next
+        steps.append((last.objective, last.change, last.effective))
+        converged = not guessed and last.change <= tol and _settled(steps, tol)
         if converged:
             break
-        near = turn.change <= tol  # a plain step must confirm that it is over
-        state = plain if leap is None or near else leap.guess(state, plain)
-    assert turn is not None  # max_iter >= 1 is checked where it enters
-    objective, change, effective = np.array(turns).T
+        near = last.change <= tol  # a plain step must confirm convergence
+        if accelerator is None or near:
+            state = plain
+        else:
+            state = accelerator.guess(state, plain)
+    assert last is not None  # max_iter >= 1 was checked
+    objective, change, effective = np.array(steps).T
     history = {"objective": objective, "change": change, "effective": effective}
-    return IterationResult(turn, history, bool(converged))
+    return IterationResult(last, history, bool(converged))
 
 
 def at_once(objective: float, effective: float) -> IterationResult[StepResult]:
-    """The result of a method that needs no iteration."""
-    turn = StepResult(None, objective, 0.0, effective)
+    """Return the result of a method in closed form."""
+    last = StepResult(None, objective, 0.0, effective)
     history = {"objective": objective, "change": 0.0, "effective": effective}
     return IterationResult(
-        turn, {name: np.array([x]) for name, x in history.items()}, True
+        last, {name: np.array([x]) for name, x in history.items()}, True
     )
 
 
 def best_of(results: Iterable[IterationResult[T]], sense: int) -> IterationResult[T]:
-    """The result with the best objective, the first of equals."""
-    return max(results, key=lambda result: sense * result.turn.objective)
+    """Return the result with the best objective, the first of equals."""
+    return max(results, key=lambda result: sense * result.last.objective)
 
 
-def _settled(turns: list[tuple[float, float, float]], tol: float) -> bool:
-    if len(turns) < 2:
-        return turns[-1][1] == 0
-    now, before = turns[-1][0], turns[-2][0]
+def _settled(steps: list[tuple[float, float, float]], tol: float) -> bool:
+    if len(steps) < 2:
+        return steps[-1][1] == 0
+    now, before = steps[-1][0], steps[-2][0]
     return abs(now - before) <= max(tol, ROUNDING) * max(1.0, abs(now))

@@ -15,15 +15,61 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._engine.moments import Moments
-from trueaxis._engine.row_counts import ALL_ROWS, RowCounts, Scratch
 from trueaxis._engine.subspace import Subspace
 from trueaxis._rows.base import Kernel
+
+RowMask = Callable[[NDArray[Any]], NDArray[np.bool_]]  # marks some rows of a block
+
+
+class RowCounts(NamedTuple):
+    """How often rows count: given for all of them, or seen in the rows themselves.
+
+    counts : for every row; None where each counts once
+    apart : marks the rows of a block that do not count at all
+    """
+
+    counts: NDArray[np.float64] | None = None
+    apart: RowMask | None = None
+
+    def of(self, block: NDArray[Any], first: int) -> NDArray[np.float64] | None:
+        """How often the rows of a block count."""
+        counts = None
+        if self.counts is not None:
+            counts = self.counts[first : first + len(block)]
+        if self.apart is None:
+            return counts
+        return np.where(self.apart(block), 0.0, 1.0 if counts is None else counts)
+
+    def part(self, first: int, n: int) -> RowCounts:
+        """The roll of n rows from row `first` on."""
+        if self.counts is None:
+            return self
+        return self._replace(counts=self.counts[first : first + n])
+
+
+class Scratch:
+    """A buffer of the size of a block, allocated once per pass."""
+
+    def __init__(self) -> None:
+        self.buffer: NDArray[Any] | None = None
+
+    def like(self, block: NDArray[Any]) -> NDArray[Any]:
+        """An array of the block's shape, with anything in it."""
+        if self.buffer is None or len(self.buffer) < len(block):
+            self.buffer = np.empty_like(block, order="C")
+        return self.buffer[: len(block)]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scratch, ()  # it does not travel
+
+
+ALL_ROWS = RowCounts()
 
 
 class RowWeights(NamedTuple):
     """Log-weights of rows for the span of the subspace.
 
-    Where `core` is given, it marks the rows that give centre and variances instead,
+    Where `core` is given, it marks the rows that give center and variances instead,
     each with weight 1.
     """
 
@@ -45,8 +91,8 @@ Weigh = Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], RowWeights]
 class GroupedMoments(NamedTuple):
     """State of a pass: moments of three groups of rows, and scratch space.
 
-    both : rows that give span, centre and variances
-    span_only, core_only : rows that give the span, or centre and variances, alone
+    both : rows that give span, center and variances
+    span_only, core_only : rows that give the span, or center and variances, alone
     """
 
     both: Moments
@@ -65,7 +111,7 @@ class GroupedMoments(NamedTuple):
         return self.both.plus(self.span_only)
 
     def core(self) -> Moments:
-        """Moments of the rows that give centre and variances."""
+        """Moments of the rows that give center and variances."""
         return self.both.plus(self.core_only)
 
     def add(self, other: GroupedMoments) -> GroupedMoments:

@@ -1,4 +1,4 @@
-"""Weighted sums of rows, from which `subspace` makes a centre and a basis.
+"""Weighted sums of rows, from which `subspace` makes a center and a basis.
 
 `kernels` fills them block by block; those of separate blocks add up.
 """
@@ -94,10 +94,10 @@ class Moments:
         """Weighted mean."""
         return self.pivot + self.shift()
 
-    def about(self, centre: NDArray[np.float64]) -> Moments:
-        """Return moments of the same rows that take `centre` for their mean."""
-        step, shift = centre - self.pivot, self.shift()
-        moved = Moments(centre)
+    def about(self, center: NDArray[np.float64]) -> Moments:
+        """Return moments of the same rows that take `center` for their mean."""
+        step, shift = center - self.pivot, self.shift()
+        moved = Moments(center)
         moved += self
         if step.any():
             cross = np.outer(step, shift)

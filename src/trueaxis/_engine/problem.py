@@ -1,88 +1,178 @@
-"""What every fit stands on: coordinates, a sample, and the number of components.
+"""The data of one fit: rows in convenient coordinates, their counts, and a sample.
 
-`validation` gives rows and counts; a `Problem` is made of them once, whatever the
-method and however many components are tried.
+`_validation` provides rows and counts; a `Problem` is built from them once per fit,
+whatever the method and however many components are tried.
 """
 
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from trueaxis._engine.dimension import choose_dimension
-from trueaxis._engine.hull import Hull, affine_hull
-from trueaxis._engine.outliers.judge import Judge, Verdicts
+from trueaxis._engine.outliers.discrete import separable_columns
 from trueaxis._engine.quantiles import n_different_rows, total_count
+from trueaxis._engine.rules.base import Size
 from trueaxis._engine.sample import draw_sample
 from trueaxis._engine.starts import deep_moments, directions
 from trueaxis._engine.subspace import Subspace, spectrum
-from trueaxis._rows.base import Rows
+from trueaxis._rows.base import ArrayRows, Rows
+
+# A subspace cannot be determined more finely than this many units of rounding.
+ROUNDINGS = 30
+
+
+@dataclass(frozen=True)
+class AffineHull:
+    """Rows in coordinates of their affine hull.
+
+    Orthogonally equivariant methods lose nothing when n rows in D > n dimensions are
+    written in n orthonormal coordinates; `lift` maps the answer back.
+
+    Attributes
+    ----------
+    rows : Rows
+        The coordinates, n x n.
+    origin : ndarray of shape (D,)
+    frame : ndarray of shape (n, D), or None
+        Orthonormal rows that span the hull; None where nothing was reduced.
+    """
+
+    rows: Rows
+    origin: NDArray[np.float64]
+    frame: NDArray[np.float64] | None
+
+    def lift(self, subspace: Subspace) -> Subspace:
+        """Map a subspace of the coordinates back to the columns of the data."""
+        if self.frame is None:
+            return subspace
+        return replace(
+            subspace,
+            mean=self.origin + subspace.mean @ self.frame,
+            basis=subspace.basis @ self.frame,
+        )
+
+
+def affine_hull(rows: Rows) -> AffineHull:
+    """Write rows in coordinates of their affine hull if that has fewer dimensions."""
+    n, D = rows.shape
+    if n >= D:
+        return AffineHull(rows, np.zeros(D), None)
+    X = rows.read()
+    origin = np.median(X, axis=0).astype(float)
+    # QR keeps the digits of every row, however large others are; an SVD would lose
+    # those of regular rows next to a huge one.
+    Q, R = scipy.linalg.qr(
+        (X - origin).T.astype(X.dtype, copy=False), mode="economic", check_finite=False
+    )
+    coordinates = np.ascontiguousarray(R.T)
+    return AffineHull(ArrayRows(coordinates), origin, Q.T.astype(float))
 
 
 class Problem:
-    """Rows in the coordinates of a fit, and a sample of them.
+    """Rows in the coordinates of a fit, their counts, and a sample of them.
 
     Parameters
     ----------
-    rows : Rows
+    original : Rows
+        The rows with the columns as given.
     counts : ndarray or None
         How often each row counts.
     rng : Generator
     rotatable : bool
         Whether the method gives the same answer in any orthonormal coordinates, so that
-        fewer rows than columns can be written in as many.
+        fewer rows than columns can be written in as many coordinates.
+
+    Attributes
+    ----------
+    original, counts
+        As passed.
+    hull : AffineHull
+        The coordinates of the fit.
+    rows : Rows
+        All rows, in the coordinates of the fit.
+    sample : Sample
+    n_rows : int
+        Number of rows that count.
+    n_copies : float
+        Their number, repetitions included.
+    max_components : int
     """
 
     def __init__(
         self,
-        rows: Rows,
-        counts: NDArray[Any] | None,
+        original: Rows,
+        counts: NDArray[np.float64] | None,
         rng: np.random.Generator,
         *,
         rotatable: bool = True,
     ) -> None:
-        self.given = rows
+        self.original = original
         self.counts = counts
-        n, D = rows.shape
-        self.hull = affine_hull(rows) if rotatable else Hull(rows, np.zeros(D), None)
-        self.sample = draw_sample(self.hull.rows, counts, rng)
-        self.table = self.sample.S
+        n, D = original.shape
+        self.hull = AffineHull(original, np.zeros(D), None)
+        if rotatable:
+            self.hull = affine_hull(original)
+        self.rows = self.hull.rows
+        self.sample = draw_sample(self.rows, counts, rng)
         if self.hull.frame is not None:
-            self.table = rows.take(self.sample.index)
-        # Rows that count at all, and all their copies.
+            as_given = original.take(self.sample.index)
+            self.sample = replace(self.sample, original=as_given)
         self.n_rows = n if counts is None else int((counts > 0).sum())
         self.n_copies = total_count(n, counts)
-        self.most = min(self.n_rows, D)
-        self.seed = int(rng.integers(2**31))
-
-    @property
-    def rows(self) -> Rows:
-        """All rows, in the coordinates of the fit."""
-        return self.hull.rows
+        self.max_components = min(self.n_rows, D)
+        self._seed = int(rng.integers(2**31))
 
     def rng(self) -> np.random.Generator:
-        """A generator, anew for every k: a number found equals the same one asked."""
-        return np.random.default_rng(self.seed)
+        """Return a new generator, always seeded alike.
+
+        A number of components that was chosen automatically must give the same fit as
+        the same number asked for.
+        """
+        return np.random.default_rng(self._seed)
+
+    def size(self, k: int) -> Size:
+        """Return the numbers that shares in rules and solvers refer to."""
+        return Size(self.n_rows, self.n_copies, self.rows.shape[1], k)
+
+    def reachable(self, tol: float) -> float:
+        """Return `tol`, or the least tolerance that the precision of X allows."""
+        return max(float(tol), ROUNDINGS * float(np.finfo(self.original.dtype).eps))
+
+    def copies(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weights of all copies of every row, scaled to sum 1."""
+        w = weights if self.counts is None else self.counts * weights
+        return w / w.sum()
 
     def n_components(self, wanted: int | float | str | None) -> int:
-        """The number of components that is asked for, directly or not.
+        """Turn the `n_components` parameter into a number.
 
-        A share, or "auto", speaks of the variances of the deepest half of the rows.
+        A share, or "auto", refers to the variances of the deepest half of the rows.
         """
         if wanted is None:
-            return self.most
+            return self.max_components
         if isinstance(wanted, numbers.Integral):
             return int(wanted)
         wanted = wanted if isinstance(wanted, str) else float(wanted)
-        S, D = self.sample.S, self.table.shape[1]
-        moments = deep_moments(S, directions(S, self.rng()))
-        n = (n_different_rows(self.table) + 1) // 2
-        return min(choose_dimension(wanted, spectrum(moments), n, D), self.most)
+        X, D = self.sample.X, self.original.shape[1]
+        variances = spectrum(deep_moments(X, directions(X, self.rng())))
+        n = (n_different_rows(self.sample.original) + 1) // 2
+        return min(choose_dimension(wanted, variances, n, D), self.max_components)
 
-    def judged(self, subspace: Subspace) -> Verdicts:
-        """Verdicts on all rows."""
-        jury = Judge(self.hull, self.counts, self.sample.index, self.table)
-        return jury.judged(subspace)
+    @cached_property
+    def separable(self) -> NDArray[np.bool_]:
+        """Coordinates in which a group of rows can stand apart."""
+        separable = separable_columns(self.sample.original)
+        if self.hull.frame is None:
+            return separable
+        # Coordinates of a hull mix the columns: groups show in all of them or in none.
+        return np.full(self.rows.shape[1], separable.any())
+
+    def lift(self, subspace: Subspace) -> Subspace:
+        """Map a subspace to the columns as given."""
+        return self.hull.lift(subspace)

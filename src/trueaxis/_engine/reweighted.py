@@ -7,7 +7,7 @@ in one pass; a rule that needs all rows at once costs a second pass.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,18 +17,18 @@ from trueaxis._engine.kernels import (
     DistanceKernel,
     GroupedMoments,
     MomentKernel,
+    RowCounts,
     RowWeights,
     Weigh,
 )
 from trueaxis._engine.moments import Moments
-from trueaxis._engine.row_counts import RowCounts
-from trueaxis._engine.rules.base import RowDistances, Rule
+from trueaxis._engine.rules.base import RowDistances, Rule, Size
 from trueaxis._engine.subspace import Subspace, solve, solve_from, subspace_change
 from trueaxis._rows.base import Rows
 
-# Where the rows are scattered about: their weighted mean, the centre of the start, or
+# Where the rows are scattered about: their weighted mean, the center of the start, or
 # the mean of the core.
-Centre = Literal["weighted", "fixed", "core"]
+Center = Literal["weighted", "fixed", "core"]
 
 
 @dataclass(frozen=True)
@@ -76,16 +76,20 @@ class Solver:
     `smooth` solvers move with the moments, so that steps can be extrapolated.
     """
 
-    smooth = True
+    smooth: ClassVar[bool] = True
+
+    def for_size(self, size: Size) -> Solver:
+        """Return the solver with shares turned into numbers."""
+        return self
 
     def start(self, moments: Moments, k: int) -> Subspace:
-        """Where to begin."""
+        """Return the subspace to start from."""
         return solve(moments, k)
 
     def __call__(
         self, moments: Moments, core: Moments | None, state: Subspace
     ) -> Subspace:
-        """Solve for the span, from `core` (if given) for centre and variances."""
+        """Solve for the span, from `core` (if given) for center and variances."""
         return solve(moments, len(state.basis), core)
 
 
@@ -119,14 +123,14 @@ class ReweightedStep:
     rule : Rule
     counts : ndarray, optional
         How often each row counts.
-    centre : {"weighted", "fixed", "core"}
+    center : {"weighted", "fixed", "core"}
     solver : Solver
     """
 
     rows: Rows
     rule: Rule
     counts: NDArray[np.float64] | None = None
-    centre: Centre = "weighted"
+    center: Center = "weighted"
     solver: Solver = EXACT
 
     def __call__(
@@ -158,13 +162,13 @@ class ReweightedStep:
         )
 
     def _solved(self, span: Moments, core: Moments | None, state: Subspace) -> Subspace:
-        if self.centre == "weighted":
+        if self.center == "weighted":
             return self.solver(span, core, state)
-        centre = state.mean
+        center = state.mean
         if core is not None:
-            centre = core.mean() if self.centre == "core" else centre
-            core = core.about(centre)
-        return self.solver(span.about(centre), core, state)
+            center = core.mean() if self.center == "core" else center
+            core = core.about(center)
+        return self.solver(span.about(center), core, state)
 
     def _fused(self, state: Subspace) -> tuple[RowDistances, GroupedMoments]:
         sweep = DistanceKernel(state, block_weigher(self.rule), RowCounts(self.counts))
@@ -184,7 +188,7 @@ def block_weigher(rule: Rule) -> Weigh:
 def _change(state: Subspace, after: Subspace) -> float:
     if len(state.basis):
         return subspace_change(after.supported(), state.basis)
-    # Without components it is the centre that moves.
+    # Without components it is the center that moves.
     size = max(after.total, np.finfo(float).tiny)
     return float(np.linalg.norm(after.mean - state.mean) / np.sqrt(size))
 

@@ -12,9 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._engine.kernels import CountedKernel, DistanceKernel, GroupedMoments
+from trueaxis._engine.kernels import (
+    ALL_ROWS,
+    CountedKernel,
+    DistanceKernel,
+    GroupedMoments,
+    RowCounts,
+)
 from trueaxis._engine.outliers.trim import Cuts
-from trueaxis._engine.row_counts import ALL_ROWS, RowCounts
 from trueaxis._engine.rules.base import RowDistances, Rule
 from trueaxis._engine.subspace import Subspace
 from trueaxis._rows.base import Kernel

@@ -1,4 +1,4 @@
-"""Acceleration of iterations that move a centre and a subspace.
+"""Acceleration of iterations that move a center and a subspace.
 
 `iterate` asks it where the steps lead to, and takes back what lowers the objective.
 """

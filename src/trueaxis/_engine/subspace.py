@@ -1,7 +1,7 @@
 """SOLVE: weighted moments in, a subspace out.
 
-`moments` sums the rows, this module turns the sums into a centre and a basis, and
-`reweighted` calls it once per iteration. Notation: m centre, P basis (one row per
+`moments` sums the rows, this module turns the sums into a center and a basis, and
+`reweighted` calls it once per iteration. Notation: m center, P basis (one row per
 component).
 """
 
@@ -26,7 +26,7 @@ ROUNDINGS = 8
 
 @dataclass(frozen=True)
 class Subspace:
-    """A centre, an orthonormal basis and the variances along it.
+    """A center, an orthonormal basis and the variances along it.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Subspace:
 def solve(moments: Moments, k: int, core: Moments | None = None) -> Subspace:
     """Best subspace for the weighted rows: weighted mean and top-k of the scatter.
 
-    Where `core` is given, the span comes from `moments`, while the centre and the
+    Where `core` is given, the span comes from `moments`, while the center and the
     variances (and the rotation that makes the scores uncorrelated) come from `core`.
     """
     basis, variances = top_eigen(moments.scatter(), k)

@@ -29,13 +29,13 @@ def available_memory() -> int | None:
     return max(0, min(limits))
 
 
-def format_size(n_bytes: float) -> str:
+def shown_size(n_bytes: float) -> str:
     """Format a number of bytes in a suitable unit.
 
     Examples
     --------
-    >>> from trueaxis._rows.memory import format_size
-    >>> format_size(8.04e9), format_size(12)
+    >>> from trueaxis._rows.memory import shown_size
+    >>> shown_size(8.04e9), shown_size(12)
     ('8.0 GB', '12 bytes')
     """
     power = 0
@@ -53,7 +53,7 @@ def refuse_large(n_bytes: int, what: str, remedy: str, share: float = SHARE) -> 
     available = available_memory()
     if available is not None and n_bytes > share * available:
         raise TooLarge(
-            f"{what} takes {format_size(n_bytes)}, but only {format_size(available)} "
+            f"{what} takes {shown_size(n_bytes)}, but only {shown_size(available)} "
             f"of memory is available, of which {share:.0%} may be used for it. "
             f"{remedy}"
         )

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from trueaxis._rows.base import Rows
 from trueaxis._rows.binary import BinaryRows
-from trueaxis._rows.memory import format_size
+from trueaxis._rows.memory import shown_size
 from trueaxis._rows.progress import passing
 from trueaxis._rows.watched_file import Read, SourceError, as_bytes, fill
 
@@ -133,14 +133,14 @@ class SpooledRows(Rows):
             free = shutil.disk_usage(folder).free
         if size > free:
             raise SourceError(
-                f"Decoding {self.shape[0]:,} rows takes {format_size(size)} in "
-                f"{folder}, which has {format_size(free)} left. Set TMPDIR to a folder "
+                f"Decoding {self.shape[0]:,} rows takes {shown_size(size)} in "
+                f"{folder}, which has {shown_size(free)} left. Set TMPDIR to a folder "
                 "with more space, or in Python pass spool=False to decode the rows in "
                 "every pass."
             )
         LOG.info(
             "Decoding %s rows to a temporary file of %s in %s, removed at the end.",
-            f"{self.shape[0]:,}", format_size(size), folder,
+            f"{self.shape[0]:,}", shown_size(size), folder,
         )  # fmt: skip
         with self._disk_errors(folder):
             file = tempfile.TemporaryFile(prefix="trueaxis-", dir=folder, buffering=0)
@@ -174,7 +174,7 @@ class SpooledRows(Rows):
             yield
         except OSError as error:
             raise SourceError(
-                f"Writing {format_size(self._size())} of decoded rows in {folder} "
+                f"Writing {shown_size(self._size())} of decoded rows in {folder} "
                 f"failed ({error.strerror}). Set TMPDIR to a folder with more "
                 "space, or pass spool=False."
             ) from error

@@ -3,7 +3,7 @@
 from trueaxis.estimators.columns import RSPCA, TwoWayPCA
 from trueaxis.estimators.dswl import DSWL
 from trueaxis.estimators.l1 import L1PCA
-from trueaxis.estimators.lowrank import PCP
+from trueaxis.estimators.lowrank import PCP, RRPCP, SPCP
 from trueaxis.estimators.pairwise import WeightedPCA
 from trueaxis.estimators.residual import R1PCA, RPCAOM, L2pPCA
 from trueaxis.estimators.retained import RPCADI, AnglePCA, L21MaxPCA
@@ -11,7 +11,6 @@ from trueaxis.estimators.reweighted import PlainPCA, ReweightedPCA
 from trueaxis.estimators.scaler import ColumnScaler
 from trueaxis.estimators.selection import DRPCA, RPCARP, RWLAN, TRPCA
 from trueaxis.estimators.signs import PCAL1, PCAL1NonGreedy, PCALp
-from trueaxis.estimators.stable import RRPCP, SPCP
 
 METHODS = {
     "pca": PlainPCA,

@@ -15,21 +15,14 @@ from sklearn.base import (
     OutlierMixin,
     TransformerMixin,
 )
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from trueaxis._engine.iterate import IterationResult
 from trueaxis._engine.kernels import DistanceKernel, RowRecord
-from trueaxis._engine.outliers.judge import Verdicts, cutoff_ratio
-from trueaxis._engine.problem import Problem
-from trueaxis._engine.subspace import Subspace, fix_signs, orthonormal
-from trueaxis._rows.base import Rows
+from trueaxis._engine.outliers.judge import cutoff_ratio
+from trueaxis._engine.subspace import Subspace, orthonormal
 from trueaxis._rows.dask.collections import dask_rows, is_dask, refuse_frames
 from trueaxis._rows.dask.rows import DaskRows
-from trueaxis._validation import fitted_rows, warn
-
-# The subspace can't be told apart more finely than this many units of rounding.
-ROUNDINGS = 30
+from trueaxis._validation import fitted_rows
 
 
 class Distances(NamedTuple):
@@ -82,7 +75,7 @@ class SubspaceEstimator(
             mean, axes = self.mean_, self.components_
 
             def project(block: NDArray[Any]) -> NDArray[Any]:
-                # Centre first: far from the origin, x P - m P loses the digits.
+                # Center first: far from the origin, x P - m P loses the digits.
                 return (block - mean) @ axes.T
 
             return rows.map(project, len(axes))
@@ -139,7 +132,7 @@ class SubspaceEstimator(
         Returns
         -------
         ndarray of shape (n,)
-            0 at the centre, -1 on a cut-off, lower for outliers.
+            0 at the center, -1 on a cut-off, lower for outliers.
         """
         check_is_fitted(self, "components_")
         limits = self.cutoffs_
@@ -214,43 +207,6 @@ class SubspaceEstimator(
         with fitted_rows(self, X) as rows:
             return rows.each(DistanceKernel(self._subspace(), record=record))
 
-    def _store(
-        self, problem: Problem, judged: Verdicts, result: IterationResult[Any]
-    ) -> None:
-        """Set the attributes that every fit has."""
-        D, dtype = problem.given.shape[1], problem.given.dtype
-        subspace = problem.hull.lift(judged.subspace)
-        k = self.n_components_ = len(subspace.basis)
-        self.n_samples_ = problem.n_copies
-        self.components_ = fix_signs(subspace.basis).astype(dtype)
-        self.mean_ = subspace.mean.astype(dtype)
-        self.explained_variance_ = subspace.variances.astype(dtype)
-        self._total_variance = max(subspace.total, float(np.finfo(float).tiny))
-        ratio = subspace.variances / self._total_variance
-        self.explained_variance_ratio_ = ratio.astype(dtype)
-        rest = max(subspace.total - subspace.variances.sum(), 0.0)
-        self.noise_variance_ = float(rest / max(D - k, 1))
-        self.cutoffs_ = Distances(
-            *(float(np.sqrt(c)) for c in (judged.cuts.s, judged.cuts.e))
-        )
-        self.offset_ = -1.0
-        self.support_ = problem.given.like_rows(judged.support)
-        self.history_ = result.history
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
-
-    def _warn_unless_converged(self, result: IterationResult[Any], tol: float) -> None:
-        if self.converged_:
-            return
-        moving = f"with a change of {result.turn.change:.1e} (tol={tol:g})"
-        if result.turn.change <= tol:
-            moving = f"with an objective that still changes (tol={tol:g})"
-        warn(
-            f"{type(self).__name__} stopped after {self.n_iter_} iterations {moving}. "
-            "Raise max_iter or tol, or see history_.",
-            ConvergenceWarning,
-        )
-
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
@@ -276,8 +232,3 @@ def _distances(
     v: NDArray[Any], e: NDArray[Any], s: NDArray[Any]
 ) -> NDArray[np.float64]:
     return np.sqrt([s, e])
-
-
-def reachable(tol: float, rows: Rows) -> float:
-    """The tolerance, or what can be reached in the precision of the data."""
-    return max(float(tol), ROUNDINGS * float(np.finfo(rows.dtype).eps))

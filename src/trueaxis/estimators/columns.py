@@ -1,30 +1,27 @@
-"""Row-weighted methods that also choose or weigh columns."""
+"""Row-weighted methods that also choose or weight columns."""
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from trueaxis._engine.problem import Problem
-from trueaxis._engine.reweighted import EXACT, Solver
-from trueaxis._engine.rules.base import Rule, UniformRule
+from trueaxis._engine.fit import Recipe
+from trueaxis._engine.recipes import TwoWayRecipe
+from trueaxis._engine.reweighted import EXACT
+from trueaxis._engine.rules.base import UniformRule
 from trueaxis._engine.rules.losses import AdaptiveRule
 from trueaxis._engine.steps.sparse_axes import SparseSolver
-from trueaxis._engine.steps.two_way import two_way
-from trueaxis._validation import number_or_none, validate_number, validate_part
-from trueaxis.estimators.method import Found, IteratedMethod
-from trueaxis.estimators.reweighted import RowWeighted
+from trueaxis.estimators.method import IterativeMethod, MultistartMethod, reweighting
+from trueaxis.estimators.parameters import number, number_or_none, part
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RSPCA(RowWeighted):
+class RSPCA(MultistartMethod):
     """Robust sparse PCA: an adaptive loss, and components that use q columns only.
 
-    Minimises sum (1 + sigma) r^2 / (r + sigma), r = sqrt(e), over the centre and axes
+    Minimises sum (1 + sigma) r^2 / (r + sigma), r = sqrt(e), over the center and axes
     that are zero outside q columns, the same for all axes. The loss is between r
     (sigma -> 0) and r^2 (sigma -> infinity): w = (r + 2 sigma) / (r + sigma)^2.
 
@@ -66,43 +63,25 @@ class RSPCA(RowWeighted):
     3
     """
 
-    q: int | float | None = None
-    sigma: float | Literal["auto"] = "auto"
+    q: int | float | None = part(None, optional=True)
+    sigma: float | Literal["auto"] = number("auto", 1e-150, auto=True)
 
-    @property
-    def _rotatable(self) -> bool:  # type: ignore[override]
-        return self.q is None
+    _own_attributes: ClassVar[frozenset[str]] = frozenset({"sigma_"})
 
-    def _check(self) -> None:
-        super()._check()
-        if self.q is not None:
-            validate_part("q", self.q)
-        number_or_none("sigma", self.sigma, 1e-150, np.inf)
-
-    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
-        sigma = number_or_none("sigma", self.sigma, 1e-150, np.inf)
+    def _recipe(self) -> Recipe:
+        sigma = number_or_none(self.sigma)
         large = sigma is not None and sigma > 1e150
-        return [UniformRule() if large else AdaptiveRule(sigma)]
-
-    def _learnt(self, rule: Any) -> dict[str, Any]:
-        return {"sigma_": getattr(rule, "c", np.inf)}
-
-    def _solver(self, problem: Problem, k: int) -> Solver:
-        D, q = problem.rows.shape[1], self.q
-        columns = D if q is None else q
-        if not isinstance(columns, numbers.Integral):
-            columns = max(k, round(float(columns) * D))
-        if not k <= columns <= D:
-            raise ValueError(
-                f"q={q} columns for {k} components, but X has {D} columns: choose q "
-                f"from {k} to {D}, or a share."
-            )
-        columns = int(columns)
-        return EXACT if columns == D else SparseSolver(columns)
+        return reweighting(
+            self,
+            UniformRule() if large else AdaptiveRule(sigma),
+            solver=EXACT if self.q is None else SparseSolver(self.q),
+            learned={"sigma_": ("c", np.inf)},
+            rotatable=self.q is None,
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class TwoWayPCA(IteratedMethod):
+class TwoWayPCA(IterativeMethod):
     """Rows and columns weighed in turns: a model of our own.
 
     Minimises sum_i (sum_j g_j E_ij^2)^(p/2) over the residuals E of a subspace and
@@ -140,20 +119,10 @@ class TwoWayPCA(IteratedMethod):
     (20,)
     """
 
-    p: float = 1.0
-    floor: float = 0.1
+    p: float = number(1.0, 0, 2)
+    floor: float = number(0.1, 0.01, 1e6, low_too=True)
 
-    _rotatable: ClassVar[bool] = False
+    _own_attributes: ClassVar[frozenset[str]] = frozenset({"feature_weights_"})
 
-    def _check(self) -> None:
-        super()._check()
-        validate_number("p", self.p, 0, 2)
-        validate_number("floor", self.floor, 0.01, 1e6, low_too=True)
-
-    def _search(self, problem: Problem, k: int) -> Found:
-        p, floor = float(self.p), float(self.floor)
-        tol = self._tol(problem)
-        subspace, n, result = two_way(problem, k, p, floor, self.max_iter, tol)
-        weights = result.turn.scaled.copy_weights()
-        learnt = {"feature_weights_": result.turn.next.weights}
-        return Found(subspace, result, weights, n, learnt)
+    def _recipe(self) -> Recipe:
+        return TwoWayRecipe(float(self.p), float(self.floor), self.max_iter, self.tol)

@@ -1,45 +1,35 @@
 """DSWL, the method of the paper: the file to read first.
 
-`fit` checks, lets the engine find a robust start, run Algorithm 1 and reweight, and
-stores the outcome.
+`Method.fit` checks the parameters, has the engine find a robust start, run Algorithm 1
+and reweight, and stores the outcome.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-from trueaxis._engine.dswl.fit import Fitting, Outcome
-from trueaxis._engine.dswl.stages import Plan
-from trueaxis._engine.dswl.temperatures import Temperatures
-from trueaxis._engine.problem import Problem
-from trueaxis._engine.quantiles import total_count
-from trueaxis._rows.base import Rows
-from trueaxis._validation import (
-    generator,
-    validate_choice,
-    validate_counts,
-    validate_flag,
-    validate_n_components,
-    validate_number,
-    validate_rows,
-    validate_tau,
-    warn,
-)
-from trueaxis.estimators.base import SubspaceEstimator, reachable
+from trueaxis._engine.dswl.recipe import DSWLRecipe
+from trueaxis._engine.fit import Recipe
+from trueaxis._validation import validate_tau, warn
+from trueaxis.estimators.method import IterativeMethod
+from trueaxis.estimators.parameters import checked, choice, flag, number
 
 
-class DSWL(SubspaceEstimator):
+def _check_tau(name: str, value: Any) -> None:
+    validate_tau(value)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class DSWL(IterativeMethod):
     """Robust PCA by discriminant sample weight learning.
 
-    Every row gets a weight from three views: its squared distance v from the centre
+    Every row gets a weight from three views: its squared distance v from the center
     inside the principal subspace, its squared distance e off it, and d = v + e,
 
         w = exp(-(v / (n tau_a) + e / (n tau_b) + d / (n tau_c))), scaled to sum 1.
 
-    The weights give a centre (weighted mean) and a subspace (leading eigenvectors of
+    The weights give a center (weighted mean) and a subspace (leading eigenvectors of
     the weighted scatter), these give new weights, and so on: Algorithm 1 of the paper.
     By default it starts robustly, its temperatures are calibrated by `trust`, and a
     last stage keeps all rows within cut-offs, so that clean data lose next to nothing.
@@ -81,7 +71,7 @@ class DSWL(SubspaceEstimator):
     components_ : ndarray of shape (n_components_, D)
         Principal axes; the loading of largest size of each is positive.
     mean_ : ndarray of shape (D,)
-        Robust centre.
+        Robust center.
     explained_variance_ : ndarray of shape (n_components_,)
         Variances of regular rows along the axes (with `reweight=False` the paper's:
         weighted, and so smaller).
@@ -143,92 +133,27 @@ class DSWL(SubspaceEstimator):
     array([-1, -1])
     """
 
-    def __init__(
-        self,
-        n_components: int | float | Literal["auto"] | None = "auto",
-        *,
-        trust: float = 0.5,
-        tau: Literal["auto"] | tuple[float, float, float] = "auto",
-        init: Literal["auto", "uniform"] = "auto",
-        reweight: bool = True,
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.trust = trust
-        self.tau = tau
-        self.init = init
-        self.reweight = reweight
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    trust: float = number(0.5, 0, 1)
+    tau: Literal["auto"] | tuple[float, float, float] = checked("auto", _check_tau)
+    init: Literal["auto", "uniform"] = choice("auto", "uniform")
+    reweight: bool = flag(True)
 
-    def fit(
-        self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
-    ) -> DSWL:
-        """Find the subspace, the centre and the rows that are bad.
+    _own_attributes: ClassVar[frozenset[str]] = frozenset(
+        {"objective_", "tau_", "trust_"}
+    )
 
-        Parameters
-        ----------
-        X : array-like of shape (n, D)
-        y : ignored
-        sample_weight : array-like of shape (n,), optional
-            Multiplies the learned weights. Whole numbers are repetitions of rows; of
-            other weights only the ratios matter.
-
-        Returns
-        -------
-        DSWL
-            The fitted estimator.
-        """
-        with validate_rows(self, X) as rows:
-            counts = validate_counts(sample_weight, rows.shape[0])
-            plan = self._plan(rows, counts)
-            problem = Problem(rows, counts, generator(self.random_state))
-            uniform = self.init == "uniform"
-            fitting = Fitting(problem, plan, uniform=uniform, reweight=self.reweight)
-            return self._learnt(problem, fitting.search(self.n_components))
-
-    def _plan(self, rows: Rows, counts: NDArray[Any] | None) -> Plan:
-        """Check the parameters; k is found later."""
-        n = rows.shape[0] if counts is None else int((counts > 0).sum())
-        validate_n_components(self.n_components, n, rows.shape[1])
-        validate_number("trust", self.trust, 0, 1)
-        validate_number("max_iter", self.max_iter, 1, np.inf, whole=True)
-        validate_number("tol", self.tol, 0, np.inf)
-        validate_flag("reweight", self.reweight)
-        validate_choice("init", self.init, ("auto", "uniform"))
+    def _recipe(self) -> Recipe:
         tau = validate_tau(self.tau)
-        temperatures = None
-        if tau is not None:
-            if tau[1] > tau[0]:
-                warn(
-                    f"tau_b={tau[1]:g} is above tau_a={tau[0]:g}: the objective may "
-                    "fall and the iteration cycle. Choose tau_b <= tau_a."
-                )
-            total = total_count(rows.shape[0], counts)
-            temperatures = Temperatures(*(total * t for t in tau))
-        tol = reachable(self.tol, rows)
-        return Plan(0, self.trust, temperatures, self.max_iter, tol)
-
-    def _learnt(self, problem: Problem, outcome: Outcome) -> DSWL:
-        self._store(problem, outcome.judged, outcome.learned)
-        weights, self.objective_, perplexity = outcome.weighed
-        self.weights_ = problem.given.like_rows(weights)
-        self.tau_ = tuple(float(t / problem.n_copies) for t in outcome.temperatures)
-        self.trust_ = perplexity / problem.n_copies
-        # The last stage forgives what is left, see `tol`.
-        turn = outcome.learned.turn
-        if self.reweight and turn.change <= np.sqrt(self.tol):
-            self.converged_ = True
-        self._warn_unless_converged(outcome.learned, self.tol)
-        distance, k = np.median(turn.view.d), len(turn.state.basis)
-        if turn.effective < min(k + 1, problem.n_rows - 1) and distance > 0:
+        if tau is not None and tau[1] > tau[0]:
             warn(
-                f"Only {turn.effective:.1f} of {problem.n_rows} rows carry weight, too "
-                f"few for {k} components: the temperatures {self.tau_} are "
-                f"small for squared distances of {distance:.3g} (median). Raise tau, "
-                'or raise trust with tau="auto".'
+                f"tau_b={tau[1]:g} is above tau_a={tau[0]:g}: the objective may fall "
+                "and the iteration cycle. Choose tau_b <= tau_a."
             )
-        return self
+        return DSWLRecipe(
+            trust=self.trust,
+            tau=tau,
+            init=self.init,
+            reweight=bool(self.reweight),
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )

@@ -5,27 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from trueaxis._engine.iterate import IterationResult, iterate
-from trueaxis._engine.lowrank.pursuit import PenalisedPursuit, PrincipalPursuit
-from trueaxis._engine.problem import Problem
-from trueaxis._engine.starts import equal_weights, plain_moments
-from trueaxis._engine.subspace import spanned
-from trueaxis._rows.base import ArrayRows
-from trueaxis._validation import (
+from trueaxis._engine.fit import Recipe
+from trueaxis._engine.recipes import PursuitRecipe, StablePursuitRecipe
+from trueaxis.estimators.method import Method
+from trueaxis.estimators.parameters import (
+    choice,
+    deprecated_centre,
+    number,
     number_or_none,
-    validate_choice,
-    validate_number,
-    validate_rows,
-    warn,
+    renamed_center,
 )
-from trueaxis.estimators.method import Found, IteratedMethod
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Pursuit(IteratedMethod):
+class Pursuit(Method):
     """Base of methods that split X into a low rank and a sparse matrix.
 
     Where they find nothing of low rank (small tables), components are plain PCA's.
@@ -34,15 +29,17 @@ class Pursuit(IteratedMethod):
     ----------
     lam : float or "auto", default="auto"
         Price of sparse entries; "auto" is 1 / sqrt(max(n, D)).
-    centre : {"none", "median"}, default="none"
+    center : {"none", "median"}, default="none"
         What is taken off X before it is split.
+    centre : deprecated
+        Old spelling of `center`.
     """
 
-    lam: float | Literal["auto"] = "auto"
-    centre: Literal["none", "median"] = "none"
-    max_iter: int = 5000
-
-    _rotatable: ClassVar[bool] = False
+    max_iter: int = number(5000, 1, whole=True)
+    tol: float = number(1e-6, 0)
+    lam: float | Literal["auto"] = number("auto", 0, auto=True)
+    center: Literal["none", "median"] = choice("none", "median")
+    centre: str = deprecated_centre("none", "median")
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:  # type: ignore[override]
         """Split X, and take the components of its low rank part.
@@ -56,61 +53,7 @@ class Pursuit(IteratedMethod):
         -------
         self
         """
-        with validate_rows(self, X) as rows:
-            return self._fit(rows)
-
-    def _check(self) -> None:
-        super()._check()
-        self._price()
-        validate_choice("centre", self.centre, ("none", "median"))
-
-    def _price(self) -> float | None:
-        return number_or_none("lam", self.lam, 0, np.inf)
-
-    def _step(self, X: NDArray[Any]) -> PrincipalPursuit | PenalisedPursuit:
-        raise TypeError(f"{type(self).__name__} does not say how to split.")
-
-    def _search(self, problem: Problem, k: int) -> Found:
-        X = problem.rows.read().astype(float)
-        centre = np.zeros(X.shape[1])
-        if self.centre == "median":
-            centre = np.median(X, axis=0)
-        step, tol = self._step(X - centre), self._tol(problem)
-        result: IterationResult = iterate(
-            step, step.start(), max_iter=self.max_iter, tol=tol
-        )
-        split = result.turn.next
-        low_rank = centre + split.low_rank
-        # Mean and axes are those of the low rank, variances those without gross errors.
-        found = equal_weights(ArrayRows(low_rank), k)
-        rows = plain_moments(ArrayRows(X - split.gross()), None).about(found.mean)
-        plain = equal_weights(problem.rows, k)
-        if found.total > 1e-12 * plain.total:
-            found = spanned(found.basis, rows)
-        elif plain.total > 0:
-            self._warn_of_nothing()
-            found = plain
-        learnt = {"low_rank_": low_rank, "sparse_": split.sparse, "lam_": step.lam}
-        return Found(found, result, learnt=learnt | self._learnt(step, split))
-
-    def _learnt(self, step: Any, split: Any) -> dict[str, Any]:
-        """Further attributes of the fitted estimator."""
-        return {}
-
-    def _warn_of_nothing(self) -> None:
-        # Of small tables the default prices may leave nothing, as published; a price
-        # that was chosen can be chosen otherwise.
-        chosen = {
-            name: getattr(self, name)
-            for name in ("lam", "sigma", "gam")
-            if not isinstance(getattr(self, name, "auto"), str)
-        }
-        if chosen:
-            warn(
-                f"{type(self).__name__} found nothing of low rank in X with {chosen}: "
-                "its components are those of plain PCA. Choose a larger lam or gam, or "
-                "a smaller sigma."
-            )
+        return super().fit(X)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -133,9 +76,11 @@ class PCP(Pursuit):
     ----------
     lam : float or "auto", default="auto"
         Price of sparse entries; "auto" is 1 / sqrt(max(n, D)).
-    centre : {"none", "median"}, default="none"
+    center : {"none", "median"}, default="none"
         What is taken off X before it is split; the paper takes off nothing, and far
         from the origin "median" is better.
+    centre : deprecated
+        Old spelling of `center`.
     rho : float, default=1.5
         Factor by which the penalty grows; above 1.
     balance : float, default=10.0
@@ -147,7 +92,7 @@ class PCP(Pursuit):
     Attributes
     ----------
     low_rank_, sparse_ : ndarray of shape (n, D)
-        The low rank part has the centre added again.
+        The low rank part has the center added again.
     lam_ : float
 
     References
@@ -168,14 +113,153 @@ class PCP(Pursuit):
     True
     """
 
-    rho: float = 1.5
-    balance: float = 10.0
+    rho: float = number(1.5, 1, 100)
+    balance: float = number(10.0, 0)
 
-    def _check(self) -> None:
-        super()._check()
-        validate_number("rho", self.rho, 1, 100)
-        validate_number("balance", self.balance, 0, np.inf)
+    _own_attributes: ClassVar[frozenset[str]] = frozenset(
+        {"low_rank_", "sparse_", "lam_"}
+    )
 
-    def _step(self, X: NDArray[Any]) -> PrincipalPursuit:
-        rho, balance = float(self.rho), float(self.balance)
-        return PrincipalPursuit(X, self._price(), rho, balance)
+    def _recipe(self) -> Recipe:
+        return PursuitRecipe(
+            lam=number_or_none(self.lam),
+            center=renamed_center(self),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            rho=float(self.rho),
+            balance=float(self.balance),
+        )
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SPCP(Pursuit):
+    """Stable principal component pursuit: X = low rank + sparse + noise.
+
+    Minimises |L|_* + lam |S|_1 + |X - L - S|^2 / (2 mu), mu = sigma sqrt(2 max(n, D)),
+    by exact steps in L and S in turns, accelerated. Components and mean are those of
+    L, variances those of X - S; `n_components` does not enter the split.
+
+    The objective falls at every iteration.
+
+    Confidence: as published in this penalised form, defaults from third-party codes;
+    how sigma is estimated is ours.
+
+    Parameters
+    ----------
+    sigma : float or "auto", default="auto"
+        Standard deviation of the noise in a cell; "auto" estimates it from X.
+    lam : float or "auto", default="auto"
+        Price of sparse entries; "auto" is 1 / sqrt(max(n, D)).
+    center : {"none", "median"}, default="none"
+        What is taken off X before it is split; the paper takes off nothing, and far
+        from the origin "median" is better.
+    centre : deprecated
+        Old spelling of `center`.
+    n_components, max_iter, tol, random_state
+        See `Method`.
+
+    Attributes
+    ----------
+    low_rank_, sparse_ : ndarray of shape (n, D)
+        The low rank part has the center added again.
+    lam_ : float
+    sigma_ : float
+
+    References
+    ----------
+    Z. Zhou, X. Li, J. Wright, E. Candes, Y. Ma (2010): Stable principal component
+    pursuit.
+
+    Examples
+    --------
+    >>> from trueaxis import SPCP
+    >>> from trueaxis.datasets import planted
+    >>> round(SPCP(3).fit(planted("none").X).sigma_, 1)
+    0.3
+    """
+
+    sigma: float | Literal["auto"] = number("auto", 0, 1e150, auto=True)
+
+    _own_attributes: ClassVar[frozenset[str]] = frozenset(
+        {"low_rank_", "sparse_", "lam_", "sigma_"}
+    )
+
+    def _recipe(self) -> Recipe:
+        return StablePursuitRecipe(
+            lam=number_or_none(self.lam),
+            center=renamed_center(self),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            sigma=number_or_none(self.sigma),
+        )
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class RRPCP(Pursuit):
+    """Robust PCP with outlying rows: X = low rank + sparse + a few whole rows + noise.
+
+    Minimises |L|_* + lam |S|_1 + gam sum |o_i| + |X - L - S - O|^2 / (2 mu), with o_i
+    the rows of O, most of them zero; mu as for SPCP.
+
+    The objective falls at every iteration.
+
+    Confidence: reconstructed. Known are the two kinds of outliers, cells and rows off
+    the subspace; the surrogate and its constants are ours.
+
+    Parameters
+    ----------
+    gam : float or "auto", default="auto"
+        Price of the length of an outlying row. Above sqrt(D / max(n, D)) there are none
+        (sparse cells are cheaper), below half of it they swallow everything; "auto" is
+        0.85 of it. Infinity gives SPCP.
+    sigma : float or "auto", default="auto"
+        Standard deviation of the noise in a cell; "auto" estimates it from X.
+    lam : float or "auto", default="auto"
+        Price of sparse entries; "auto" is 1 / sqrt(max(n, D)).
+    center : {"none", "median"}, default="none"
+        What is taken off X before it is split; the paper takes off nothing, and far
+        from the origin "median" is better.
+    centre : deprecated
+        Old spelling of `center`.
+    n_components, max_iter, tol, random_state
+        See `Method`.
+
+    Attributes
+    ----------
+    low_rank_, sparse_, outlying_ : ndarray of shape (n, D)
+        The low rank part has the center added again.
+    lam_ : float
+    sigma_, gam_ : float
+
+    References
+    ----------
+    P. P. Brahma, Y. She, S. Li, J. Li, D. Wu (2017): Reinforced robust principal
+    component pursuit.
+
+    Examples
+    --------
+    >>> from trueaxis import RRPCP
+    >>> from trueaxis.datasets import planted
+    >>> cloud = planted("scatter", share=0.1)
+    >>> found = (RRPCP(3).fit(cloud.X).outlying_ != 0).any(axis=1)
+    >>> bool(found[cloud.is_outlier].all())
+    True
+    """
+
+    sigma: float | Literal["auto"] = number("auto", 0, 1e150, auto=True)
+    gam: float | Literal["auto"] = number("auto", 0, auto=True)
+
+    _own_attributes: ClassVar[frozenset[str]] = frozenset(
+        {"low_rank_", "sparse_", "outlying_", "lam_", "sigma_", "gam_"}
+    )
+
+    def _recipe(self) -> Recipe:
+        return StablePursuitRecipe(
+            lam=number_or_none(self.lam),
+            center=renamed_center(self),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            sigma=number_or_none(self.sigma),
+            with_rows=True,
+            gam=number_or_none(self.gam),
+        )

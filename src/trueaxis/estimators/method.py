@@ -1,84 +1,74 @@
-"""What all methods but DSWL share: check, search, judge, store.
+"""How every method fits: check, start, iterate, judge, store.
 
-A method is a dataclass: its fields are its parameters, `_search` its mathematics.
+A method is a dataclass whose fields are its parameters; `_recipe` turns them into a
+value that the engine carries out.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 
-from trueaxis._engine.iterate import IterationResult
+from trueaxis._engine.fit import FitResult, Recipe, SearchResult, fit_with
 from trueaxis._engine.problem import Problem
-from trueaxis._engine.starts import GivenCentre
-from trueaxis._engine.subspace import Subspace
+from trueaxis._engine.recipes import ReweightingRecipe
+from trueaxis._engine.rules.base import Rule
+from trueaxis._engine.subspace import fix_signs
 from trueaxis._rows.base import Rows
 from trueaxis._rows.checked import refuse_overflow
 from trueaxis._rows.transformed import replace_uncounted
 from trueaxis._validation import (
     generator,
-    validate_choice,
     validate_counts,
     validate_n_components,
-    validate_number,
     validate_rows,
     warn,
 )
-from trueaxis.estimators.base import SubspaceEstimator, reachable
-
-
-class Found(NamedTuple):
-    """What a search brings home.
-
-    subspace : in the coordinates of the ground
-    result : of the iteration
-    weights : of one copy of every row, summing to 1 over all copies; None where the
-        method has no weights
-    n : number of rows that variances rest on; None for all
-    learnt : further attributes of the fitted estimator
-    """
-
-    subspace: Subspace
-    result: IterationResult[Any]
-    weights: NDArray[np.float64] | None = None
-    n: float | None = None
-    learnt: dict[str, Any] = {}
+from trueaxis.estimators.base import Distances, SubspaceEstimator
+from trueaxis.estimators.parameters import (
+    check_parameters,
+    choice,
+    deprecated_centre,
+    number,
+)
 
 
 @dataclass(eq=False, repr=False)
 class Method(SubspaceEstimator):
-    """Base of the methods that DSWL is compared with.
+    """Base of all methods.
 
     Parameters
     ----------
     n_components : int, float, "auto" or None, default="auto"
         Number of components. Before the fit, and the same for every method, a float in
         (0, 1) or "auto" is turned into a number by the variances of the deepest half of
-        the rows: the least that reach the share, or those above the noise. None is all.
+        the rows: the fewest components that reach this share, or those above the noise.
+        None keeps all components.
     random_state : int, RandomState instance or None, default=0
-        Seeds random starts, and the sample that cut-offs of large data come from.
+        Seed of random starts, and of the sample that cut-offs of large data come from.
 
     Attributes
     ----------
     components_, mean_, explained_variance_, explained_variance_ratio_, noise_variance_
-        The subspace; variances are weighted where the method has weights (bounded, as
+        The subspace. Variances are weighted where the method has weights (bounded, as
         those of rows near the subspace may be huge).
     n_components_ : int
     n_samples_ : float
-        Number of rows, repetitions counted.
+        Number of rows, repetitions included.
     weights_ : ndarray of shape (n,)
-        Weights of rows, sample weights included; they sum to 1. Only of methods that
-        have weights.
+        Weights of rows, sample weights included; they sum to 1. Only set by methods
+        that have weights.
     support_ : ndarray of shape (n,), bool
-        Rows within both cut-offs, seen without their own part in the fit.
+        Rows within both cut-offs, each measured without its own part in the fit.
     history_ : dict of ndarray
-        "objective" (where the iteration began), "change" (of the subspace) and
+        "objective" (at the start of the iteration), "change" (of the subspace) and
         "effective" sample size, for every iteration.
     n_iter_, converged_
-        Number of iterations, and whether they came to rest.
+        Number of iterations, and whether they converged.
     cutoffs_, offset_
         Largest score and orthogonal distance of a regular row; -1.
     """
@@ -86,19 +76,20 @@ class Method(SubspaceEstimator):
     n_components: int | float | Literal["auto"] | None = "auto"
     random_state: Any = field(default=0, kw_only=True)
 
-    _rotatable: ClassVar[bool] = True
+    # Fitted attributes that other methods do not have; model files store them too.
+    _own_attributes: ClassVar[frozenset[str]] = frozenset()
 
     def fit(
         self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Find the subspace.
+        """Fit the subspace.
 
         Parameters
         ----------
         X : array-like of shape (n, D)
         y : ignored
         sample_weight : array-like of shape (n,), optional
-            How often each row counts. Of weights that are not whole numbers only the
+            How often each row counts. Of weights that are not whole numbers, only the
             ratios matter.
 
         Returns
@@ -106,115 +97,147 @@ class Method(SubspaceEstimator):
         self
         """
         with validate_rows(self, X) as rows:
-            return self._fit(rows, validate_counts(sample_weight, rows.shape[0]))
-
-    def _fit(self, rows: Rows, counts: NDArray[Any] | None = None) -> Self:
-        n = rows.shape[0] if counts is None else int((counts > 0).sum())
-        validate_n_components(self.n_components, n, rows.shape[1])
-        self._check()
-        if n < rows.shape[0] and counts is not None:
-            rows = replace_uncounted(rows, counts)
-        refuse_overflow(rows)
-        rng = generator(self.random_state)
-        problem = Problem(rows, counts, rng, rotatable=self._rotatable)
-        found = self._search(problem, problem.n_components(self.n_components))
-        subspace = unbiased(found.subspace, found.n or problem.n_copies)
-        self._store(problem, problem.judged(subspace), found.result)
-        for name, value in found.learnt.items():
-            setattr(self, name, value)
-        if found.weights is not None:
-            w = found.weights if counts is None else counts * found.weights
-            self.weights_ = rows.like_rows(w / w.sum())
+            counts = validate_counts(sample_weight, rows.shape[0])
+            self._check(rows, counts)
+            recipe = self._recipe()
+            problem = self._start(rows, counts, recipe)
+            fit = fit_with(recipe, problem, self.n_components)
+            self._store(problem, fit)
         # Last, as a warning may be turned into an error.
-        self._warn_unless_converged(found.result, self._tol(problem))
-        if found.weights is not None:
-            self._warn_if_few(self._carrying(found, w), n)
+        self._warn(fit.found)
         return self
 
-    def _tol(self, problem: Problem) -> float:
-        return 0.0
+    def _recipe(self) -> Recipe:
+        """Return how to fit, as a value."""
+        raise TypeError(f"{type(self).__name__} does not define a recipe.")
 
-    def _check(self) -> None:
-        """Refuse parameters that are wrong whatever the data."""
+    def _check(self, rows: Rows, counts: NDArray[np.float64] | None) -> None:
+        n = rows.shape[0] if counts is None else int((counts > 0).sum())
+        validate_n_components(self.n_components, n, rows.shape[1])
+        check_parameters(self)
 
-    def _search(self, problem: Problem, k: int) -> Found:
-        raise TypeError(f"{type(self).__name__} does not say how to fit.")
+    def _start(
+        self, rows: Rows, counts: NDArray[np.float64] | None, recipe: Recipe
+    ) -> Problem:
+        if not recipe.ignores_far_rows:
+            if counts is not None and not counts.all():
+                rows = replace_uncounted(rows, counts)
+            refuse_overflow(rows)
+        rng = generator(self.random_state)
+        return Problem(rows, counts, rng, rotatable=recipe.rotatable)
 
-    def _warn_if_few(self, carry: float, n: int) -> None:
-        k = self.n_components_
-        if carry < min(k + 1, n - 1):
+    def _store(self, problem: Problem, fit: FitResult) -> None:
+        """Set all fitted attributes."""
+        found, verdicts, rows = fit.found, fit.verdicts, problem.original
+        subspace = problem.lift(verdicts.subspace)
+        k, D, dtype = len(subspace.basis), rows.shape[1], rows.dtype
+        self.n_components_ = k
+        self.n_samples_ = problem.n_copies
+        self.components_ = fix_signs(subspace.basis).astype(dtype)
+        self.mean_ = subspace.mean.astype(dtype)
+        self.explained_variance_ = subspace.variances.astype(dtype)
+        self._total_variance = max(subspace.total, float(np.finfo(float).tiny))
+        ratio = subspace.variances / self._total_variance
+        self.explained_variance_ratio_ = ratio.astype(dtype)
+        rest = max(subspace.total - subspace.variances.sum(), 0.0)
+        self.noise_variance_ = float(rest / max(D - k, 1))
+        self.cutoffs_ = Distances(
+            *(float(np.sqrt(c)) for c in (verdicts.cuts.s, verdicts.cuts.e))
+        )
+        self.offset_ = -1.0
+        self.support_ = rows.like_rows(verdicts.support)
+        if found.weights is not None:
+            self.weights_ = rows.like_rows(found.weights)
+        self.history_ = found.iterations.history
+        self.n_iter_ = found.iterations.n_iter
+        self.converged_ = found.iterations.converged
+        for name, value in found.attributes.items():
+            setattr(self, name, value)
+
+    def _warn(self, found: SearchResult) -> None:
+        if not self.converged_:
+            change, tol = found.iterations.last.change, found.tol
+            moving = f"with a change of {change:.1e} (tol={tol:g})"
+            if change <= tol:
+                moving = f"with an objective that still changes (tol={tol:g})"
             warn(
-                f"Only {carry:.3g} of {n} rows carry weight, too few for "
-                f"n_components={k}: {type(self).__name__} follows single rows. Choose "
-                "what weighs rows more evenly, or fewer components."
+                f"{type(self).__name__} stopped after {self.n_iter_} iterations "
+                f"{moving}. Raise max_iter or tol, or see history_.",
+                ConvergenceWarning,
             )
-
-    def _carrying(self, found: Found, weights: NDArray[Any]) -> float:
-        # Not the effective number: rows that the subspace passes through may have
-        # nearly all weight, and it is right nevertheless.
-        return float((weights > 0).sum())
+        for message in found.warnings:
+            warn(f"{type(self).__name__}: {message}")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class IteratedMethod(Method):
+class IterativeMethod(Method):
     """Base of methods that iterate.
 
     Parameters
     ----------
     max_iter : int, default=200
-        Most iterations.
+        Maximum number of iterations.
     tol : float, default=1e-6
         Stop when the subspace (rms of the sines) and the objective (relative, if above
         1) change by less.
     """
 
-    max_iter: int = 200
-    tol: float = 1e-6
-
-    def _check(self) -> None:
-        validate_number("max_iter", self.max_iter, 1, np.inf, whole=True)
-        validate_number("tol", self.tol, 0, np.inf)
-
-    def _tol(self, problem: Problem) -> float:
-        return reachable(self.tol, problem.given)
+    max_iter: int = number(200, 1, whole=True)
+    tol: float = number(1e-6, 0)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class StartedMethod(IteratedMethod):
-    """Base of methods that can be started in several places.
+class MultistartMethod(Method):
+    """Base of iterative methods that can be started in several places.
 
     Parameters
     ----------
+    max_iter, tol
+        See `IterativeMethod`.
     n_init : int, default=1
-        Number of starts; all but the first are random, and the best objective wins.
+        Number of starts. All but the first are random, and the best objective wins.
     """
 
-    n_init: int = 1
-
-    def _check(self) -> None:
-        super()._check()
-        validate_number("n_init", self.n_init, 1, np.inf, whole=True)
+    max_iter: int = number(200, 1, whole=True)
+    tol: float = number(1e-6, 0)
+    n_init: int = number(1, 1, whole=True)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class AboutGivenCentre(StartedMethod):
-    """Base of methods that do not learn a centre.
+class FixedCenterMethod(Method):
+    """Base of multistart methods that do not learn a center.
 
     Parameters
     ----------
-    centre : {"mean", "median"}, default="mean"
-        The sample mean, as the papers have it, or the spatial median.
+    max_iter, tol, n_init
+        See `MultistartMethod`.
+    center : {"mean", "median"}, default="mean"
+        The sample mean, as in the papers, or the spatial median.
+    centre : deprecated
+        Old spelling of `center`.
     """
 
-    centre: GivenCentre = "mean"
+    max_iter: int = number(200, 1, whole=True)
+    tol: float = number(1e-6, 0)
+    n_init: int = number(1, 1, whole=True)
+    center: Literal["mean", "median"] = choice("mean", "median")
+    centre: str = deprecated_centre("mean", "median")
 
-    def _check(self) -> None:
-        super()._check()
-        validate_choice("centre", self.centre, ("mean", "median"))
+
+class Multistart(Protocol):
+    """The parameters that row-weighted methods share."""
+
+    n_init: int
+    max_iter: int
+    tol: float
 
 
-def unbiased(subspace: Subspace, n: float) -> Subspace:
-    """Variances over n - 1 rows instead of n."""
-    factor = n / max(n - 1.0, 1.0)
-    variances, total = factor * subspace.variances, factor * subspace.total
-    return replace(subspace, variances=variances, total=total)
+def reweighting(method: Multistart, *rules: Rule, **options: Any) -> Recipe:
+    """Return the recipe of a row-weighted method; see `ReweightingRecipe`."""
+    return ReweightingRecipe(
+        rules,
+        n_init=method.n_init,
+        max_iter=method.max_iter,
+        tol=method.tol,
+        **options,
+    )

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
-import numpy as np
-
-from trueaxis._engine.problem import Problem
-from trueaxis._engine.reweighted import EXACT, Powers, Solver
+from trueaxis._engine.fit import Recipe
+from trueaxis._engine.reweighted import EXACT, Powers
 from trueaxis._engine.rules.base import Rule, UniformRule
 from trueaxis._engine.rules.losses import CauchyRule, HuberRule, PowerRule
-from trueaxis._validation import (
+from trueaxis.estimators.method import FixedCenterMethod, MultistartMethod, reweighting
+from trueaxis.estimators.parameters import (
+    choice,
+    flag,
+    number,
     number_or_none,
-    validate_choice,
-    validate_flag,
-    validate_number,
+    renamed_center,
 )
-from trueaxis.estimators.reweighted import FixedCentre, RowWeighted
+
+ANNEALING_PATH = (1.5, 1.0, 0.75, 0.5, 0.35, 0.25, 0.15)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RPCAOM(RowWeighted):
+class RPCAOM(MultistartMethod):
     """Robust PCA with optimal mean: least sum of distances from the subspace.
 
-    Minimises sum sqrt(e) over centre and subspace together, by w = 1 / (2 sqrt(e)).
-    The centre is determined only up to moves inside the subspace.
+    Minimises sum sqrt(e) over center and subspace together, by w = 1 / (2 sqrt(e)).
+    The center is determined only up to moves inside the subspace.
 
     The objective falls at every iteration.
 
@@ -53,15 +53,18 @@ class RPCAOM(RowWeighted):
     True
     """
 
-    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
-        return [PowerRule(1.0)]
+    def _recipe(self) -> Recipe:
+        return reweighting(
+            self,
+            PowerRule(1.0),
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class R1PCA(FixedCentre):
+class R1PCA(FixedCenterMethod):
     """Rotational invariant L1-norm PCA: a robust loss of the distance r = sqrt(e).
 
-    Minimises sum rho(r) about a fixed centre: rho is r^2 up to c and 2 c r - c^2 beyond
+    Minimises sum rho(r) about a fixed center: rho is r^2 up to c and 2 c r - c^2 beyond
     ("huber", w = min(1, c/r)), ln(1 + (r/c)^2) ("cauchy", w = 1 / (1 + (r/c)^2)) or r
     itself ("l21", w = 1/r). One step of subspace iteration per round.
 
@@ -75,8 +78,10 @@ class R1PCA(FixedCentre):
     c : float or "auto", default="auto"
         Where the loss turns, in the unit of X; "auto" is the median of r in plain PCA.
         Not used by "l21".
-    centre : {"mean", "median"}, default="mean"
+    center : {"mean", "median"}, default="mean"
         The sample mean, as published, or the spatial median, which bad rows move less.
+    centre : deprecated
+        Old spelling of `center`.
     n_init : int, default=1
         Number of starts; all but the first are subspaces through random rows, and the
         best objective wins.
@@ -102,34 +107,34 @@ class R1PCA(FixedCentre):
     (3, 20)
     """
 
-    loss: Literal["huber", "cauchy", "l21"] = "huber"
-    c: float | Literal["auto"] = "auto"
+    loss: Literal["huber", "cauchy", "l21"] = choice("huber", "cauchy", "l21")
+    c: float | Literal["auto"] = number("auto", 1e-150, auto=True)
 
-    def _check(self) -> None:
-        super()._check()
-        validate_choice("loss", self.loss, ("huber", "cauchy", "l21"))
-        number_or_none("c", self.c, 1e-150, np.inf)
+    _own_attributes: ClassVar[frozenset[str]] = frozenset({"c_"})
 
-    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
-        c = number_or_none("c", self.c, 1e-150, np.inf)
+    def _recipe(self) -> Recipe:
+        return reweighting(
+            self,
+            self._rule(),
+            center=renamed_center(self),
+            solver=Powers(1),
+            learned={"c_": ("c", None)},
+        )
+
+    def _rule(self) -> Rule:
+        c = number_or_none(self.c)
         if self.loss == "l21":
-            return [PowerRule(1.0)]
+            return PowerRule(1.0)
         if c is not None and c > 1e150:
-            return [UniformRule()]
-        return [HuberRule(c) if self.loss == "huber" else CauchyRule(c)]
-
-    def _learnt(self, rule: Any) -> dict[str, Any]:
-        return {"c_": getattr(rule, "c", None)}
-
-    def _solver(self, problem: Problem, k: int) -> Solver:
-        return Powers(1)
+            return UniformRule()
+        return HuberRule(c) if self.loss == "huber" else CauchyRule(c)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class L2pPCA(FixedCentre):
+class L2pPCA(FixedCenterMethod):
     """L2,p-norm PCA: least sum of p-th powers of the distances from the subspace.
 
-    Minimises sum r^p, r = sqrt(e), about a fixed centre, by w = r^(p-2).
+    Minimises sum r^p, r = sqrt(e), about a fixed center, by w = r^(p-2).
 
     The objective falls at every iteration. For p < 1 every subspace through k rows is a
     trap: so p comes down from 2 in steps, and several starts can be tried.
@@ -146,8 +151,10 @@ class L2pPCA(FixedCentre):
     solver : {"eigen", "power"}, default="eigen"
         Eigenvectors in every round, or one power step as in the authors' code; both
         come to rest at the same places.
-    centre : {"mean", "median"}, default="mean"
+    center : {"mean", "median"}, default="mean"
         The sample mean, as published, or the spatial median, which bad rows move less.
+    centre : deprecated
+        Old spelling of `center`.
     n_init : int, default=1
         Number of starts; all but the first are subspaces through random rows, and the
         best objective wins.
@@ -166,20 +173,16 @@ class L2pPCA(FixedCentre):
     True
     """
 
-    p: float = 1.0
-    anneal: bool = True
-    solver: Literal["eigen", "power"] = "eigen"
+    p: float = number(1.0, 0, 2)
+    anneal: bool = flag(True)
+    solver: Literal["eigen", "power"] = choice("eigen", "power")
 
-    def _check(self) -> None:
-        super()._check()
-        validate_number("p", self.p, 0, 2)
-        validate_flag("anneal", self.anneal)
-        validate_choice("solver", self.solver, ("eigen", "power"))
-
-    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
-        path = [1.5, 1.0, 0.75, 0.5, 0.35, 0.25, 0.15] if self.anneal else []
+    def _recipe(self) -> Recipe:
+        path = ANNEALING_PATH if self.anneal else ()
         above = [p for p in path if p > self.p and self.p < 1]
-        return [PowerRule(p) for p in (*above, self.p)]
-
-    def _solver(self, problem: Problem, k: int) -> Solver:
-        return EXACT if self.solver == "eigen" else Powers(1)
+        return reweighting(
+            self,
+            *(PowerRule(p) for p in (*above, self.p)),
+            center=renamed_center(self),
+            solver=EXACT if self.solver == "eigen" else Powers(1),
+        )

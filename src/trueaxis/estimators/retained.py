@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
-import numpy as np
-
-from trueaxis._engine.problem import Problem
-from trueaxis._engine.reweighted import EXACT, Powers, Solver
-from trueaxis._engine.rules.base import Rule
+from trueaxis._engine.fit import Recipe
+from trueaxis._engine.reweighted import EXACT, Powers
 from trueaxis._engine.rules.retained import (
     AngleRule,
     LengthRule,
     Membership,
     MembershipRule,
 )
-from trueaxis._validation import number_or_none, validate_choice, validate_number
-from trueaxis.estimators.reweighted import FixedCentre
+from trueaxis.estimators.method import FixedCenterMethod, reweighting
+from trueaxis.estimators.parameters import (
+    choice,
+    number,
+    number_or_none,
+    renamed_center,
+)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RPCADI(FixedCentre):
+class RPCADI(FixedCenterMethod):
     """Robust PCA based on discriminant information.
 
     Every row gets memberships u and 1 - u in the subspace and its complement that
@@ -44,8 +45,10 @@ class RPCADI(FixedCentre):
         "raw"; infinity gives spherical PCA.
     membership : {"ratio", "root", "norm", "raw"}, default="ratio"
         r and r' are v/d and e/d, the roots of these, sqrt(v) and sqrt(e), or v and e.
-    centre : {"mean", "median"}, default="mean"
+    center : {"mean", "median"}, default="mean"
         The sample mean, as published, or the spatial median, which bad rows move less.
+    centre : deprecated
+        Old spelling of `center`.
     n_init : int, default=1
         Number of starts; all but the first are subspaces through random rows, and the
         best objective wins.
@@ -67,23 +70,22 @@ class RPCADI(FixedCentre):
     True
     """
 
-    tau: float = 1.0
-    membership: Membership = "ratio"
+    tau: float = number(1.0, 1e-6)
+    membership: Membership = choice("ratio", "root", "norm", "raw")
 
-    def _check(self) -> None:
-        super()._check()
-        validate_number("tau", self.tau, 1e-6, np.inf)
-        validate_choice("membership", self.membership, ("ratio", "root", "norm", "raw"))
-
-    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
-        return [MembershipRule(float(self.tau), self.membership)]
+    def _recipe(self) -> Recipe:
+        return reweighting(
+            self,
+            MembershipRule(float(self.tau), self.membership),
+            center=renamed_center(self),
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class AnglePCA(FixedCentre):
+class AnglePCA(FixedCenterMethod):
     """Angle PCA: largest sum of ratios of projected length to residual.
 
-    Maximises sum sqrt(v) / sqrt(e + gamma^2) about a fixed centre. Without gamma any
+    Maximises sum sqrt(v) / sqrt(e + gamma^2) about a fixed center. Without gamma any
     subspace through one row would give infinity, so gamma belongs to the method.
 
     variant="exact" steps along the gradient, w = d / (sqrt(v) e^1.5), and the objective
@@ -100,8 +102,10 @@ class AnglePCA(FixedCentre):
     gamma : float or "auto", default="auto"
         Guard, in the unit of X; "auto" is the median residual of plain PCA. (The
         circulated code has 1.)
-    centre : {"mean", "median"}, default="mean"
+    center : {"mean", "median"}, default="mean"
         The sample mean, as published, or the spatial median, which bad rows move less.
+    centre : deprecated
+        Old spelling of `center`.
     n_init : int, default=1
         Number of starts; all but the first are subspaces through random rows, and the
         best objective wins.
@@ -125,30 +129,27 @@ class AnglePCA(FixedCentre):
     (3, 20)
     """
 
-    variant: Literal["exact", "circulated"] = "exact"
-    gamma: float | Literal["auto"] = "auto"
+    variant: Literal["exact", "circulated"] = choice("exact", "circulated")
+    gamma: float | Literal["auto"] = number("auto", 1e-150, 1e150, auto=True)
 
-    def _check(self) -> None:
-        super()._check()
-        validate_choice("variant", self.variant, ("exact", "circulated"))
-        number_or_none("gamma", self.gamma, 1e-150, 1e150)
+    _own_attributes: ClassVar[frozenset[str]] = frozenset({"gamma_"})
 
-    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
-        gamma = number_or_none("gamma", self.gamma, 1e-150, 1e150)
-        return [AngleRule(gamma, exact=self.variant == "exact")]
-
-    def _learnt(self, rule: Any) -> dict[str, Any]:
-        return {"gamma_": rule.gamma}
-
-    def _solver(self, problem: Problem, k: int) -> Solver:
-        return Powers(1) if self.variant == "exact" else EXACT
+    def _recipe(self) -> Recipe:
+        exact = self.variant == "exact"
+        return reweighting(
+            self,
+            AngleRule(number_or_none(self.gamma), exact=exact),
+            center=renamed_center(self),
+            solver=Powers(1) if exact else EXACT,
+            learned={"gamma_": ("gamma", None)},
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class L21MaxPCA(FixedCentre):
+class L21MaxPCA(FixedCenterMethod):
     """Non-greedy L2,1-norm maximisation: largest sum of projected lengths.
 
-    Maximises sum sqrt(v) about a fixed centre, by w = 1 / sqrt(v) and one power step.
+    Maximises sum sqrt(v) about a fixed center, by w = 1 / sqrt(v) and one power step.
 
     The objective rises at every iteration (with eigenvectors instead of power steps it
     would not).
@@ -157,8 +158,10 @@ class L21MaxPCA(FixedCentre):
 
     Parameters
     ----------
-    centre : {"mean", "median"}, default="mean"
+    center : {"mean", "median"}, default="mean"
         The sample mean, as published, or the spatial median, which bad rows move less.
+    centre : deprecated
+        Old spelling of `center`.
     n_init : int, default=1
         Number of starts; all but the first are subspaces through random rows, and the
         best objective wins.
@@ -178,8 +181,10 @@ class L21MaxPCA(FixedCentre):
     3
     """
 
-    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
-        return [LengthRule()]
-
-    def _solver(self, problem: Problem, k: int) -> Solver:
-        return Powers(1)
+    def _recipe(self) -> Recipe:
+        return reweighting(
+            self,
+            LengthRule(),
+            center=renamed_center(self),
+            solver=Powers(1),
+        )

@@ -17,7 +17,7 @@ from trueaxis._rows.dask.collections import dask_rows, is_dask, refuse_frames
 from trueaxis._rows.dask.rows import DaskRows
 from trueaxis._rows.memory import refuse_large
 from trueaxis._rows.transformed import TransformedRows, Where
-from trueaxis._validation import validate_choice, validate_rows
+from trueaxis._validation import validate_choice, validate_rows, warn
 
 HOW = ("standard", "robust")
 NORMAL_MAD = 1.482602218505602  # a normal's deviation over its median absolute one
@@ -27,7 +27,7 @@ UNEVEN = 30.0  # spreads that differ by more than this hide the smaller columns
 
 
 class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Centre every column and divide it by its spread.
+    """Center every column and divide it by its spread.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    centre_ : ndarray of shape (D,)
+    center_ : ndarray of shape (D,)
     unit_ : ndarray of shape (D,)
         What columns are divided by; 1 for constant ones.
 
@@ -59,7 +59,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.how = how
 
     def fit(self, X: ArrayLike | Rows, y: Any = None) -> ColumnScaler:
-        """Learn centre and spread of every column.
+        """Learn the center and spread of every column.
 
         Parameters
         ----------
@@ -73,14 +73,14 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         validate_choice("how", self.how, HOW)
         with validate_rows(self, X) as rows:
             learn = _robust_rows if self.how == "robust" else _standard_rows
-            centre, unit = learn(rows)
+            center, unit = learn(rows)
         limits = np.finfo(rows.dtype)  # a unit must not round to 0 or infinity
-        self.centre_ = centre.astype(rows.dtype)
+        self.center_ = center.astype(rows.dtype)
         self.unit_ = np.clip(unit, limits.tiny, limits.max).astype(rows.dtype)
         return self
 
     def transform(self, X: ArrayLike | Rows) -> Any:
-        """Rows with centred and scaled columns.
+        """Center and scale the columns.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "unit_")
         rows = validate_rows(self, X, reset=False)
-        scaling = Scaling(self.centre_, self.unit_)
+        scaling = Scaling(self.center_, self.unit_)
         if isinstance(rows, DaskRows):
             refuse_frames(self)
             scaled = rows.mapped(scaling)
@@ -107,7 +107,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return rows.map(scaling, rows.shape[1])
 
     def inverse_transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Rows in the units of the data again.
+        """Return rows to the units of the data.
 
         Parameters
         ----------
@@ -127,27 +127,37 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 f"X has {scaled.shape[1]} columns, but {len(self.unit_)} were scaled: "
                 "pass what transform returned."
             )
-        centre, unit = self.centre_, self.unit_
+        center, unit = self.center_, self.unit_
 
         def back(block: NDArray[Any]) -> NDArray[Any]:
-            return block * unit + centre
+            return block * unit + center
 
         return scaled.map(back, len(unit)) if lazy else back(scaled)
+
+    @property
+    def centre_(self) -> NDArray[Any]:
+        """Deprecated spelling of `center_`."""
+        warn(
+            "ColumnScaler.centre_ is deprecated and will be removed in version 1.0: "
+            "use center_ instead.",
+            FutureWarning,
+        )
+        return self.center_
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """What is done to a block: every column centred, and divided by its unit."""
+    """Centers the columns of a block, and divides them by their units."""
 
-    centre: NDArray[Any]
+    center: NDArray[Any]
     unit: NDArray[Any]
 
     def __call__(self, block: NDArray[Any], where: Where | None = None) -> NDArray[Any]:
-        """Return the block with columns scaled."""
-        return (block - self.centre) / self.unit
+        """Return the scaled block."""
+        return (block - self.center) / self.unit
 
     def part(self, first: int, n: int) -> Scaling:
-        """The same for any rows."""
+        """Return the same transform, which is independent of the rows."""
         return self
 
 
@@ -155,7 +165,7 @@ def _standard_rows(rows: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
     if rows.in_memory:
         return _standard(rows.read())
     pivot = rows.take(np.zeros(1, dtype=np.intp))[0].astype(float)
-    return rows.scan(SpreadKernel(pivot))[1].centre_and_unit()
+    return rows.scan(SpreadKernel(pivot))[1].center_and_unit()
 
 
 def _robust_rows(rows: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -185,16 +195,16 @@ def _standard(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 def _robust(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     small = X / 4  # two of which can be added or subtracted without overflow
-    centre = np.median(small, axis=0).astype(float)
-    away = np.abs(small - centre)
+    center = np.median(small, axis=0).astype(float)
+    away = np.abs(small - center)
     unit = NORMAL_MAD * np.median(away, axis=0)
     unit = np.where(unit > 0, unit, NORMAL_MEAN * (away / len(X)).sum(axis=0))
     most = np.finfo(float).max / 4
-    return 4 * centre, np.where(unit > 0, 4 * np.minimum(unit, most), 1.0)
+    return 4 * center, np.where(unit > 0, 4 * np.minimum(unit, most), 1.0)
 
 
 class UnevenSpread(NamedTuple):
-    """The columns of the largest and the smallest spread, and their ratio."""
+    """The columns with the largest and the smallest spread, and their ratio."""
 
     wide: int
     narrow: int
@@ -202,7 +212,7 @@ class UnevenSpread(NamedTuple):
 
 
 def uneven_columns(X: NDArray[Any]) -> UnevenSpread | None:
-    """Columns whose spreads differ so much that the smaller ones do not count."""
+    """Return the extreme columns if their spreads differ too much."""
     unit = _robust(X)[1]
     moves = np.flatnonzero((X != X[0]).any(axis=0))
     if len(moves) < 2:

@@ -2,76 +2,58 @@
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from trueaxis._engine.iterate import IterationResult
-from trueaxis._engine.multistart import Search
-from trueaxis._engine.problem import Problem
-from trueaxis._engine.reweighted import Centre, ReweightedResult
-from trueaxis._engine.rules.base import Rule
+from trueaxis._engine.fit import Recipe
 from trueaxis._engine.rules.selection import (
     NearestRule,
     NeighbourRule,
     Ratio,
     RatioRule,
+    Selection,
 )
-from trueaxis._engine.starts import GivenCentre
-from trueaxis._validation import validate_choice, validate_number, validate_part
-from trueaxis.estimators.reweighted import RowWeighted
+from trueaxis._validation import validate_choice, validate_number
+from trueaxis.estimators.method import Method, reweighting
+from trueaxis.estimators.parameters import (
+    checked,
+    choice,
+    deprecated_centre,
+    number,
+    part,
+    renamed_center,
+)
+
+LEARNED = {"q_": ("q", None)}  # the number of rows kept
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Selecting(RowWeighted):
+class SelectingMethod(Method):
     """Base of methods that keep q rows.
 
     Parameters
     ----------
-    q : int or float
+    max_iter, tol, n_init
+        See `MultistartMethod`.
+    q : int or float, default=0.75
         Number of rows to keep, at least k + 2; or their share (of few rows more).
     """
 
-    q: int | float = 0.75
+    max_iter: int = number(200, 1, whole=True)
+    tol: float = number(1e-6, 0)
+    n_init: int = number(1, 1, whole=True)
+    q: int | float = part(0.75)
 
-    def _check(self) -> None:
-        super()._check()
-        validate_part("q", self.q)
-
-    def _learnt(self, rule: Any) -> dict[str, Any]:
-        return {"q_": rule.q}
-
-    def _kept(self, problem: Problem, k: int) -> float:
-        """Number of rows to keep, copies counted."""
-        n, q = problem.n_copies, self.q
-        least, most = min(k + 2, problem.n_rows), self._most(n)
-        if not isinstance(q, numbers.Integral):
-            return float(np.clip(np.ceil(float(q) * n - 1e-9), min(least, most), most))
-        if q > most:
-            raise ValueError(
-                f"q={q} rows are to be kept, but X has {n:g}: choose at most {most:g}, "
-                "or a share."
-            )
-        if q < least:
-            raise ValueError(
-                f"q={q} rows are to be kept for {k} components: through {k + 1} rows "
-                f"or fewer there is a subspace that fits exactly. Choose at least "
-                f"{least} of the {n:g} rows, or a share."
-            )
-        return float(q)
-
-    def _most(self, n: float) -> float:
-        return n
+    _own_attributes: ClassVar[frozenset[str]] = frozenset({"q_"})
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class TRPCA(Selecting):
+class TRPCA(SelectingMethod):
     """Truncated robust PCA: RPCA-OM for the q rows nearest the subspace.
 
-    Minimises the sum of the q smallest sqrt(e) over centre and subspace, by
+    Minimises the sum of the q smallest sqrt(e) over center and subspace, by
     w = 1 / (2 sqrt(e)) for these rows and 0 for the others.
 
     The objective falls at every iteration.
@@ -108,23 +90,23 @@ class TRPCA(Selecting):
     250
     """
 
-    q: int | float = 0.5
+    q: int | float = part(0.5)
 
-    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
-        return [NearestRule(self._kept(problem, k), 1.0)]
+    def _recipe(self) -> Recipe:
+        return reweighting(self, NearestRule(Selection(self.q), 1.0), learned=LEARNED)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DRPCA(Selecting):
+class DRPCA(SelectingMethod):
     """Discrete robust PCA: binary weights, least squares for the q nearest rows.
 
-    Minimises the sum of the q smallest e over centre and subspace: the mean and the
+    Minimises the sum of the q smallest e over center and subspace: the mean and the
     principal axes of q rows, then the q rows nearest to these, and so on.
 
     The objective falls at every iteration, and a set of rows that repeats ends it.
 
     Confidence: reconstructed from the abstract (binary self-learning weights,
-    projection and centre, in turns). Assumed: squared distances, and q given.
+    projection and center, in turns). Assumed: squared distances, and q given.
 
     Parameters
     ----------
@@ -155,17 +137,24 @@ class DRPCA(Selecting):
     0.0
     """
 
-    n_init: int = 10
+    n_init: int = number(10, 1, whole=True)
 
-    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
-        return [NearestRule(self._kept(problem, k), 2.0)]
+    def _recipe(self) -> Recipe:
+        return reweighting(self, NearestRule(Selection(self.q), 2.0), learned=LEARNED)
+
+
+def _check_gamma(name: str, value: Any) -> None:
+    if isinstance(value, str):
+        validate_choice(name, value, ("adaptive", "frozen"))
+    else:
+        validate_number(name, value, 0, np.inf)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RWLAN(Selecting):
+class RWLAN(SelectingMethod):
     """Robust weight learning with adaptive neighbours.
 
-    Minimises sum w e + gamma sum w^2 over centre, subspace and weights w on the
+    Minimises sum w e + gamma sum w^2 over center, subspace and weights w on the
     simplex: w = (e_(q+1) - e)_+ up to a factor, e_(q+1) the smallest e left out.
 
     With gamma="adaptive", as published, gamma changes in every round and nothing falls
@@ -206,37 +195,28 @@ class RWLAN(Selecting):
     300
     """
 
-    gamma: float | Literal["adaptive", "frozen"] = "adaptive"
+    gamma: float | Literal["adaptive", "frozen"] = checked("adaptive", _check_gamma)
 
-    def _check(self) -> None:
-        super()._check()
-        if isinstance(self.gamma, str):
-            validate_choice("gamma", self.gamma, ("adaptive", "frozen"))
-        else:
-            validate_number("gamma", self.gamma, 0, np.inf)
-
-    def _most(self, n: float) -> float:
-        return n - 1  # the row that is left out gives the weights
-
-    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
-        adaptive = isinstance(self.gamma, str)
-        return [NeighbourRule(self._kept(problem, k) if adaptive else 0.0, self.gamma)]
+    def _recipe(self) -> Recipe:
+        # The nearest row that is left out sets the weights. A given gamma needs no q.
+        q = Selection(self.q, left_out=1) if isinstance(self.gamma, str) else 0.0
+        return reweighting(self, NeighbourRule(q, self.gamma), learned=LEARNED)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RPCARP(Selecting):
+class RPCARP(SelectingMethod):
     """Robust PCA by joint reconstruction and projection, with discrete weights.
 
-    Keeps the q rows with the smallest e/d; their mean is the centre, and they weigh
+    Keeps the q rows with the smallest e/d; their mean is the center, and they weigh
     1/d, the gradient of e/d ("sin2"), or d / (sqrt(e) v^1.5), that of sqrt(e/v) ("tan",
     which may go round in circles where no subspace fits the rows).
 
-    With ratio="sin2" and a fixed centre the sum of the q smallest e/d falls at every
+    With ratio="sin2" and a fixed center the sum of the q smallest e/d falls at every
     iteration; otherwise nothing is promised: a ratio must not be optimised over the
-    centre.
+    center.
 
     Confidence: reconstructed. Known: reconstruction error and projected variance in one
-    ratio, with discrete weights, extending Angle PCA. Assumed: which ratio, the centre,
+    ratio, with discrete weights, extending Angle PCA. Assumed: which ratio, the center,
     and q given.
 
     Parameters
@@ -244,9 +224,11 @@ class RPCARP(Selecting):
     q : int or float, default=0.75
         Number of rows to keep, or their share.
     ratio : {"sin2", "tan"}, default="sin2"
-    centre : {"selected", "mean", "median"}, default="selected"
+    center : {"selected", "mean", "median"}, default="selected"
         Mean of the rows kept (fixed after `max_iter` rounds, should they go in a
         circle), or sample mean or spatial median, fixed from the start.
+    centre : deprecated
+        Old spelling of `center`.
     n_init : int, default=1
         Number of starts; all but the first are subspaces of a few random rows, and the
         least objective wins.
@@ -272,33 +254,11 @@ class RPCARP(Selecting):
     375
     """
 
-    ratio: Ratio = "sin2"
-    centre: Literal["selected", "mean", "median"] = "selected"
+    ratio: Ratio = choice("sin2", "tan")
+    center: Literal["selected", "mean", "median"] = choice("selected", "mean", "median")
+    centre: str = deprecated_centre("selected", "mean", "median")
 
-    def _check(self) -> None:
-        super()._check()
-        validate_choice("ratio", self.ratio, ("tan", "sin2"))
-        validate_choice("centre", self.centre, ("selected", "mean", "median"))
-
-    def _about(self) -> tuple[Centre, GivenCentre]:
-        if self.centre == "selected":
-            return "core", "mean"
-        return "fixed", self.centre
-
-    def _rules(self, problem: Problem, k: int) -> Sequence[Rule]:
-        fixed = self.centre != "selected"
-        return [RatioRule(self._kept(problem, k), self.ratio, fixed)]
-
-    def _run(
-        self, search: Search, rules: Sequence[Rule]
-    ) -> IterationResult[ReweightedResult]:
-        found = super()._run(search, rules)
-        if found.converged or self.centre != "selected":
-            return found
-        # Row sets and centres may follow each other in a circle; from a centre that
-        # stays there is a way out.
-        state = found.turn.next
-        rule = replace(cast(RatioRule, rules[0]), centre_fixed=True)
-        rule = rule.freeze(found.turn.view)
-        stay = replace(search, centre="fixed")
-        return stay.iterate(rule, state, self.max_iter).after(found)
+    def _recipe(self) -> Recipe:
+        center = renamed_center(self)
+        rule = RatioRule(Selection(self.q), self.ratio, center != "selected")
+        return reweighting(self, rule, center=center, learned=LEARNED)

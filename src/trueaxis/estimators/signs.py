@@ -5,31 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from trueaxis._engine.problem import Problem
-from trueaxis._engine.starts import plain_moments
-from trueaxis._engine.steps.signs import SignSearch
-from trueaxis._engine.subspace import along
-from trueaxis._validation import validate_choice, validate_flag, validate_number
-from trueaxis.estimators.method import AboutGivenCentre, Found
+from trueaxis._engine.fit import Recipe
+from trueaxis._engine.recipes import SignRecipe
+from trueaxis._validation import validate_choice
+from trueaxis.estimators.method import FixedCenterMethod
+from trueaxis.estimators.parameters import choice, flag, number, renamed_center
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SignMethod(AboutGivenCentre):
-    """Base of the sign and power family."""
-
-    def _axes(
-        self, problem: Problem, k: int, p: float, init: str, *, greedy: bool
-    ) -> Found:
-        moments = plain_moments(problem.rows, problem.counts, self.centre)
-        tol = self._tol(problem)
-        search = SignSearch(problem, moments, p, init, self.n_init, self.max_iter, tol)
-        result = search.greedy(k) if greedy else search.together(k)
-        subspace = along(result.turn.next.basis, moments)
-        return Found(subspace if greedy else subspace.sorted(), result)
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class PCAL1(SignMethod):
+class PCAL1(FixedCenterMethod):
     """PCA-L1, greedy: the axis with the largest sum of absolute scores, k times.
 
     Maximises sum |w'x| over unit vectors w: w is the sum of the rows, each with the
@@ -49,8 +33,10 @@ class PCAL1(SignMethod):
         random combination of rows.
     n_init : int, default=1
         Number of starts; all but the first are random, and the largest objective wins.
-    centre : {"mean", "median"}, default="mean"
+    center : {"mean", "median"}, default="mean"
         The sample mean, as published, or the spatial median.
+    centre : deprecated
+        Old spelling of `center`.
     n_components, max_iter, tol, random_state
         See `Method`; `max_iter` is for each component. `history_["component"]` tells
         whose iteration it was.
@@ -67,18 +53,14 @@ class PCAL1(SignMethod):
     (3, 20)
     """
 
-    init: Literal["largest", "pca", "random"] = "largest"
+    init: Literal["largest", "pca", "random"] = choice("largest", "pca", "random")
 
-    def _check(self) -> None:
-        super()._check()
-        validate_choice("init", self.init, ("largest", "pca", "random"))
-
-    def _search(self, problem: Problem, k: int) -> Found:
-        return self._axes(problem, k, 1.0, self.init, greedy=True)
+    def _recipe(self) -> Recipe:
+        return _sign_recipe(self, p=1.0, greedy=True, init=self.init)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PCAL1NonGreedy(SignMethod):
+class PCAL1NonGreedy(FixedCenterMethod):
     """PCA-L1, non-greedy: all axes together.
 
     Maximises sum |P x| (over rows and components) over orthonormal P: the basis nearest
@@ -95,8 +77,10 @@ class PCAL1NonGreedy(SignMethod):
         Start at the principal axes, or at random combinations of rows.
     n_init : int, default=1
         Number of starts; all but the first are random, and the largest objective wins.
-    centre : {"mean", "median"}, default="mean"
+    center : {"mean", "median"}, default="mean"
         The sample mean, as published, or the spatial median.
+    centre : deprecated
+        Old spelling of `center`.
     n_components, max_iter, tol, random_state
         See `Method`.
 
@@ -113,18 +97,14 @@ class PCAL1NonGreedy(SignMethod):
     True
     """
 
-    init: Literal["pca", "random"] = "pca"
+    init: Literal["pca", "random"] = choice("pca", "random")
 
-    def _check(self) -> None:
-        super()._check()
-        validate_choice("init", self.init, ("pca", "random"))
-
-    def _search(self, problem: Problem, k: int) -> Found:
-        return self._axes(problem, k, 1.0, self.init, greedy=False)
+    def _recipe(self) -> Recipe:
+        return _sign_recipe(self, p=1.0, greedy=False, init=self.init)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PCALp(SignMethod):
+class PCALp(FixedCenterMethod):
     """PCA-Lp: axes with the largest sum of p-th powers of absolute scores.
 
     Maximises sum |w'x|^p over unit vectors w, by w = sum sign(t) |t|^(p-1) x, t = w'x,
@@ -148,8 +128,10 @@ class PCALp(SignMethod):
         combinations of rows.
     n_init : int, default=1
         Number of starts; all but the first are random, and the largest objective wins.
-    centre : {"mean", "median"}, default="mean"
+    center : {"mean", "median"}, default="mean"
         The sample mean, as published, or the spatial median.
+    centre : deprecated
+        Old spelling of `center`.
     n_components, max_iter, tol, random_state
         See `Method`.
 
@@ -165,19 +147,32 @@ class PCALp(SignMethod):
     True
     """
 
-    p: float = 0.5
-    max_iter: int = 2000
-    greedy: bool = True
-    init: Literal["pca", "largest", "random"] = "pca"
+    p: float = number(0.5, 0, 100)
+    max_iter: int = number(2000, 1, whole=True)
+    greedy: bool = flag(True)
+    init: Literal["pca", "largest", "random"] = choice("pca", "largest", "random")
 
-    def _check(self) -> None:
-        super()._check()
-        validate_number("p", self.p, 0, 100)
-        validate_flag("greedy", self.greedy)
-        choices = ("pca", "largest", "random") if self.greedy else ("pca", "random")
-        validate_choice("init", self.init, choices)
-
-    def _search(self, problem: Problem, k: int) -> Found:
-        return self._axes(
-            problem, k, float(self.p), self.init, greedy=bool(self.greedy)
+    def _recipe(self) -> Recipe:
+        if not self.greedy:
+            validate_choice("init", self.init, ("pca", "random"))
+        return _sign_recipe(
+            self, p=float(self.p), greedy=bool(self.greedy), init=self.init
         )
+
+
+def _sign_recipe(
+    method: FixedCenterMethod,
+    *,
+    p: float,
+    greedy: bool,
+    init: Literal["largest", "pca", "random"],
+) -> Recipe:
+    return SignRecipe(
+        p=p,
+        greedy=greedy,
+        init=init,
+        center=renamed_center(method),
+        n_init=method.n_init,
+        max_iter=method.max_iter,
+        tol=method.tol,
+    )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trueaxis._engine.dimension import hard_threshold
 from trueaxis._engine.iterate import StepResult, iterate
 
 MAD_TO_SIGMA = 1.4826
@@ -46,7 +47,7 @@ def noise_level(X: NDArray[np.float64]) -> float:
     bound = FIRST_CUT * sigma
     start = RepairedData(np.clip(X, -bound, bound), np.abs(X) <= bound, 0, sigma)
     found = iterate(NoiseStep(X), start, max_iter=MAX_ROUNDS, tol=0.0)
-    return found.turn.next.sigma
+    return found.last.next.sigma
 
 
 class NoiseStep:
@@ -54,11 +55,8 @@ class NoiseStep:
 
     def __init__(self, X: NDArray[np.float64]) -> None:
         self.X = X
-        # The threshold for singular values relative to their median, for noise of
-        # unknown level: Gavish and Donoho (2014), equation 5.
-        self.short, long = min(X.shape), max(X.shape)
-        b = self.short / long
-        self.omega = 0.56 * b**3 - 0.95 * b**2 + 1.82 * b + 1.43
+        self.short = min(X.shape)
+        self.threshold = hard_threshold(*X.shape)
 
     def __call__(
         self, state: RepairedData, previous: StepResult | None = None
@@ -67,7 +65,7 @@ class NoiseStep:
         n, D = self.X.shape
         U, s, Vt = np.linalg.svd(state.filled, full_matrices=False)
         # The median over noise alone: what has been found to be structure is not.
-        edge = self.omega * np.median(s[state.rank :])
+        edge = self.threshold * np.median(s[state.rank :])
         most = self.short // 2 if state.flipped <= SETTLED else state.rank
         rank = min(int((s > edge).sum()), most)
         fit = (U[:, :rank] * s[:rank]) @ Vt[:rank]

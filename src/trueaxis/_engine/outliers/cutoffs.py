@@ -14,6 +14,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from trueaxis._engine.outliers.discrete import (
+    MOSTLY,
+    beyond_levels,
+    discrete_among,
+    varying_columns,
+)
 from trueaxis._engine.outliers.trim import NORMAL_75, Cuts, is_exact_fit
 from trueaxis._engine.rules.base import RowDistances
 from trueaxis._engine.subspace import Subspace
@@ -28,14 +34,8 @@ GROUP = 8  # rows that are a group; fewer need a wider valley
 SPREAD = 0.25  # share of the bulk that may be spread out far away, at most,
 UNHEARD = 4.5  # beyond this many deviations of its shoulder
 NORMAL_90 = 1.2816  # upper decile of a normal
-TIE = 1 / 3  # a column is discrete if one value holds more of the bulk than this,
-LEVELS = 10  # or if it has no more values than these;
-SCREENED = 64  # rows in which that shows first
-GOLDEN = 0.6180339887498949
-MOSTLY = 1 / 3  # a table is if more of its columns are than this
 BORDERLINE = 0.02  # share of columns that may turn discrete with the rows that are left
 POINT = 0.9  # share of the rows that, if they are copies of one, leave no other regular
-FAR = 8.0  # from the levels of a discrete column, in units of their range
 LEAST_ROWS = 8
 FEW_ROWS = 30  # of which quartiles are so uncertain that valleys must be twice as wide
 
@@ -50,14 +50,14 @@ class Cloud:
     ----------
     view : RowDistances
         Squared distances, leverage taken out.
-    table : ndarray of shape (n, D)
+    original : ndarray of shape (n, D)
         The same rows with the columns as given.
     subspace : Subspace
         In the columns as given.
     """
 
     view: RowDistances
-    table: NDArray[Any]
+    original: NDArray[Any]
     subspace: Subspace
 
     def distance(self, which: Which) -> NDArray[np.float64]:
@@ -68,16 +68,16 @@ class Cloud:
 
     def rounding(self) -> NDArray[np.float64]:
         """Squared distances that are no more than rounding."""
-        eps = np.finfo(self.table.dtype).eps
-        # Centring is done in float64, whatever the table is; a constant column is 0.
-        everything = np.ones(len(self.table), dtype=bool)
-        mean = self.subspace.mean[_vary(self.table, everything)]
+        eps = np.finfo(self.original.dtype).eps
+        # Centering is done in float64, whatever the table is; a constant column is 0.
+        everything = np.ones(len(self.original), dtype=bool)
+        mean = self.subspace.mean[varying_columns(self.original, everything)]
         shift = 4 * np.finfo(float).eps * np.linalg.norm(mean)
         return eps**1.5 * (self.view.v + self.view.e) + shift**2
 
     def distance_in(self, which: Which, columns: NDArray[Any]) -> NDArray[np.float64]:
         """The part of squared distances that comes from some columns."""
-        y = self.table - self.subspace.mean
+        y = self.original - self.subspace.mean
         P = self.subspace.basis[:, columns]
         if which == "e":
             t = y @ self.subspace.basis.T
@@ -88,14 +88,14 @@ class Cloud:
 
 def flag_cuts(cloud: Cloud) -> Cuts:
     """Cut-offs beyond which a row is called an outlier."""
-    copies = most_copied(cloud.table)
+    copies = most_copied(cloud.original)
     if copies.sum() >= POINT * len(copies):
         # Nothing varies but by rounding: what is further away than that stands out.
         e, s = cloud.view.e[copies].max(), cloud.view.s[copies].max()
         return Cuts(max(2 * e, cloud.rounding()[copies].max()), 2 * s)
     rows = bulk(cloud)
     # Levels of a category come in clumps, of which the inner one is no bulk.
-    smooth = not _discrete(cloud.table, rows, rows).any()
+    smooth = not discrete_among(cloud.original, rows, rows).any()
     e, s = (_cut(cloud.distance(which)[rows], smooth) for which in ("e", "s"))
     # What is no more than rounding is never beyond.
     least = cloud.rounding()[rows].max()
@@ -145,7 +145,7 @@ def bulk(cloud: Cloud) -> NDArray[np.bool_]:
     orthogonal ones: both spoil the quantiles of the other distance until they are set
     aside. So the valley of one is sought in the bulk of the other, in either order.
     """
-    n = len(cloud.table)
+    n = len(cloud.original)
     everything = best = np.ones(n, dtype=bool)
     orders: tuple[tuple[Which, Which], ...] = (("e", "s"), ("s", "e"))
     for first, second in orders:
@@ -163,26 +163,29 @@ def _bulk_of(cloud: Cloud, which: Which, rows: NDArray[Any]) -> NDArray[np.bool_
     d2 = cloud.distance(which)
     exact = rows & (d2 == 0)
     if which == "e" and is_exact_fit(cloud.view, exact, rows):
-        if exact.sum() < rows.sum() and not _discrete(cloud.table, exact, rows).any():
+        if (
+            exact.sum() < rows.sum()
+            and not discrete_among(cloud.original, exact, rows).any()
+        ):
             return exact
     inner = _below_valley(d2, rows)
     if inner.sum() == rows.sum():
         return rows
-    discrete = _discrete(cloud.table, inner, rows)
+    discrete = discrete_among(cloud.original, inner, rows)
     if not discrete.any():
         return inner
-    vary = _vary(cloud.table, rows)
+    vary = varying_columns(cloud.original, rows)
     continuous = vary & ~discrete
-    level = rows & ~beyond_levels(cloud.table[:, discrete], rows)
+    level = rows & ~beyond_levels(cloud.original[:, discrete], rows)
     if not continuous.any():
         return level
     if discrete.sum() <= MOSTLY * vary.sum():
         part = np.where(d2 > 0, cloud.distance_in(which, continuous), 0.0)
         inner = _below_valley(np.where(part > 1e-12 * part.mean(), part, 0.0), rows)
-        more = _discrete(cloud.table, inner, rows) & continuous
+        more = discrete_among(cloud.original, inner, rows) & continuous
         if more.sum() <= BORDERLINE * continuous.sum():
             return inner
-    return level & _below_valley(columnwise(cloud.table[:, continuous], rows), rows)
+    return level & _below_valley(columnwise(cloud.original[:, continuous], rows), rows)
 
 
 def most_copied(table: NDArray[Any]) -> NDArray[np.bool_]:
@@ -204,17 +207,6 @@ def columnwise(table: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.float64]:
     away = np.abs(table - np.median(table[rows], axis=0))
     mad = np.median(away[rows], axis=0)
     return (away[:, mad > 0] / mad[mad > 0]).max(axis=1, initial=0.0) ** 2
-
-
-def beyond_levels(table: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """Rows with a value that is no level of its column: 99 among marks from 1 to 5.
-
-    Levels are what most rows have; a column of which nearly all rows have the same
-    value does not tell how far apart levels are.
-    """
-    low, high = np.quantile(table[rows], [0.1, 0.9], axis=0)
-    away = np.maximum(low - table, table - high)
-    return ((away > FAR * (high - low)) & (high > low)).any(axis=1)
 
 
 def _below_valley(d2: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.bool_]:
@@ -257,42 +249,3 @@ def valley(z: NDArray[Any]) -> int:
     found &= np.log(z[first] / edge) >= COMPACT * spread
     # The strays may well be the bulk's own tail: they stay with it.
     return int(n - beyond[found.argmax()]) if found.any() else n
-
-
-def discrete_columns(table: NDArray[Any]) -> NDArray[np.bool_]:
-    """Columns of few values, or with a value that a third of the rows share."""
-    n = len(table)
-    # Either shows in some rows already, unless there is a pattern in how they are
-    # chosen: the golden ratio has none.
-    some = table
-    if n > SCREENED:
-        some = table[np.unique((np.arange(SCREENED) * GOLDEN % 1.0 * n).astype(int))]
-    tied = (np.diff(np.sort(some, axis=0), axis=0) == 0).any(axis=0)
-    out = np.zeros(table.shape[1], dtype=bool)
-    places = [int(q * (n - 1)) for q in (0.25, 0.5, 0.75)]
-    for column in np.flatnonzero(tied):
-        values = np.sort(table[:, column])
-        shares = [(values == values[place]).mean() for place in places]
-        few = n > 2 * LEVELS and (np.diff(values) > 0).sum() < LEVELS
-        out[column] = few or max(shares) > TIE
-    return out
-
-
-def separable_columns(table: NDArray[Any]) -> NDArray[np.bool_]:
-    """Columns in which a group of rows can be told from a level: the continuous ones.
-
-    None, if the table is mostly discrete.
-    """
-    vary = table.min(axis=0) < table.max(axis=0)
-    discrete = discrete_columns(table) & vary
-    return ~discrete & bool(discrete.sum() <= MOSTLY * vary.sum())
-
-
-def _discrete(
-    table: NDArray[Any], inner: NDArray[Any], rows: NDArray[Any]
-) -> NDArray[np.bool_]:
-    return discrete_columns(table[inner]) & _vary(table, rows)
-
-
-def _vary(table: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.bool_]:
-    return table[rows].min(axis=0) < table[rows].max(axis=0)

@@ -1,7 +1,7 @@
-"""JUDGE: verdicts on all rows, from a subspace that any method found.
+"""Judge all rows by a subspace that any method found.
 
-Cut-offs come from the rows of a sample, seen without their own leverage; rows beyond
-them are outliers.
+Cut-offs come from the rows of a sample, each measured without its own leverage; rows
+beyond them are outliers.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._engine.hull import Hull
 from trueaxis._engine.outliers.cutoffs import Cloud, flag_cuts
 from trueaxis._engine.outliers.trim import Cuts, without_leverage
+from trueaxis._engine.problem import AffineHull
 from trueaxis._engine.reweighted import measure_rows
 from trueaxis._engine.rules.base import RowDistances
 from trueaxis._engine.subspace import Subspace
@@ -23,7 +23,7 @@ from trueaxis._rows.base import Rows
 
 @dataclass(frozen=True)
 class Verdicts:
-    """The answer, in the coordinates of the hull.
+    """The subspace of a fit, in the coordinates of the fit, and who is an outlier.
 
     Attributes
     ----------
@@ -31,9 +31,9 @@ class Verdicts:
     cuts : Cuts
         Squared distances beyond which a row is an outlier.
     support : ndarray of bool
-        The regular rows; of very many, wherever they are.
+        The regular rows; for rows of Dask, a lazy array.
     n_regular : float
-        Their number, repetitions counted.
+        Their number, repetitions included.
     """
 
     subspace: Subspace
@@ -44,76 +44,79 @@ class Verdicts:
 
 @dataclass(frozen=True)
 class Judge:
-    """All rows, and those of them that cut-offs come from.
+    """All rows, and the sample from which cut-offs are computed.
 
     Attributes
     ----------
-    hull : Hull
+    hull : AffineHull
         All rows, in the coordinates of the fit.
     counts : ndarray or None
-        How often each row counts; those that do not are no regular rows.
+        How often each row counts; rows that do not count are not regular.
     index : ndarray
-        Numbers of the rows that cut-offs come from.
-    table : ndarray
-        These rows with the columns as given.
+        Numbers of the rows of the sample.
+    original : ndarray
+        The rows of the sample, with the columns as given.
     """
 
-    hull: Hull
+    hull: AffineHull
     counts: NDArray[np.float64] | None
     index: NDArray[np.intp]
-    table: NDArray[Any]
+    original: NDArray[Any]
 
-    def judged(
+    def judge(
         self, subspace: Subspace, fit_weight: NDArray[Any] | None = None
     ) -> Verdicts:
-        """Verdicts on all rows, given the weight that each copy had in the fit.
+        """Judge all rows, given the weight that one copy of each had in the fit.
 
-        Without, each is taken to have had the same. Weights of robust losses do not
-        tell the leverage: a row on the subspace may have nearly all weight, as a median
-        is one of the values, and yet little influence.
+        Without `fit_weight`, all rows are assumed to have had the same. Weights of
+        robust losses do not measure leverage: a row on the subspace may carry nearly
+        all the weight, as a median is one of the values, and still have little
+        influence.
         """
-        view = measure_rows(self.hull.rows, subspace, self.counts)
+        distances = measure_rows(self.hull.rows, subspace, self.counts)
         if fit_weight is None:
-            fit_weight = _alike(view, len(subspace.basis))
+            fit_weight = _equal_leverage(distances, len(subspace.basis))
         if self.counts is not None:
             fit_weight = np.where(self.counts > 0, fit_weight, 0.0)
-        view = without_leverage(view._replace(fit_weight=fit_weight))
-        cuts = self.cuts(RowDistances(*(d2[self.index] for d2 in view[:3])), subspace)
-        support = (view.e <= cuts.e) & (view.s <= cuts.s)
+        distances = without_leverage(distances._replace(fit_weight=fit_weight))
+        sampled = RowDistances(*(d2[self.index] for d2 in distances[:3]))
+        cuts = self.cutoffs(sampled, subspace)
+        support = (distances.e <= cuts.e) & (distances.s <= cuts.s)
         if self.counts is not None:
             support &= self.counts > 0
         copies = support if self.counts is None else self.counts[support]
         return Verdicts(subspace, cuts, support, float(copies.sum()))
 
-    def cuts(self, seen: RowDistances, subspace: Subspace) -> Cuts:
-        """Cut-offs, from how the rows of the table are seen."""
-        return flag_cuts(Cloud(seen, self.table, self.hull.lift(subspace)))
+    def cutoffs(self, sampled: RowDistances, subspace: Subspace) -> Cuts:
+        """Compute cut-offs from the distances of the sample."""
+        return flag_cuts(Cloud(sampled, self.original, self.hull.lift(subspace)))
 
 
-def _alike(view: RowDistances, k: int) -> NDArray[np.float64]:
-    """Weights such that the leverages of all rows sum to k + 1, as they should.
+def _equal_leverage(distances: RowDistances, k: int) -> NDArray[np.float64]:
+    """Return weights for which the leverages of all rows sum to k + 1.
 
-    Were the variances those of all rows, they would be 1/n; those of a robust fit are
+    With variances of all rows the weights would be 1/n; those of a robust fit are
     smaller, and the score distances s larger.
     """
-    copies = view.total(np.ones_like(view.s))
-    finite = np.where(np.isfinite(view.s), view.s, 0.0)
-    top = max(1.0, finite.max(initial=0.0))  # of axes without variance s may be huge
-    larger = max(1.0, view.mean(finite / top) / max(k, 1) * top)
-    return (1.0 + finite / larger) / (1.0 + finite) / copies
+    s = distances.s
+    copies = distances.total(np.ones_like(s))
+    finite = np.where(np.isfinite(s), s, 0.0)
+    top = max(1.0, finite.max(initial=0.0))  # along axes without variance s may be huge
+    larger = max(1.0, distances.mean(finite / top) / max(k, 1) * top)
+    weights: NDArray[np.float64] = (1.0 + finite / larger) / (1.0 + finite) / copies
+    return weights
 
 
-def seen_without_leverage(
+def measure_without_leverage(
     rows: Rows, subspace: Subspace, fit_weight: NDArray[Any]
 ) -> RowDistances:
-    """Distances of rows as if each had not had its weight in the fit."""
-    return without_leverage(
-        measure_rows(rows, subspace)._replace(fit_weight=fit_weight)
-    )
+    """Measure rows as if none of them had taken part in the fit."""
+    distances = measure_rows(rows, subspace)
+    return without_leverage(distances._replace(fit_weight=fit_weight))
 
 
 def cutoff_ratio(distance: NDArray[Any], cutoff: float) -> NDArray[np.float64]:
-    """Distance in units of its cut-off; a cut-off of 0 leaves no room at all."""
+    """Return distances in units of their cut-off; a cut-off of 0 allows none at all."""
     if cutoff > 0:
-        return distance / cutoff
+        return np.asarray(distance / cutoff)
     return np.where(distance > 0, np.inf, 0.0)

@@ -32,7 +32,7 @@ class Cuts(NamedTuple):
 def cube_root_cut(d2: NDArray[Any], deviations: float) -> float:
     """Cut-off for squared distances, whose cube roots are about normal.
 
-    Only the lower half sets centre and scale, so that 45 % outliers don't move it.
+    Only the lower half sets center and scale, so that 45 % outliers don't move it.
     """
     z = np.cbrt(d2)
     q25, q50 = quantile(z, 0.25), quantile(z, 0.5)
@@ -60,7 +60,7 @@ def without_leverage(view: RowDistances) -> RowDistances:
 
 @dataclass(eq=False)
 class CutRule(Rule):
-    """Rows within `span_e` give the span, rows within `core` centre and variances.
+    """Rows within `span_e` give the span, rows within `core` center and variances.
 
     Far rows inside the subspace are good leverage and sharpen the span; beyond far_s
     they count far_s / s, which bounds their influence under heavy tails.
@@ -106,7 +106,7 @@ class TrimRule(Rule):
 def natural_cuts(view: RowDistances) -> Cuts:
     """Cut-offs of both distances, whatever number of rows lies within.
 
-    Rows on the centre, such as copies of one row, say nothing about the spread. If half
+    Rows on the center, such as copies of one row, say nothing about the spread. If half
     of the others lie in the subspace exactly, so must every regular row.
     """
     d = view.v + view.e

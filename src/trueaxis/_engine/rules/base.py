@@ -16,9 +16,23 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from trueaxis._engine.dswl.temperatures import calibrate
 from trueaxis._engine.kernels import RowWeights
 from trueaxis._engine.quantiles import counted_median
+
+
+class Size(NamedTuple):
+    """Numbers that shares of rows and columns refer to.
+
+    n_rows : rows that count
+    n_copies : the same, repetitions included
+    n_columns : columns, in the coordinates of the fit
+    k : components
+    """
+
+    n_rows: int
+    n_copies: float
+    n_columns: int
+    k: int
 
 
 class RowDistances(NamedTuple):
@@ -39,7 +53,7 @@ class RowDistances(NamedTuple):
 
     @property
     def d(self) -> NDArray[np.float64]:
-        """Squared distance from the centre."""
+        """Squared distance from the center."""
         return self.v + self.e
 
     def total(self, x: NDArray[Any]) -> float:
@@ -112,12 +126,20 @@ class Rule(BaseEstimator):
         """What `aim` speaks of; by default the logarithm of the sum of weights."""
         return log_total
 
+    def for_size(self, size: Size) -> Rule:
+        """Return the rule with shares turned into numbers."""
+        return self
+
     def freeze(self, view: RowDistances) -> Rule:
         """The rule with constants set by the first look at all rows."""
         return self
 
     def for_part(self, share: float) -> Rule:
         """The rule for a sample that is a share of the rows."""
+        return self
+
+    def about_fixed_center(self) -> Rule:
+        """Return the rule for a center that is not learned."""
         return self
 
     def bounded(self, view: RowDistances) -> Rule:
@@ -175,42 +197,3 @@ class UniformRule(Rule):
     def objective(self, view: RowDistances, log_total: float) -> float:
         """Sum of e."""
         return view.total(view.e)
-
-
-# ------------------------------------------------------------------------- DSWL
-
-
-@dataclass(eq=False)
-class EntropyRule(Rule):
-    """DSWL with given temperatures: w = exp(-(v/a + e/b + d/c)).
-
-    a, b and c are n times the paper's tau_a, tau_b and tau_c. Its three softmaxes are
-    merged in log space, because apart they overflow; and as d = v + e only 1/a + 1/c
-    and 1/b + 1/c matter. The sum of weights rises if b <= a.
-    """
-
-    a: float
-    b: float
-    c: float
-    row_local = True
-    proven = True
-
-    def weigh(self, view: RowDistances) -> RowWeights:
-        """Return -(v/a + e/b + d/c)."""
-        inside, off = 1 / self.a + 1 / self.c, 1 / self.b + 1 / self.c
-        return RowWeights(-(inside * view.v + off * view.e))
-
-
-@dataclass(eq=False)
-class TrustRule(Rule):
-    """DSWL calibrated anew in every round, so that a share `trust` of the rows counts.
-
-    Not row-local: the temperatures are medians and a perplexity over all rows.
-    """
-
-    trust: float
-
-    def weigh(self, view: RowDistances) -> RowWeights:
-        """Calibrate, then weigh with those temperatures."""
-        temperatures = calibrate(view.v, view.e, self.trust)
-        return EntropyRule(*temperatures).weigh(view)

@@ -54,8 +54,8 @@ class GuardedRule(Rule):
         assert self.guard is not None  # `freeze` comes first
         return d2 + self.guard
 
-    def off_centre(self, view: RowDistances) -> NDArray[np.bool_]:
-        """Rows that are not on the centre, where directions mean nothing.
+    def off_center(self, view: RowDistances) -> NDArray[np.bool_]:
+        """Rows that are not on the center, where directions mean nothing.
 
         All, if all rows are there.
         """

@@ -1,6 +1,6 @@
 """WEIGH by what the subspace keeps of every row.
 
-For methods about a fixed centre, where v = d - e. Notation as in `rules`.
+For methods about a fixed center, where v = d - e. Notation as in `rules`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class LengthRule(GuardedRule):
     def weigh(self, view: RowDistances) -> RowWeights:
         """-ln(v) / 2."""
         log_weights = -0.5 * np.log(self.guarded(view.v))
-        return RowWeights(np.where(self.off_centre(view), log_weights, -np.inf))
+        return RowWeights(np.where(self.off_center(view), log_weights, -np.inf))
 
     def objective(self, view: RowDistances, log_total: float) -> float:
         """Sum of projected lengths."""
@@ -78,7 +78,7 @@ class AngleRule(GuardedRule):
         v, e = self.both(view)
         power = 1.5 if self.exact else 1.0
         log_weights = np.log(v + e) - 0.5 * np.log(v) - power * np.log(e)
-        return RowWeights(np.where(self.off_centre(view), log_weights, -np.inf))
+        return RowWeights(np.where(self.off_center(view), log_weights, -np.inf))
 
     def objective(self, view: RowDistances, log_total: float) -> float:
         """Sum of sqrt(v / e), or of sqrt(d) artanh(sqrt(v / d))."""
@@ -98,7 +98,7 @@ class MembershipRule(GuardedRule):
 
     inside and off are what a row has in the subspace and off it, by `membership`:
     "ratio" v/d and e/d, "root" their roots, "norm" sqrt(v) and sqrt(e), "raw" v and e.
-    With a fixed centre and "ratio" the sum of lambda rises.
+    With a fixed center and "ratio" the sum of lambda rises.
     """
 
     tau: float = 1.0
@@ -120,13 +120,13 @@ class MembershipRule(GuardedRule):
         return (v - e) / self.tau
 
     def nearness(self, view: RowDistances) -> NDArray[np.float64]:
-        """Distance from the centre."""
+        """Distance from the center."""
         return view.d
 
     def weigh(self, view: RowDistances) -> RowWeights:
-        """Logarithm of lambda / d; a row on the centre says nothing and is left out."""
+        """Logarithm of lambda / d; a row on the center says nothing and is left out."""
         log_weights = self.log_lambda(view) - np.log(self.guarded(view.d))
-        return RowWeights(np.where(self.off_centre(view), log_weights, -np.inf))
+        return RowWeights(np.where(self.off_center(view), log_weights, -np.inf))
 
     def objective(self, view: RowDistances, log_total: float) -> float:
         """Logarithm of the sum of lambda."""

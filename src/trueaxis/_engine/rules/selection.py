@@ -6,6 +6,7 @@ that of the row on the edge only a part may be kept. Notation as in `rules`.
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._engine.kernels import RowWeights
-from trueaxis._engine.rules.base import RowDistances, Rule
+from trueaxis._engine.rules.base import RowDistances, Rule, Size
 from trueaxis._engine.rules.losses import GuardedRule
 
 TIE = 1e-9
@@ -59,33 +60,86 @@ def _log(share: NDArray[Any]) -> NDArray[np.float64]:
         return np.log(share)
 
 
+@dataclass(frozen=True)
+class Selection:
+    """How many rows to keep, before the size of the data is known.
+
+    Attributes
+    ----------
+    q : int or float
+        Their number, or their share.
+    left_out : int
+        Number of rows that must be left out.
+    """
+
+    q: int | float
+    left_out: int = 0
+
+    def count(self, size: Size) -> float:
+        """Return the number of rows to keep, copies counted; raise if impossible."""
+        n, q, k = size.n_copies, self.q, size.k
+        least, most = min(k + 2, size.n_rows), n - self.left_out
+        if not isinstance(q, numbers.Integral):
+            return float(np.clip(np.ceil(float(q) * n - 1e-9), min(least, most), most))
+        if q > most:
+            raise ValueError(
+                f"q={q} rows are to be kept, but X has {n:g}: choose at most {most:g}, "
+                "or a share."
+            )
+        if q < least:
+            raise ValueError(
+                f"q={q} rows are to be kept for {k} components, but through {k + 1} "
+                f"rows or fewer some subspace fits exactly: choose at least {least} "
+                f"of the {n:g} rows, or a share."
+            )
+        return float(q)
+
+
 @dataclass(eq=False)
-class NearestRule(GuardedRule):
+class SelectingRule(Rule):
+    """A rule that keeps q rows."""
+
+    q: float | Selection
+    smooth = False
+    aim = -1
+
+    def for_size(self, size: Size) -> SelectingRule:
+        """Return the rule with the number of rows to keep."""
+        if not isinstance(self.q, Selection):
+            return self
+        return replace(self, q=self.q.count(size))
+
+    def for_part(self, share: float) -> SelectingRule:
+        """Return the rule that keeps the same share of a sample."""
+        return replace(self, q=share * self.count)
+
+    @property
+    def count(self) -> float:
+        """Number of rows to keep."""
+        assert not isinstance(self.q, Selection)  # `for_size` comes first
+        return self.q
+
+
+@dataclass(eq=False)
+class NearestRule(SelectingRule, GuardedRule):
     """The q rows nearest the subspace, w = r^(p-2). Minimises the sum of their r^p.
 
     p = 2 weighs them alike (DRPCA), p = 1 truncates RPCA-OM (T-RPCA).
     """
 
-    q: float
     p: float = 2.0
     row_local = False
-    smooth = False
-    aim = -1
     proven = True
-
-    def for_part(self, share: float) -> NearestRule:
-        """As many of a sample as of all rows."""
-        return replace(self, q=share * self.q)
 
     def weigh(self, view: RowDistances) -> RowWeights:
         """(p/2 - 1) ln e, or minus infinity."""
-        share = smallest(view.e, self.q, view.counts).share
+        share = smallest(view.e, self.count, view.counts).share
         power = self.p / 2 - 1
         return RowWeights(_log(share) + power * np.log(self.guarded(view.e)))
 
     def objective(self, view: RowDistances, log_total: float) -> float:
         """Sum of the q smallest r^p."""
-        share = smallest(view.e, self.q, view.counts).share
+        share = smallest(view.e, self.count, view.counts).share
         return view.total(share * self.guarded(view.e) ** (self.p / 2))
 
 
@@ -93,7 +147,7 @@ Gamma = Literal["adaptive", "frozen"]
 
 
 @dataclass(eq=False)
-class NeighbourRule(Rule):
+class NeighbourRule(SelectingRule):
     """RWL-AN: weights on the simplex that minimise sum w e + gamma sum w^2.
 
     gamma "adaptive" is chosen in every round so that q weights are positive; "frozen"
@@ -101,10 +155,7 @@ class NeighbourRule(Rule):
     used as it is.
     """
 
-    q: float
     gamma: Gamma | float = "adaptive"
-    smooth = False
-    aim = -1
 
     @property
     def proven(self) -> bool:  # type: ignore[override]
@@ -114,7 +165,7 @@ class NeighbourRule(Rule):
     def for_part(self, share: float) -> NeighbourRule:
         """As many of a sample as of all rows, whose weights are larger there."""
         gamma = self.gamma if isinstance(self.gamma, str) else share * self.gamma
-        return replace(self, q=share * self.q, gamma=gamma)
+        return replace(self, q=share * self.count, gamma=gamma)
 
     def freeze(self, view: RowDistances) -> NeighbourRule:
         """Set gamma by the first look, if it is to be frozen."""
@@ -129,7 +180,7 @@ class NeighbourRule(Rule):
             nearest = (view.e if counts is None else view.e[counts > 0]).min()
             with np.errstate(over="ignore"):
                 return gamma, project_on_simplex((nearest - view.e) / gamma / 2, counts)
-        share, edge = smallest(view.e, self.q, view.counts)
+        share, edge = smallest(view.e, self.count, view.counts)
         missing = np.maximum(edge - view.e, 0.0)
         # The gamma that leaves q rows: half the sum of what they lack to the edge.
         gamma = 0.5 * view.total(share * missing)
@@ -171,38 +222,35 @@ Ratio = Literal["tan", "sin2"]
 
 
 @dataclass(eq=False)
-class RatioRule(GuardedRule):
-    """RPCA-RP: the q rows with the smallest e/d, which also give the centre.
+class RatioRule(SelectingRule, GuardedRule):
+    """RPCA-RP: the q rows with the smallest e/d, which also give the center.
 
     "tan" : w = d / (sqrt(e) v^1.5), gradient of sqrt(e/v)
-    "sin2" : w = 1/d, gradient of e/d; with a fixed centre the sum falls
+    "sin2" : w = 1/d, gradient of e/d; with a fixed center the sum falls
     """
 
-    q: float
     ratio: Ratio = "tan"
     centre_fixed: bool = False
     row_local = False
-    smooth = False
-    aim = -1
 
     @property
     def proven(self) -> bool:  # type: ignore[override]
-        """For "sin2" about a fixed centre only."""
+        """For "sin2" about a fixed center only."""
         return self.ratio == "sin2" and self.centre_fixed
 
-    def for_part(self, share: float) -> RatioRule:
-        """As many of a sample as of all rows."""
-        return replace(self, q=share * self.q)
+    def about_fixed_center(self) -> RatioRule:
+        """Return the rule for a center that is not learned."""
+        return replace(self, centre_fixed=True)
 
     def score(self, view: RowDistances) -> NDArray[np.float64]:
-        """Return e/d, infinite on the centre, where it means nothing."""
-        there = self.off_centre(view) & (view.d > 0)
+        """Return e/d, infinite on the center, where it means nothing."""
+        there = self.off_center(view) & (view.d > 0)
         return np.where(there, view.e / np.where(there, view.d, 1.0), np.inf)
 
     def weigh(self, view: RowDistances) -> RowWeights:
         """Log-weights of the rows that are kept; they are the core."""
         score = self.score(view)
-        share = smallest(score, self.q, view.counts).share
+        share = smallest(score, self.count, view.counts).share
         # All copies of the last row are in the core.
         core = score <= score[share > 0].max() * (1 + TIE)
         v, e = self.guarded(view.v), self.guarded(view.e)
@@ -216,5 +264,5 @@ class RatioRule(GuardedRule):
         """Sum of the q smallest e/d, or of their sqrt(e/v)."""
         v, e = self.guarded(view.v), self.guarded(view.e)
         x = np.sqrt(e / v) if self.ratio == "tan" else e / (v + e)
-        share = smallest(self.score(view), self.q, view.counts).share
+        share = smallest(self.score(view), self.count, view.counts).share
         return view.total(share * x)

@@ -103,7 +103,7 @@ class PowerPull(Kernel):
 
 @dataclass(frozen=True)
 class SignStepResult(StepResult):
-    """A turn, and the pull at its `next` where that was already needed."""
+    """A step, and the pull at its `next` where that was already needed."""
 
     state: Subspace
     ahead: Pull | None
@@ -199,7 +199,7 @@ class SignSearch:
     ----------
     ground : Problem
     moments : Moments
-        Of all rows, about the centre.
+        Of all rows, about the center.
     p : float
     init : {"largest", "pca", "random"}
         Start at the longest row, at the leading eigenvectors, or at random combinations
@@ -228,13 +228,13 @@ class SignSearch:
         found = []
         for _ in range(k):
             found.append(self._best(1, held))
-            held = np.vstack([held, found[-1].turn.next.basis])
+            held = np.vstack([held, found[-1].last.next.basis])
         history = reduce(lambda one, two: two.after(one), found).history.copy()
         of = [np.full(one.n_iter, j, dtype=float) for j, one in enumerate(found)]
         history["component"] = np.concatenate(of)
-        last, worst = found[-1].turn, max(one.turn.change for one in found)
-        turn = replace(last, next=replace(last.next, basis=held), change=worst)
-        return IterationResult(turn, history, all(one.converged for one in found))
+        last, worst = found[-1].last, max(one.last.change for one in found)
+        last = replace(last, next=replace(last.next, basis=held), change=worst)
+        return IterationResult(last, history, all(one.converged for one in found))
 
     def _best(self, k: int, held: NDArray[Any]) -> IterationResult[SignStepResult]:
         least = np.finfo(float).tiny
@@ -246,8 +246,8 @@ class SignSearch:
         others = [self._random(k, held, rng) for _ in range(self.n_init - 1)]
         if others and problem.sample.large:
             # A sample tells which is best; only that one goes on with all rows.
-            part = replace(step, rows=ArrayRows(problem.sample.S), counts=None)
-            others = [self._climb(part, others).turn.next]
+            part = replace(step, rows=ArrayRows(problem.sample.X), counts=None)
+            others = [self._climb(part, others).last.next]
         return self._climb(step, [*starts, *others])
 
     def _climb(
@@ -255,8 +255,14 @@ class SignSearch:
     ) -> IterationResult[SignStepResult]:
         # Signs settle by themselves, and below 1 there is little to extrapolate.
         def climb(start: Subspace) -> IterationResult[SignStepResult]:
-            leap = Squarem() if self.p > 1 else None
-            return iterate(step, start, max_iter=self.max_iter, tol=self.tol, leap=leap)
+            accelerator = Squarem() if self.p > 1 else None
+            return iterate(
+                step,
+                start,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                accelerator=accelerator,
+            )
 
         return best_of(map(climb, starts), sense=1)
 
@@ -277,7 +283,7 @@ class SignSearch:
         return problem.rows.take(np.array([e.argmax()])) - mean
 
     def _random(self, k: int, held: NDArray[Any], rng: np.random.Generator) -> Subspace:
-        S = self.problem.sample.S
+        S = self.problem.sample.X
         return self._axes(
             rng.standard_normal((k, len(S))) @ (S - self.moments.mean()), held
         )

@@ -6,28 +6,48 @@ variance. Finding the best is combinatorial; from a good start the iteration cli
 
 from __future__ import annotations
 
+import numbers
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._engine.iterate import StepResult, iterate
 from trueaxis._engine.moments import Moments
-from trueaxis._engine.reweighted import Solver
+from trueaxis._engine.reweighted import EXACT, Solver
+from trueaxis._engine.rules.base import Size
 from trueaxis._engine.subspace import Subspace, along, solve, top_eigen
 
 MOST_ROUNDS = 100
 MOST_EXCHANGES = 2000
 
 
+@dataclass(frozen=True)
 class SparseSolver(Solver):
-    """Leading axes on the q best columns, the same for all axes."""
+    """Leading axes on the q best columns, the same for all axes.
 
-    smooth = False
+    Attributes
+    ----------
+    q : int or float
+        Number of columns, or their share.
+    """
 
-    def __init__(self, q: int) -> None:
-        self.q = q
+    q: int | float
+    smooth: ClassVar[bool] = False
+
+    def for_size(self, size: Size) -> Solver:
+        """Return the solver for a number of columns; raise if that is impossible."""
+        D, k, columns = size.n_columns, size.k, self.q
+        if not isinstance(columns, numbers.Integral):
+            columns = max(k, round(float(columns) * D))
+        if not k <= columns <= D:
+            raise ValueError(
+                f"q={self.q} columns for {k} components, but X has {D} columns: choose "
+                f"q from {k} to {D}, or a share."
+            )
+        return EXACT if columns == D else SparseSolver(int(columns))
 
     def start(self, moments: Moments, k: int) -> Subspace:
         """Begin with sparse axes, too."""
@@ -38,7 +58,7 @@ class SparseSolver(Solver):
     ) -> Subspace:
         """Never less variance than `state` has, if that is sparse itself."""
         k, B = len(state.basis), moments.full_scatter()
-        return along(sparse_axes(B, k, self.q, state.basis)[0], moments)
+        return along(sparse_axes(B, k, int(self.q), state.basis)[0], moments)
 
 
 def sparse_axes(
@@ -58,13 +78,13 @@ def sparse_axes(
             starts.append(used.astype(float))
     climb = partial(_explain, B, k, q)
     ends = [
-        iterate(climb, largest(start, q), max_iter=MOST_ROUNDS, tol=0.5 / q).turn.next
+        iterate(climb, largest(start, q), max_iter=MOST_ROUNDS, tol=0.5 / q).last.next
         for start in starts
     ]
     best = max(ends, key=lambda columns: _on(B, k, columns)[1].sum())
     if q * (len(B) - q) <= MOST_EXCHANGES:
         swap = partial(_exchange, B, k)
-        best = iterate(swap, best, max_iter=MOST_ROUNDS, tol=0.5 / q).turn.next
+        best = iterate(swap, best, max_iter=MOST_ROUNDS, tol=0.5 / q).last.next
     return _on(B, k, best)
 
 

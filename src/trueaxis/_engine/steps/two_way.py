@@ -160,7 +160,7 @@ def two_way(
     step = TwoWayStep(rows, start.mean, rule, counts, floor * together / D)
     state = Scaled(replace(start, mean=np.zeros(D)), np.ones(D))
     result = iterate(step, state, max_iter=max_iter, tol=tol)
-    end, last = result.turn.next, result.turn
+    end, last = result.last.next, result.last
     mean = start.mean + end.inner.mean / np.sqrt(end.weights)
     weighing = last.scaled.bounded_weighting()
     moments = weighted_moments(rows, mean, weighing, counts).span().about(mean)

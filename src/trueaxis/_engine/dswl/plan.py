@@ -1,0 +1,124 @@
+"""Decide how a DSWL fit proceeds: the one place where its modes are chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis._engine.dswl.temperatures import Temperatures
+
+if TYPE_CHECKING:
+    from trueaxis._engine.dswl.recipe import DSWLRecipe
+    from trueaxis._engine.problem import Problem
+
+# The iteration on a sample need not be more exact than the sample itself.
+SAMPLE_TOL = 1e-4
+MANY_DIMENSIONS = 100  # from which on eigenvectors take most of the time
+MIN_ROOM = 8  # components; with fewer of them, rows cannot be judged for more
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one DSWL fit does.
+
+    Attributes
+    ----------
+    k : int
+        Number of components of the answer.
+    fit_k : int
+        Number of components with which rows are weighted and judged: fewer than k where
+        k components would leave too few rows to tell outliers from the span.
+    n_sample : int
+        Number of rows in the sample.
+    published : bool
+        Run Algorithm 1 of the paper to the letter, on all rows; nothing else.
+    start : {"robust", "uniform"}
+    trust : float
+    temperatures : Temperatures or None
+        None to calibrate them by `trust`.
+    separable : ndarray of bool
+        Coordinates in which groups that stand apart are searched for.
+    max_iter : int
+    tol, tol_without_group : float
+        Tolerances on the sample: as a rule, and after a group that bent an axis was set
+        aside, which may leave a flat objective.
+    iterate_on_all_rows : bool
+        Repeat Algorithm 1 on all rows, because nothing follows that would correct the
+        sample's answer.
+    tol_on_all_rows : float
+    reweight : bool
+        Finish with the rows within cut-offs.
+    large : bool
+        More rows than the sample has: pass over them without keeping per-row arrays.
+    mark_groups : bool
+        Mark the rows of groups beforehand, instead of in each pass.
+    """
+
+    k: int
+    fit_k: int
+    n_sample: int
+    published: bool
+    start: Literal["robust", "uniform"]
+    trust: float
+    temperatures: Temperatures | None
+    separable: NDArray[np.bool_]
+    max_iter: int
+    tol: float
+    tol_without_group: float
+    iterate_on_all_rows: bool
+    tol_on_all_rows: float
+    reweight: bool
+    large: bool
+    mark_groups: bool
+
+
+def make_plan(recipe: DSWLRecipe, problem: Problem, k: int) -> Plan:
+    """Choose the modes of a fit with k components."""
+    sample, reweight = problem.sample, recipe.reweight
+    temperatures = recipe.temperatures(problem)
+    published = recipe.init == "uniform" and temperatures is not None
+    calibrated = recipe.init == "auto" and temperatures is None
+    room = max_components_with_outliers(len(sample.X), recipe.trust)
+    crowded = calibrated and reweight and not sample.large and k > room >= MIN_ROOM
+    tol = problem.reachable(recipe.tol)
+    enough, tol_without_group = [tol], 0.0
+    if sample.large:
+        enough.append(SAMPLE_TOL)
+    if reweight and sample.X.shape[1] >= MANY_DIMENSIONS:
+        enough.append(tol**0.5)
+        tol_without_group = tol ** (1 / 3)
+    return Plan(
+        k=k,
+        fit_k=room if crowded else k,
+        n_sample=len(sample.X),
+        published=published,
+        start="uniform" if recipe.init == "uniform" else "robust",
+        trust=recipe.trust,
+        temperatures=temperatures,
+        separable=problem.separable,
+        max_iter=recipe.max_iter,
+        tol=max(enough),
+        tol_without_group=max(*enough, tol_without_group),
+        iterate_on_all_rows=not (reweight or sample.exact or published),
+        tol_on_all_rows=tol,
+        reweight=reweight,
+        large=sample.large,
+        mark_groups=not (reweight and sample.large),
+    )
+
+
+def max_components_with_outliers(n: int, trust: float) -> int:
+    """Return the most components with which outliers among n rows can be told.
+
+    There should be twice as many trusted rows as components: with more components,
+    outliers become part of the span and look regular.
+    """
+    return int(trust * n / 2) - 1
+
+
+def min_rows(n: int, k: int) -> int:
+    """Return the number of rows, out of n, that a subspace must be based on."""
+    return max(k + 2, n // 2)

@@ -1,0 +1,149 @@
+"""The road of every fit: search with a recipe, judge the rows, choose the dimension.
+
+A recipe is a value that an estimator builds from its parameters. It says how to search
+for the subspace of a `Problem`; everything else is the same for all methods.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from trueaxis._engine.iterate import IterationResult
+from trueaxis._engine.outliers.judge import Judge, Verdicts
+from trueaxis._engine.problem import Problem
+from trueaxis._engine.subspace import Subspace
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The outcome of a search.
+
+    Attributes
+    ----------
+    subspace : Subspace
+        In the coordinates of the problem.
+    iterations : IterationResult
+    tol : float
+        Tolerance of the iterations.
+    weights : array or None
+        Weights of all copies of every row, summing to 1; None where the method has
+        none.
+    n_behind_variances : float or None
+        Number of rows behind the variances; None for all.
+    attributes : mapping
+        Further fitted attributes of the estimator.
+    warnings : sequence of str
+        What to warn of once the fit is stored.
+    """
+
+    subspace: Subspace
+    iterations: IterationResult[Any]
+    tol: float = 0.0
+    weights: Any = None
+    n_behind_variances: float | None = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+
+
+class Recipe:
+    """How a method fits: a value, built from the parameters of an estimator.
+
+    Attributes
+    ----------
+    rotatable : bool
+        Whether the answer is the same in any orthonormal coordinates.
+    ignores_far_rows : bool
+        Whether rows of any size can be handed to `search`; otherwise rows whose squares
+        overflow are refused first, and rows that do not count are masked.
+    """
+
+    rotatable: bool = True
+    ignores_far_rows: bool = False
+
+    def search(self, problem: Problem, k: int) -> SearchResult:
+        """Start, and iterate to a subspace with k components."""
+        raise TypeError(f"{type(self).__name__} does not define a search.")
+
+    def judge(self, problem: Problem, found: SearchResult) -> Verdicts:
+        """Judge all rows by the subspace that was found."""
+        sample = problem.sample
+        judge = Judge(problem.hull, problem.counts, sample.index, sample.original)
+        n = found.n_behind_variances or problem.n_copies
+        return judge.judge(unbiased(found.subspace, n))
+
+    def next_dimension(
+        self, problem: Problem, fit: FitResult, wanted: float | str
+    ) -> int | None:
+        """Return the number of components that a fit suggests; None for its own."""
+        return None
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """A search and the verdicts that follow from it."""
+
+    found: SearchResult
+    verdicts: Verdicts
+
+    @property
+    def k(self) -> int:
+        """Number of components."""
+        return len(self.verdicts.subspace.basis)
+
+    def explained_share(self) -> float:
+        """Return the share of the variance that the components explain."""
+        subspace = self.verdicts.subspace
+        total = max(subspace.total, np.finfo(float).tiny)
+        return float(subspace.variances.sum() / total)
+
+
+def fit_with(
+    recipe: Recipe, problem: Problem, n_components: int | float | str | None
+) -> FitResult:
+    """Search and judge, with the number of components asked for.
+
+    A share or "auto" starts from the variances of the deepest half of the rows, and
+    goes on while a fit suggests a number that was not tried yet.
+    """
+    k = problem.n_components(n_components)
+    if n_components is None or isinstance(n_components, numbers.Integral):
+        return _attempt(recipe, problem, k)
+    fits: dict[int, FitResult] = {}
+    while k not in fits:
+        fits[k] = _attempt(recipe, problem, k)
+        suggested = recipe.next_dimension(problem, fits[k], n_components)
+        k = k if suggested is None else min(suggested, problem.max_components)
+    if n_components == "auto":
+        # From k on they lead back to k: a fixed point, or a cycle of a few.
+        order = list(fits)
+        return fits[max(order[order.index(k) :])]
+    least = float(n_components)
+    reached = [k for k, fit in fits.items() if fit.explained_share() >= least]
+    return fits[min(reached, default=max(fits))]
+
+
+def _attempt(recipe: Recipe, problem: Problem, k: int) -> FitResult:
+    found = recipe.search(problem, k)
+    return FitResult(found, recipe.judge(problem, found))
+
+
+def unbiased(subspace: Subspace, n: float) -> Subspace:
+    """Return the subspace with variances over n - 1 rows instead of n."""
+    factor = n / max(n - 1.0, 1.0)
+    variances, total = factor * subspace.variances, factor * subspace.total
+    return replace(subspace, variances=variances, total=total)
+
+
+def warn_of_few_rows(n: float, k: int, problem: Problem, advice: str) -> list[str]:
+    """Return a warning if n rows are too few to carry k components."""
+    if n >= min(k + 1, problem.n_rows - 1):
+        return []
+    return [
+        f"only {n:.3g} of {problem.n_rows} rows carry weight, too few for {k} "
+        f"components: {advice}"
+    ]

@@ -1,0 +1,106 @@
+"""Parameters of methods: dataclass fields that know which values they take.
+
+A method declares ``tol: float = number(1e-6, 0)``; `Method.fit` checks all parameters
+before it does anything else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from trueaxis._validation import (
+    validate_choice,
+    validate_flag,
+    validate_number,
+    validate_part,
+    warn,
+)
+
+DEPRECATED = "deprecated"  # the value of an old spelling that nobody used
+
+Check = Callable[[str, Any], None]
+
+
+def checked(default: Any, check: Check) -> Any:
+    """Declare a parameter with a check of its own: (name, value) -> None, or raise."""
+    return dataclasses.field(default=default, metadata={"check": check})
+
+
+def number(
+    default: Any,
+    low: float,
+    high: float = np.inf,
+    *,
+    whole: bool = False,
+    low_too: bool = False,
+    auto: bool = False,
+) -> Any:
+    """Declare a number in (low, high]; see `validate_number`."""
+
+    def check(name: str, value: Any) -> None:
+        validate_number(name, value, low, high, whole=whole, low_too=low_too, auto=auto)
+
+    return checked(default, check)
+
+
+def choice(default: str, *others: str) -> Any:
+    """Declare one of a few words, the default first."""
+
+    def check(name: str, value: Any) -> None:
+        validate_choice(name, value, (default, *others))
+
+    return checked(default, check)
+
+
+def flag(default: bool) -> Any:
+    """Declare True or False."""
+    return checked(default, validate_flag)
+
+
+def part(default: int | float | None, *, optional: bool = False) -> Any:
+    """Declare a number of rows or columns, or their share; or None, if optional."""
+
+    def check(name: str, value: Any) -> None:
+        if not (optional and value is None):
+            validate_part(name, value)
+
+    return checked(default, check)
+
+
+def deprecated_centre(*choices: str) -> Any:
+    """Declare the old spelling of `center`."""
+
+    def check(name: str, value: Any) -> None:
+        if value != DEPRECATED:
+            validate_choice(name, value, choices)
+
+    return checked(DEPRECATED, check)
+
+
+def number_or_none(value: Any) -> float | None:
+    """Return a checked number, or None for "auto"."""
+    return None if isinstance(value, str) else float(value)
+
+
+def check_parameters(estimator: Any) -> None:
+    """Check all parameters of a dataclass, in the order of their declaration."""
+    for parameter in dataclasses.fields(estimator):
+        check = parameter.metadata.get("check")
+        if check is not None:
+            check(parameter.name, getattr(estimator, parameter.name))
+
+
+def renamed_center(estimator: Any) -> Any:
+    """Return the `center` of an estimator, also if spelled `centre`."""
+    if estimator.centre == DEPRECATED:
+        return estimator.center
+    warn(
+        f"{type(estimator).__name__}(centre=...) is deprecated and will be removed in "
+        "version 1.0: use center=... instead.",
+        FutureWarning,
+    )
+    return estimator.centre
