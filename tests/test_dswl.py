@@ -461,7 +461,7 @@ def with_cell(value):
                 {"a": [1.0, 2, 3], "t": pd.date_range("2026-01-01", periods=3)}
             ),
             TypeError,
-            "not numbers, such as dates.*Drop",
+            "not numeric, such as dates.*Drop",
         ),
     ],
 )
@@ -515,7 +515,7 @@ def test_bad_parameters_are_refused_with_reason_and_remedy(options, error, messa
         (np.ones(29), r"shape \(29,\), but X has 30 rows"),
         (-np.ones(30), "-1.0 in row 0"),
         (np.r_[np.ones(29), np.nan], "nan in row 29"),
-        ("balanced", "not numbers"),
+        ("balanced", "not numeric"),
         (np.r_[1, np.zeros(29)], "Only 1 of 30 rows have a sample_weight above zero"),
     ],
 )

@@ -68,7 +68,7 @@ def test_take_of_any_source_equals_indexing():
 
 
 def test_a_source_without_blocks_says_so():
-    with pytest.raises(TypeError, match="does not say how to read"):
+    with pytest.raises(TypeError, match="does not implement `blocks`"):
         Rows().blocks()
 
 

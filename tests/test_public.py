@@ -80,6 +80,7 @@ SHOWN = [
     ("trueaxis.experiments.contenders", "temperatures"),
     ("trueaxis.headings", "first_line_is_header"),
     ("trueaxis.memory", "shown_size"),
+    ("trueaxis.progress", "heard_by"),
     ("trueaxis.progress", "passing"),
     ("trueaxis.rows", "ArrayRows"),
     ("trueaxis.tables", "read_table"),

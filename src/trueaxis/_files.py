@@ -29,17 +29,17 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
         if target.exists():
             shutil.copymode(target, temporary)
         os.replace(temporary, target)
-    except BaseException:  # an interrupt, too, leaves nothing behind
+    except BaseException:  # also an interrupt leaves nothing behind
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
 
 
 def _sync_folder(folder: Path) -> None:
-    # The new name reaches the disk with its folder, where folders can be opened.
+    # The new name reaches the disk with its folder, which only POSIX can open.
     if os.name != "posix":
         return
-    with suppress(OSError):  # some network disks cannot; the file itself is whole
+    with suppress(OSError):  # some network disks cannot; the file is complete anyway
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)
@@ -48,9 +48,9 @@ def _sync_folder(folder: Path) -> None:
 
 
 def check_target(target: Path, path: str | Path) -> None:
-    """Refuse a target that is not a regular file or whose folder does not exist."""
+    """Raise if a target is not a regular file or its folder does not exist."""
     if target.exists() and not target.is_file():
-        raise ValueError(f"{path} is a folder or a device: give the name of a file.")
+        raise ValueError(f"{path} is a folder or a device: pass the name of a file.")
     if not target.parent.is_dir():
-        what = "No such folder to write in: create it first"
-        raise FileNotFoundError(errno.ENOENT, what, str(target.parent))
+        reason = "No such folder to write in: create it first"
+        raise FileNotFoundError(errno.ENOENT, reason, str(target.parent))

@@ -40,10 +40,10 @@ MOVED = {
 
 
 class MovedModule(ModuleType):
-    """A module that is found at its old path and forwards to the new one."""
+    """Module at an old path that forwards to the new one."""
 
     def __getattr__(self, name: str) -> Any:
-        # The import system asks for these itself; nobody named the module yet.
+        # The import system looks these up itself, which is no use of the old path.
         if name.startswith("__"):
             raise AttributeError(name)
         import warnings
@@ -61,7 +61,7 @@ class MovedModule(ModuleType):
 
 
 class MovedModuleFinder:
-    """Find modules at their old paths, after all other finders have given up."""
+    """Finder of modules at their old paths, after all other finders."""
 
     def find_spec(
         self,
@@ -83,7 +83,7 @@ class MovedModuleFinder:
         return MovedModule(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Do nothing: attributes are looked up when they are asked for."""
+        """Do nothing: attributes are looked up on access."""
 
 
 def redirect_moved_modules() -> None:

@@ -1,6 +1,6 @@
-"""CHECK: what the user gave becomes `Rows`, counts and numbers, or a clear error.
+"""Validation of user input: data, sample weights and parameters.
 
-Everything behind this module may rely on finite floats and sensible parameters.
+The code that follows may rely on finite floats and valid parameters.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from trueaxis._rows.dask.rows import DaskRows
 from trueaxis._rows.open_rows import ENDINGS, open_rows
 
 DTYPES = (np.float64, np.float32)
-MOST_COPIES = 1e12  # larger whole numbers are no counts of rows
+MOST_COPIES = 1e12  # larger integer weights are not counts of rows
 
 
 def validate_rows(estimator: Any, X: Any, *, reset: bool = True) -> Rows:
-    """Check X against what the estimator can take; return it as `Rows`.
+    """Validate X for an estimator and return it as `Rows`.
 
     Raises
     ------
     TypeError, ValueError
-        With fact, cause and remedy, where X is not a dense, finite, numeric table.
+        If X is not a dense, finite, numeric table.
     """
     if _is_source(X):
         return _validate_source(estimator, open_rows(X), reset)
     _refuse_text(X)
     if np.ma.is_masked(X):
         raise ValueError(
-            f"X is a masked array with {np.ma.count_masked(X)} masked cells, whose "
-            "values are unknown: drop or impute the rows."
+            f"X is a masked array with {np.ma.getmaskarray(X).sum()} masked cells, "
+            "whose values are unknown: drop or impute the rows."
         )
     try:
         X = validate_data(
@@ -60,8 +60,8 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool = True) -> Rows:
         ) from None
     except np.exceptions.DTypePromotionError as error:
         raise TypeError(
-            f"X has columns that are not numbers, such as dates ({error}). Drop them "
-            "or turn them into numbers."
+            f"X has columns that are not numeric, such as dates ({error}). Drop them "
+            "or convert them to numbers."
         ) from None
     rows = ArrayRows(X)
     refuse_nonfinite(rows, getattr(estimator, "feature_names_in_", None))
@@ -69,39 +69,39 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool = True) -> Rows:
 
 
 def _is_source(X: Any) -> bool:
-    if isinstance(X, np.memmap):  # others than tables are for scikit-learn to refuse
-        if X.mode is None:  # a copy, which lies in memory
+    if isinstance(X, np.memmap):  # scikit-learn rejects all but numeric tables
+        if X.mode is None:  # a copy in memory
             return False
         return X.ndim == 2 and X.dtype.kind in "biuf" and X.size > 0
-    if isinstance(X, (list, tuple)):  # of files, not of cells
+    if isinstance(X, (list, tuple)):  # of files rather than of cells
         return len(X) > 0 and all(_names_a_file(item) for item in X)
     return isinstance(X, (Rows, str, os.PathLike)) or is_dask(X)
 
 
 def _names_a_file(item: Any) -> bool:
-    known = isinstance(item, (str, os.PathLike))
-    return known and str(item).lower().endswith(ENDINGS)
+    is_path = isinstance(item, (str, os.PathLike))
+    return is_path and str(item).lower().endswith(ENDINGS)
 
 
 def _validate_source(estimator: Any, rows: Rows, reset: bool) -> Rows:
-    """Check what is known of a source before its rows are read."""
+    """Check the metadata of a source; its values are checked when they are read."""
     check_columns(estimator, rows, reset)
-    least = 2 if reset else 1
-    if rows.shape[0] < least:
+    minimum = 2 if reset else 1
+    if rows.shape[0] < minimum:
         raise ValueError(
             f"Found array with {rows.shape[0]} sample(s) (shape={rows.shape}) while a "
-            f"minimum of {least} is required by {type(estimator).__name__}."
+            f"minimum of {minimum} is required by {type(estimator).__name__}."
         )
     names = getattr(estimator, "feature_names_in_", None)
-    if isinstance(rows, DaskRows):  # checked where they are
+    if isinstance(rows, DaskRows):  # which checks its values on the workers
         rows.check_anew(names)
         return rows
     return CheckedRows(rows, names)
 
 
 def fitted_rows(model: Any, X: Any) -> Rows:
-    """Check that a model is fitted, and X against what it was fitted on."""
-    # A fit that failed half-way has seen X, but has no components.
+    """Check that a model is fitted; validate X against the data of the fit."""
+    # After a fit that failed half-way, n_features_in_ is set, but not components_.
     check_is_fitted(model, "components_")
     return validate_rows(model, X, reset=False)
 
@@ -112,7 +112,7 @@ def _refuse_text(X: Any) -> None:
         cells = np.asarray(X) if names or isinstance(X, (list, tuple)) else X
     except ValueError:
         raise ValueError(
-            f"X is a {type(X).__name__} whose rows differ in length: give every row "
+            f"X is a {type(X).__name__} whose rows differ in length: every row needs "
             "the same number of cells."
         ) from None
     if getattr(cells, "ndim", 0) != 2 or cells.dtype.kind not in "OUS":
@@ -123,7 +123,7 @@ def _refuse_text(X: Any) -> None:
                 name = repr(names[column]) if names else column
                 raise ValueError(
                     f"X has text in column {name}: {str(cell)!r} in row {row}. Only "
-                    "numbers can be analysed: drop the column or encode it."
+                    "numbers can be analyzed: drop the column or encode it."
                 )
 
 
@@ -136,10 +136,10 @@ def _is_number(cell: str | bytes) -> bool:
 
 
 def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
-    """How often each row counts, or None where each counts once.
+    """Convert sample weights to counts; None if every row counts once.
 
-    Whole numbers are repetitions; of other weights only the ratios matter, and they are
-    scaled to mean 1 over the rows that count at all.
+    Integer weights are repetitions. Of other weights only the ratios matter: they are
+    scaled to mean 1 over the rows with a positive weight.
     """
     if sample_weight is None:
         return None
@@ -147,7 +147,7 @@ def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
         w = np.asarray(sample_weight, dtype=float)
     except (TypeError, ValueError):
         raise TypeError(
-            f"sample_weight={sample_weight!r} is not numbers: pass one weight per row."
+            f"sample_weight={sample_weight!r} is not numeric: pass one weight per row."
         ) from None
     if w.ndim == 0:
         w = np.full(n, float(w))
@@ -159,8 +159,8 @@ def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
     if not np.isfinite(w).all() or (w < 0).any():
         row = int(np.argmin(np.isfinite(w) & (w >= 0)))
         raise ValueError(
-            f"sample_weight is {w[row]} in row {row}: weights must be finite and not "
-            "negative."
+            f"sample_weight is {w[row]} in row {row}: weights must be finite and "
+            "non-negative."
         )
     if (w > 0).sum() < 2:
         raise ValueError(
@@ -169,15 +169,15 @@ def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
         )
     if (w == 1).all():
         return None
-    counts = (w == np.round(w)).all() and w.max() < MOST_COPIES
-    if counts:
+    if (w == np.round(w)).all() and w.max() < MOST_COPIES:
         return w
-    w = w / w.max()  # their sum may overflow
-    return w / w[w > 0].mean()
+    w = w / w.max()  # the sum of the weights may overflow
+    scaled: NDArray[np.float64] = w / w[w > 0].mean()
+    return scaled
 
 
 def validate_n_components(n_components: Any, n: int, D: int) -> None:
-    """Refuse a number of components that cannot be had."""
+    """Raise if the number of components is not valid for n rows and D columns."""
     most = min(n, D)
     if n_components is None:
         return
@@ -185,18 +185,18 @@ def validate_n_components(n_components: Any, n: int, D: int) -> None:
         return
     if isinstance(n_components, bool) or not isinstance(n_components, numbers.Real):
         raise TypeError(
-            f"n_components={n_components!r} is a {type(n_components).__name__}: pass a "
-            'whole number, a share between 0 and 1, "auto" or None.'
+            f"n_components={n_components!r} is a {type(n_components).__name__}: pass "
+            'an integer, a float between 0 and 1, "auto" or None.'
         )
     if isinstance(n_components, numbers.Integral):
         if not 1 <= int(n_components) <= most:
             raise ValueError(
-                f"n_components={n_components}, but X has {n} rows and {D} columns: ask "
-                f"for 1 to {most}."
+                f"n_components={n_components}, but X has {n} rows and {D} columns: "
+                f"pass 1 to {most}."
             )
     elif not 0 < float(n_components) < 1:
         raise ValueError(
-            f"n_components={n_components} is neither a whole number nor a share of the "
+            f"n_components={n_components} is neither an integer nor a share of the "
             "variance: pass an integer, or a float between 0 and 1 (both excluded)."
         )
 
@@ -211,40 +211,43 @@ def validate_number(
     low_too: bool = False,
     auto: bool = False,
 ) -> None:
-    """Refuse what is not a number in (low, high], or [low, high] if whole or low_too.
+    """Raise if a parameter is not a number in the interval (low, high].
 
-    With `auto` the word "auto" passes.
+    The interval includes `low` with `whole` or `low_too`. `whole` requires an integer,
+    and `auto` also allows the string "auto".
     """
     if auto and isinstance(value, str) and value == "auto":
         return
     kind = numbers.Integral if whole else numbers.Real
-    wanted = f"a number in {'[' if low_too else '('}{low:g}, {high:g}]"
+    expected = f"a number in {'[' if low_too else '('}{low:g}, {high:g}]"
     if whole:
-        wanted = f"a whole number of at least {low:g}"
+        expected = f"an integer of at least {low:g}"
     if auto:
-        wanted += ' or "auto"'
+        expected += ' or "auto"'
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
-        raise TypeError(f"{name}={value!r} is a {type(value).__name__}: pass {wanted}.")
+        raise TypeError(
+            f"{name}={value!r} is a {type(value).__name__}: pass {expected}."
+        )
     number = float(value)
-    at_least = low <= number if whole or low_too else low < number
-    if not (at_least and number <= high):
-        raise ValueError(f"{name}={value} is out of range: it must be {wanted}.")
+    above = low <= number if whole or low_too else low < number
+    if not (above and number <= high):
+        raise ValueError(f"{name}={value} is out of range: it must be {expected}.")
 
 
 def number_or_none(name: str, value: Any, low: float, high: float) -> float | None:
-    """The number, or None for "auto"; refuses anything else."""
+    """Return the number, or None for "auto"; raise for anything else."""
     validate_number(name, value, low, high, auto=True)
     return None if isinstance(value, str) else float(value)
 
 
 def validate_flag(name: str, value: Any) -> None:
-    """Refuse what is neither True nor False."""
+    """Raise if a parameter is neither True nor False."""
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name}={value!r} is neither True nor False.")
 
 
 def validate_tau(tau: Any) -> tuple[float, float, float] | None:
-    """The three temperatures as floats, or None for "auto"."""
+    """Return the three temperatures as floats, or None for "auto"."""
     if isinstance(tau, str) and tau == "auto":
         return None
     try:
@@ -258,25 +261,25 @@ def validate_tau(tau: Any) -> tuple[float, float, float] | None:
         if not t > 0:
             raise ValueError(
                 f"{name}={t} in tau={tau!r}: temperatures divide squared distances and "
-                'must be positive. Use tau="auto" to have them calibrated.'
+                'must be positive. Use tau="auto" to calibrate them.'
             )
     return a, b, c
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """A generator from what scikit-learn takes for a seed."""
+    """Return a generator for a `random_state` of scikit-learn."""
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
 
 
 def validate_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Refuse what is not one of a few words."""
+    """Raise if a parameter is not one of the allowed strings."""
     if not isinstance(value, str) or value not in choices:
-        known = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name}={value!r} is not known: choose one of {known}.")
+        allowed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name}={value!r} is not valid: choose one of {allowed}.")
 
 
 def validate_part(name: str, value: Any) -> None:
-    """Refuse what is neither a positive whole number nor a share in (0, 1]."""
+    """Raise if a parameter is neither a positive integer nor a share in (0, 1]."""
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         validate_number(name, value, 1, np.inf, whole=True)
     else:
@@ -284,7 +287,7 @@ def validate_part(name: str, value: Any) -> None:
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn where the user called us, however deep we are."""
+    """Warn with the location of the user's call, however deep inside the package."""
     package, level, frame = str(Path(__file__).parent), 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         level, frame = level + 1, frame.f_back

@@ -52,7 +52,7 @@ from trueaxis.datasets import planted, sensors
         ("score {model} {pump} -o s.xlsx", 1, "s.xlsx ends in .xlsx"),
         ("transform {model} {pump} -o s.npz", 1, "choose one of these endings"),
         ("compare {pump} -o c.json", 1, "c.json ends in .json"),
-        ("fit {empty}", 1, "(0 bytes) is no .npy file"),
+        ("fit {empty}", 1, "(0 bytes) is not a .npy file"),
         ("fit {broken}", 1, "is damaged, or was not written by numpy.save"),
         ("fit nowhere.npy", 1, "nowhere.npy: No such file"),
         ("report {pump} --model {model} -k 5", 2, "--components is for a fit"),

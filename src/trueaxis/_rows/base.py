@@ -1,9 +1,9 @@
-"""READ: the data behind one interface, so that no method knows where its rows live.
+"""The interface between the engine and the data: `Rows`, and kernels that read them.
 
-`validation` turns what the user gave into a `Rows`; the engine hands it kernels. A new
-source of rows writes `shape`, `dtype` and `blocks`, and inherits the rest; one whose
-blocks live elsewhere (other processes) writes `scan` and `map` as well. `sources` has
-those that read files.
+`_validation` turns user input into a `Rows`, and the engine passes kernels to it, so no
+method knows where its rows are stored. A new source of rows implements `shape`, `dtype`
+and `blocks`, and inherits the rest; a source whose blocks live in other processes also
+implements `scan` and `map`. `open_rows` opens the sources that read files.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ MIN_BLOCK_ROWS = 256
 
 
 def rows_per_block(n_columns: int, dtype: np.dtype[Any]) -> int:
-    """Number of rows that a kernel works on at a time."""
+    """Return the number of rows that a kernel processes at a time."""
     row_bytes = max(1, n_columns * dtype.itemsize)
     return max(MIN_BLOCK_ROWS, BLOCK_BYTES // row_bytes)
 
 
 class Kernel:
-    """What a pass over the rows does: a state, and how it takes in one block.
+    """One pass over the rows: a state, and how each block updates it.
 
     Attributes
     ----------
     n_fields : int
-        How many numbers the record has of every row.
+        Number of values recorded for each row.
     field_type : type
-        Type of these numbers.
+        Type of these values.
     title : str
-        What the pass is for, in a progress bar.
+        Purpose of the pass, as shown by a progress bar.
     """
 
     n_fields: int = 0
@@ -49,23 +49,23 @@ class Kernel:
 
     def start(self) -> Any:
         """Return an empty state."""
-        raise TypeError(f"{type(self).__name__} does not say how to start.")
+        raise TypeError(f"{type(self).__name__} does not implement `start`.")
 
     def absorb(
         self, state: Any, block: NDArray[Any], first: int
     ) -> NDArray[Any] | None:
         """Add a block to the state; return its per-row record (fields x rows)."""
-        raise TypeError(f"{type(self).__name__} does not say what to do with a block.")
+        raise TypeError(f"{type(self).__name__} does not implement `absorb`.")
 
     def merge(self, state: Any, other: Any) -> Any:
-        """Add the state of later rows to that of earlier ones."""
-        raise TypeError(f"{type(self).__name__} does not say how to add up.")
+        """Add the state of later rows to the state of earlier ones."""
+        raise TypeError(f"{type(self).__name__} does not implement `merge`.")
 
     def part(self, first: int, n: int) -> Kernel:
-        """The kernel for n rows from row `first` on, which become rows 0 to n - 1.
+        """Return the kernel for n rows starting at `first`, renumbered from 0.
 
-        Where blocks live elsewhere, it takes there no more than their own part of what
-        it knows about every row.
+        A kernel that holds per-row values keeps only those of the n rows, so that no
+        more than these travel to the process that has the rows.
         """
         return self
 
@@ -73,7 +73,8 @@ class Kernel:
 class Rows:
     """Rows that can be read block by block, any number of times.
 
-    `with rows:` holds what reading them needs (such as a temporary file) until the end.
+    `with rows:` keeps the resources that reading needs, such as a temporary file, until
+    the end of the statement.
 
     Attributes
     ----------
@@ -81,13 +82,14 @@ class Rows:
     dtype : dtype
         float64 or float32.
     names : sequence of str, or None
-        Of the columns, where known.
+        Column names, if known.
     largest : float or None
-        Largest size of a value, where known.
+        Largest absolute value, if known.
     in_memory : bool
-        Whether all rows lie in memory already.
+        Whether all rows are in memory already.
     limit : float or None
-        Largest size that a value may have, where rows are checked as they are read.
+        Largest absolute value that is allowed, for rows that are checked while they
+        are read.
     """
 
     shape: tuple[int, int]
@@ -96,14 +98,14 @@ class Rows:
     largest: float | None = None
     in_memory: bool = False
     limit: float | None = None
-    _holders: int = 0  # `with` statements that are not over
+    _holders: int = 0  # `with` statements that have been entered and not left
 
     def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield (number of the first row, block), in order.
+        """Yield (index of the first row, block), in order.
 
-        A block may be overwritten when the next one is asked for.
+        A block may be overwritten when the next one is requested.
         """
-        raise TypeError(f"{type(self).__name__} does not say how to read its blocks.")
+        raise TypeError(f"{type(self).__name__} does not implement `blocks`.")
 
     def scan(self, kernel: Kernel) -> tuple[NDArray[Any], Any]:
         """Read the data once; return the per-row records and the kernel's state."""
@@ -120,15 +122,15 @@ class Rows:
         return record, state
 
     def scan_in_place(self, kernel: Kernel) -> tuple[Any, Any]:
-        """The same, but the records stay where the rows are: for very many rows."""
+        """Scan, but leave the records where the rows are stored."""
         return self.scan(kernel)
 
     def each(self, kernel: Kernel) -> Any:
-        """The per-row records alone; made when they are asked for, if rows are lazy."""
+        """Return the per-row records alone; lazily, if the rows are lazy."""
         return self.scan(kernel)[0]
 
     def like_rows(self, vector: Any) -> Any:
-        """What there is one of for every row, kept in the way that the rows are."""
+        """Store a per-row vector the way the rows are stored."""
         return vector
 
     def map(
@@ -137,15 +139,15 @@ class Rows:
         width: int,
         dtype: DTypeLike | None = None,
     ) -> NDArray[Any]:
-        """Apply a function to every block; it turns each row into `width` numbers.
+        """Apply a function that turns each row of a block into `width` numbers.
 
-        They have the type of the rows, if no other is given.
+        The result has the dtype of the rows unless another one is given.
         """
         shape, kind = (self.shape[0], width), np.dtype(dtype or self.dtype)
         if not self.in_memory:
             size = shape[0] * width * kind.itemsize
-            what = f"The answer of {shape[0]:,} rows x {width} numbers"
-            refuse_large(size, what, "Ask for some of the rows at a time.", share=0.9)
+            what = f"The result of {shape[0]:,} rows x {width} numbers"
+            refuse_large(size, what, "Pass fewer rows at a time.", share=0.9)
         out = np.empty(shape, dtype=kind)
         with self._pass("transforming") as advance:
             for first, block in self._small_blocks():
@@ -159,19 +161,19 @@ class Rows:
             refuse_large(
                 self.shape[0] * self.shape[1] * self.dtype.itemsize,
                 f"Reading all {self.shape[0]:,} rows x {self.shape[1]} columns",
-                "What was asked for needs all of them at once: use a method that "
-                "weighs rows, such as DSWL, which reads them block by block, or fewer "
-                "rows.",
+                "This computation needs all rows at once: pass fewer rows, or use a "
+                "method that weights rows, such as DSWL, which reads them block by "
+                "block.",
                 share=SHARE_OF_ALL_ROWS,
             )
         return self.take(np.arange(self.shape[0]))
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
-        """Copy the rows with these numbers into memory, in the order of `index`."""
+        """Copy the rows with these indices into memory, in the order of `index`."""
         order = np.argsort(index, kind="stable")
         wanted = index[order]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
-        with self._pass(f"looking for {len(index):,} rows") as advance:
+        with self._pass(f"selecting {len(index):,} rows") as advance:
             for first, block in self.blocks():
                 low, high = np.searchsorted(wanted, [first, first + len(block)])
                 out[order[low:high]] = block[wanted[low:high] - first]
@@ -181,17 +183,20 @@ class Rows:
     def blocks_between(
         self, first: int, last: int
     ) -> Iterator[tuple[int, NDArray[Any]]]:
-        """The blocks of the rows from `first` on, up to but not including `last`."""
+        """Yield the blocks of rows `first` up to, but not including, `last`."""
         step = rows_per_block(self.shape[1], self.dtype)
         for begin in range(first, last, step):
             yield begin, self.take(np.arange(begin, min(begin + step, last)))
 
     def place(self, row: int, overall: int | None = None) -> str:
-        """Say where a row is, in words; `overall` is its number among all files."""
+        """Describe where a row is; `overall` is its index among the rows of all files.
+
+        The text is used in error messages.
+        """
         return f"row {row if overall is None else overall}"
 
     def close(self) -> None:
-        """Give up what reading needs, such as a temporary file."""
+        """Release the resources that reading needs, such as a temporary file."""
 
     def __enter__(self) -> Self:
         self._holders += 1
@@ -205,13 +210,13 @@ class Rows:
     def _pass(
         self, title: str, total: int | None = None
     ) -> AbstractContextManager[Advance]:
-        # What is in memory already takes no time worth telling of.
+        # Passes over rows in memory are too short to report.
         if self.in_memory:
             return SILENT
         return passing(title, self.shape[0] if total is None else total)
 
     def _small_blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        # A source may hand out chunks of any size; kernels want what fits a cache.
+        # A source may yield blocks of any size; kernels need blocks that fit the cache.
         limit = rows_per_block(self.shape[1], self.dtype)
         for begin, chunk in self.blocks():
             for offset in range(0, len(chunk), limit):
@@ -219,7 +224,7 @@ class Rows:
 
 
 class ArrayRows(Rows):
-    """Rows of an array in memory (or of anything that slices like one).
+    """Rows of an array in memory.
 
     Examples
     --------
@@ -239,17 +244,17 @@ class ArrayRows(Rows):
         self.block_rows = block_rows or rows_per_block(self.shape[1], self.dtype)
 
     def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield (number of the first row, block), in order."""
+        """Yield (index of the first row, block), in order."""
         for first in range(0, self.shape[0], self.block_rows):
             yield first, self.array[first : first + self.block_rows]
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
-        """Copy the rows with these numbers, in the order of `index`."""
+        """Copy the rows with these indices, in the order of `index`."""
         return self.array[index]
 
 
 class WrappedRows(Rows):
-    """Rows of a source that are seen otherwise; who holds them holds the source."""
+    """Rows of another source; holding them holds that source."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
@@ -257,11 +262,11 @@ class WrappedRows(Rows):
         self.in_memory = rows.in_memory
 
     def place(self, row: int, overall: int | None = None) -> str:
-        """Say where a row is."""
+        """Describe where a row is."""
         return self.rows.place(row, overall)
 
     def close(self) -> None:
-        """Give up what reading needs."""
+        """Release the resources of the source."""
         self.rows.close()
 
     def __enter__(self) -> Self:
@@ -273,5 +278,5 @@ class WrappedRows(Rows):
 
 
 def part_starts(lengths: Sequence[int]) -> NDArray[np.intp]:
-    """Numbers of the rows with which parts begin, and of all rows."""
+    """Return the index of each part's first row, followed by the number of rows."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)

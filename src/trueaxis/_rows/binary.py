@@ -1,6 +1,6 @@
-"""READ numbers that lie in a file as they do in memory: .npy, memory maps, spools.
+"""Rows of binary files that store numbers as in memory: .npy, memory maps, spools.
 
-By reading, not by mapping: pages of a map that were touched count as memory in use.
+Files are read rather than mapped, since touched pages of a map count as memory in use.
 """
 
 from __future__ import annotations
@@ -16,38 +16,39 @@ from trueaxis._rows.base import Rows, rows_per_block
 from trueaxis._rows.progress import passing
 from trueaxis._rows.watched_file import Read, SourceError, Storage, WatchedFile
 
-NEAR_BYTES = 1 << 16  # reading over a gap of this size is cheaper than a jump
-COLUMN_BLOCKS = 16  # blocks at a time of columns that lie one after another
+GAP_BYTES = 1 << 16  # reading through a gap of this size is cheaper than a seek
+COLUMN_BLOCKS = 16  # blocks to read at a time from files in Fortran order
 
 
 def float_type(stored: np.dtype[Any], name: str) -> np.dtype[Any]:
-    """The type in which numbers are analysed: float32 stays, all else is float64."""
+    """Return the dtype used for computation: float32 stays, all else is float64."""
     if stored.kind not in "biuf":
         raise SourceError(
-            f"{name} has values of type {stored}: only numbers can be analysed. Save "
-            "the columns that are numbers."
+            f"{name} has values of type {stored}, but only numbers can be analyzed. "
+            "Save the numeric columns only."
         )
     single = stored.kind == "f" and stored.itemsize == 4
     return np.dtype(np.float32 if single else np.float64)
 
 
-class RawRows(Rows):
-    """Rows of plain numbers in a file.
+class BinaryRows(Rows):
+    """Rows of a binary file.
 
     Parameters
     ----------
     storage : Storage
     name : str
-        In messages.
+        Name in error messages.
     offset : int
-        Byte at which the numbers begin.
+        Position of the first number, in bytes.
     shape : tuple of two ints
-        Of all that is stored.
+        Shape of the stored array.
     stored : dtype
+        Type of the stored numbers.
     by_column : bool
-        Whether the columns lie one after another (Fortran order).
+        Whether the array is stored in Fortran order.
     columns : sequence of int, optional
-        Those to read.
+        Columns to read.
     block_rows : int, optional
     """
 
@@ -76,13 +77,13 @@ class RawRows(Rows):
         self.block_rows = block_rows or many * rows_per_block(self.shape[1], self.dtype)
 
     def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield (number of the first row, block), in order."""
+        """Yield (index of the first row, block), in order."""
         return self.blocks_between(0, self.shape[0])
 
     def blocks_between(
         self, first: int, last: int
     ) -> Iterator[tuple[int, NDArray[Any]]]:
-        """The blocks of the rows from `first` on, up to but not including `last`."""
+        """Yield the blocks of rows `first` up to, but not including, `last`."""
         step = self.block_rows
         with self.storage.reader() as read:
             window = _Window(self, min(last - first, step))
@@ -90,12 +91,12 @@ class RawRows(Rows):
                 yield begin, window.rows(read, begin, min(begin + step, last))
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
-        """Copy the rows with these numbers, reading little beyond them."""
+        """Copy the rows with these indices, reading little beyond them."""
         order = np.argsort(index, kind="stable")
         wanted = index[order]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
-        told = passing(f"looking for {len(index):,} rows", len(index))
-        with self.storage.reader() as read, told as advance:
+        progress = passing(f"selecting {len(index):,} rows", len(index))
+        with self.storage.reader() as read, progress as advance:
             window = _Window(self, min(self.shape[0], self.block_rows))
             for low, high in self._runs(wanted):
                 first, last = int(wanted[low]), int(wanted[high - 1]) + 1
@@ -105,45 +106,45 @@ class RawRows(Rows):
         return out
 
     def place(self, row: int, overall: int | None = None) -> str:
-        """Say where a row is."""
+        """Describe where a row is."""
         return f"{self.name}, row {row:,}" + of_all(overall)
 
     def _runs(self, wanted: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
-        """Sorted rows that are read together: neighbours, at most a block."""
+        """Split sorted row indices into runs to read at once, of at most a block."""
         row_bytes = self.stored_shape[1] * self.stored.itemsize
-        # A jump among columns is one in every column.
-        near = max(
-            1, NEAR_BYTES // (self.stored.itemsize if self.by_column else row_bytes)
+        # In Fortran order, a gap is one of single numbers, but in every column.
+        max_gap = max(
+            1, GAP_BYTES // (self.stored.itemsize if self.by_column else row_bytes)
         )
         low = 0
         while low < len(wanted):
             high = int(np.searchsorted(wanted, wanted[low] + self.block_rows))
-            gaps = np.flatnonzero(np.diff(wanted[low:high]) > near)
+            gaps = np.flatnonzero(np.diff(wanted[low:high]) > max_gap)
             high = low + int(gaps[0]) + 1 if len(gaps) else high
             yield low, high
             low = high
 
 
 class _Window:
-    """Buffers for a block, used again for the next one."""
+    """Buffers for a block, reused for the next one."""
 
-    def __init__(self, rows: RawRows, most: int) -> None:
+    def __init__(self, rows: BinaryRows, max_rows: int) -> None:
         self.source = rows
         width = rows.stored_shape[1]
-        self.chosen = range(width) if rows.columns is None else rows.columns
-        shape = (len(self.chosen), most) if rows.by_column else (most, width)
+        self.columns = range(width) if rows.columns is None else rows.columns
+        shape = (len(self.columns), max_rows) if rows.by_column else (max_rows, width)
         self.raw = np.empty(shape, dtype=rows.stored)
         self.out = self.raw
         if rows.by_column or rows.columns is not None or rows.stored != rows.dtype:
-            self.out = np.empty((most, rows.shape[1]), dtype=rows.dtype)
+            self.out = np.empty((max_rows, rows.shape[1]), dtype=rows.dtype)
 
     def rows(self, read: Read, first: int, last: int) -> NDArray[Any]:
-        """Read some rows; they are overwritten by the next ones."""
+        """Read some rows into the buffers, which the next read overwrites."""
         source, m = self.source, last - first
         (n, width), size = source.stored_shape, source.stored.itemsize
         if source.by_column:
-            for line, column in zip(self.raw, self.chosen, strict=True):
-                read(line[:m], source.offset + (column * n + first) * size)
+            for values, column in zip(self.raw, self.columns, strict=True):
+                read(values[:m], source.offset + (column * n + first) * size)
             numbers = self.raw[:, :m].T
         else:
             numbers = self.raw[:m]
@@ -157,7 +158,7 @@ class _Window:
 
 
 def of_all(overall: int | None) -> str:
-    """Number of a row among those of all files."""
+    """Format the index of a row among the rows of all files."""
     return "" if overall is None else f" (row {overall:,} of all)"
 
 
@@ -166,8 +167,8 @@ def npy_rows(
     name: str,
     columns: Sequence[int] | None = None,
     block_rows: int | None = None,
-) -> RawRows:
-    """Rows of a .npy file."""
+) -> BinaryRows:
+    """Open the rows of a .npy file."""
     watched = WatchedFile.of(path, name)
     try:
         with open(path, "rb") as file:
@@ -179,34 +180,34 @@ def npy_rows(
             offset = file.tell()
     except (OSError, ValueError) as error:
         raise SourceError(
-            f"{name} ({watched.size:,} bytes) is no .npy file ({error}): write it with "
-            "numpy.save."
+            f"{name} ({watched.size:,} bytes) is not a .npy file ({error}): write it "
+            "with numpy.save."
         ) from None
     if len(shape) != 2:
         raise SourceError(
-            f"{name} holds an array of shape {shape}: rows and columns are needed. "
-            "Reshape it to two dimensions."
+            f"{name} contains an array of shape {shape}, but a 2D array is needed: "
+            "reshape it to rows and columns."
         )
     float_type(stored, name)
     _refuse_short(watched, offset, shape, stored)
-    columns = checked_positions(columns, shape[1], name)
-    return RawRows(
+    columns = check_column_indices(columns, shape[1], name)
+    return BinaryRows(
         watched, name, offset, shape, stored,
         by_column=by_column, columns=columns, block_rows=block_rows,
     )  # fmt: skip
 
 
 def mapped_rows(
-    array: np.memmap,
+    array: np.memmap[Any, Any],
     columns: Sequence[int] | None = None,
     block_rows: int | None = None,
-) -> RawRows | None:
-    """Rows of a memory map, read from its file; None if the file tells another tale.
+) -> BinaryRows | None:
+    """Open the rows of a memory map through its file; None if that is not possible.
 
-    So it is with maps that are changed in memory only (mode "c"), and with views that
-    leave out rows or columns.
+    The file does not suffice for maps that may be modified in memory only (mode "c"),
+    and for views that leave out rows or columns.
     """
-    whole: np.ndarray = array
+    whole: NDArray[Any] = array
     while isinstance(whole.base, np.ndarray):
         whole = whole.base
     ordered = array.flags.c_contiguous or array.flags.f_contiguous
@@ -218,17 +219,17 @@ def mapped_rows(
     if writable:
         whole.flush()
     path = Path(whole.filename)
-    # The time of a change through the map may be noted later than the change.
+    # The modification time of a change through the map may be set after the change.
     watched = WatchedFile.of(path, times=not writable)
     name = str(path)
-    # Views keep the offset of the map that they are a part of.
+    # A view keeps the `offset` of the map that it is a part of.
     offset = whole.offset + array.ctypes.data - whole.ctypes.data
     shape = (array.shape[0], array.shape[1])
     _refuse_short(watched, offset, shape, array.dtype)
-    return RawRows(
+    return BinaryRows(
         watched, name, offset, shape, array.dtype,
         by_column=not array.flags.c_contiguous,
-        columns=checked_positions(columns, shape[1], name),
+        columns=check_column_indices(columns, shape[1], name),
         block_rows=block_rows,
     )  # fmt: skip
 
@@ -244,19 +245,19 @@ def _refuse_short(
         )
 
 
-def checked_positions(
+def check_column_indices(
     columns: Sequence[int] | None, width: int, name: str
 ) -> list[int] | None:
-    """Numbers of columns of a source that has no names."""
+    """Return the indices of chosen columns of a source without column names."""
     if columns is None:
         return None
     for column in columns:
-        whole = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
-        if not whole or not -width <= column < width:
+        valid = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
+        if not valid or not -width <= column < width:
             raise SourceError(
-                f"{name} has no column {column!r}: its {width} columns have no names, "
-                f"choose them by number, 0 to {width - 1}."
+                f"{name} has no column {column!r}: its {width} columns have no names; "
+                f"choose them by index, 0 to {width - 1}."
             )
     if not len(columns):
-        raise SourceError(f"columns={columns!r} chooses no column of {name}.")
+        raise SourceError(f"columns={columns!r} selects no column of {name}.")
     return [int(column) % width for column in columns]

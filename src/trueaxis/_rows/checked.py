@@ -1,7 +1,7 @@
-"""CHECK values: no NaN, no infinity, nothing whose square is beyond floats.
+"""Checks of values: no NaN, no infinity, nothing whose square overflows.
 
-Rows in memory are checked at once. Rows of a source are checked when they are read for
-the first time, since a pass of its own may cost as much as the fit.
+Rows in memory are checked immediately. Rows of a source are checked when they are first
+read, since a separate pass may cost as much as the fit.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from trueaxis._rows.transformed import TransformedRows
 
 
 def refuse_nonfinite(rows: Rows, names: Sequence[Any] | None) -> None:
-    """Refuse NaN and infinity, and note the largest size of a value."""
+    """Raise if a value is NaN or infinite; store the largest absolute value."""
     largest = 0.0
     for first, block in rows.blocks():
         size = largest_magnitude(block)
@@ -31,14 +31,15 @@ def refuse_nonfinite(rows: Rows, names: Sequence[Any] | None) -> None:
 
 
 def refuse_overflow(rows: Rows) -> None:
-    """Refuse rows whose squares are beyond floats."""
+    """Raise if squares of values overflow: now, or when the rows are first read."""
     limit = largest_squarable(rows.dtype)
     if rows.limit is not None:
         rows.limit = limit
         return
-    # What does not count may be of any size: ask all rows first, who know already.
-    known = rows.rows.largest if isinstance(rows, TransformedRows) else rows.largest
-    if known is not None and known <= limit:
+    # Masked rows may be of any size. The maximum over all rows is at hand, and often
+    # settles the question without a pass.
+    largest = rows.rows.largest if isinstance(rows, TransformedRows) else rows.largest
+    if largest is not None and largest <= limit:
         return
     _, (size, row) = rows.scan(LargestValueKernel())
     if size > limit:
@@ -46,44 +47,55 @@ def refuse_overflow(rows: Rows) -> None:
 
 
 class LargestValueKernel(Kernel):
-    """Largest size of a value, and its row."""
+    """Find the largest absolute value and its row.
+
+    Parameters
+    ----------
+    offset : int
+        Number of rows before those of this part.
+    """
 
     title = "largest value"
 
-    def __init__(self, before: int = 0) -> None:
-        self.before = before  # rows
+    def __init__(self, offset: int = 0) -> None:
+        self.offset = offset
 
     def part(self, first: int, n: int) -> LargestValueKernel:
-        """The kernel for n rows from row `first` on."""
-        return LargestValueKernel(self.before + first)
+        """Return the kernel for n rows starting at `first`."""
+        return LargestValueKernel(self.offset + first)
 
     def start(self) -> list[Any]:
-        """Nothing yet."""
+        """Return an empty state: value and row."""
         return [0.0, 0]
 
     def absorb(self, state: list[Any], block: NDArray[Any], first: int) -> None:
-        """Look at a block."""
+        """Update the state with a block."""
         size = largest_magnitude(block)
         if size > state[0]:
             row = int(np.abs(block).max(axis=1).argmax())
-            state[:] = [size, self.before + first + row]
+            state[:] = [size, self.offset + first + row]
 
     def merge(self, state: list[Any], other: list[Any]) -> list[Any]:
-        """The larger one."""
+        """Return the state with the larger value."""
         return other if other[0] > state[0] else state
 
 
 def largest_squarable(dtype: np.dtype[Any]) -> float:
-    """Largest value that can be squared and summed."""
+    """Return the largest value whose squares can be summed without overflow."""
     return float(np.sqrt(np.finfo(dtype).max) * 1e-4)
 
 
 class ValueCheck(NamedTuple):
-    """What is looked for in a block before anything is made of it.
+    """Check of the values of a block.
 
-    places : says where a row is
-    names : of the columns, for messages
-    limit : largest size that a value may have
+    Attributes
+    ----------
+    places : Rows
+        Describes where a row is, for error messages.
+    names : sequence or None
+        Column names, for error messages.
+    limit : float
+        Largest absolute value that is allowed.
     """
 
     places: Rows
@@ -91,7 +103,7 @@ class ValueCheck(NamedTuple):
     limit: float
 
     def __call__(self, block: NDArray[Any], index: NDArray[Any]) -> None:
-        """Refuse NaN, infinity and values beyond the limit in rows of these numbers."""
+        """Raise if the rows with these indices have NaN, infinity or larger values."""
         size = largest_magnitude(block)
         if not np.isfinite(size):
             where = f"{len(index):,} rows from row {index.min():,} on"
@@ -101,13 +113,13 @@ class ValueCheck(NamedTuple):
 
 
 class CheckedRows(WrappedRows):
-    """Rows that are checked when they are read for the first time.
+    """Rows whose values are checked when they are first read.
 
     Parameters
     ----------
     rows : Rows
     names : sequence of str, or None
-        Of the columns, for messages.
+        Column names for error messages, if the rows have none.
     """
 
     def __init__(self, rows: Rows, names: Sequence[Any] | None = None) -> None:
@@ -115,10 +127,10 @@ class CheckedRows(WrappedRows):
         self.names = rows.names
         self.limit: float = np.inf
         self._columns = names if rows.names is None else rows.names
-        self._checked = 0  # rows from the first on
+        self._checked = 0  # rows before this one have been checked
 
     def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield (number of the first row, block), in order."""
+        """Yield (index of the first row, block), in order."""
         for first, block in self.rows.blocks():
             if first + len(block) > self._checked:
                 self._check(block, np.arange(first, first + len(block)))
@@ -127,7 +139,7 @@ class CheckedRows(WrappedRows):
             yield first, block
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
-        """Copy the rows with these numbers into memory, in the order of `index`."""
+        """Copy the rows with these indices into memory, in the order of `index`."""
         out = self.rows.take(index)
         self._check(out, index)
         return out
@@ -137,7 +149,7 @@ class CheckedRows(WrappedRows):
 
 
 def check_columns(estimator: Any, rows: Rows, reset: bool) -> None:
-    """Store number and names of columns, or compare them with those of the fit."""
+    """Store the number and names of columns, or compare them with those of the fit."""
     n, names = rows.shape[1], rows.names
     if reset:
         estimator.n_features_in_ = n
@@ -146,25 +158,25 @@ def check_columns(estimator: Any, rows: Rows, reset: bool) -> None:
         elif hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
         return
-    kind, fitted = type(estimator).__name__, estimator.n_features_in_
-    if n != fitted:
+    kind, n_fitted = type(estimator).__name__, estimator.n_features_in_
+    if n != n_fitted:
         raise ValueError(
-            f"X has {n} features, but {kind} is expecting {fitted} features as input. "
-            "Pass the columns that it was fitted on, in the same order."
+            f"X has {n} features, but {kind} is expecting {n_fitted} features as "
+            "input. Pass the columns that it was fitted on, in the same order."
         )
-    known = getattr(estimator, "feature_names_in_", None)
-    if names is None or known is None or list(names) == list(known):
+    fitted = getattr(estimator, "feature_names_in_", None)
+    if names is None or fitted is None or list(names) == list(fitted):
         return
-    at = next(i for i in range(n) if names[i] != known[i])
+    at = next(i for i in range(n) if names[i] != fitted[i])
     raise ValueError(
-        f"Column {at} of X is {names[at]!r}, but {kind} was fitted on {known[at]!r} "
+        f"Column {at} of X is {names[at]!r}, but {kind} was fitted on {fitted[at]!r} "
         "there. Open the source with columns=list(model.feature_names_in_)."
     )
 
 
 def largest_magnitude(block: NDArray[Any]) -> float:
-    """Largest size of a value; not finite, if any is not."""
-    # The extremes tell of any NaN or infinity without a temporary array.
+    """Return the largest absolute value, which is not finite if any value is not."""
+    # The extremes reveal any NaN or infinity without a temporary array.
     return max(float(block.max(initial=0.0)), -float(block.min(initial=0.0)))
 
 
@@ -175,7 +187,7 @@ def raise_nonfinite(
     where: str,
     names: Sequence[Any] | None,
 ) -> None:
-    """Say where a NaN or infinity is."""
+    """Raise an error that names the first NaN or infinite cell of a block."""
     bad = ~np.isfinite(block)
     row, column = np.argwhere(bad)[0]
     what = "NaN" if np.isnan(block[row, column]) else "infinity"
@@ -190,12 +202,12 @@ def raise_nonfinite(
 def raise_overflow(
     rows: Rows, block: NDArray[Any], index: NDArray[Any], limit: float
 ) -> None:
-    """Say where a value is whose square is beyond floats."""
+    """Raise an error that names the row with the largest value of a block."""
     row = int(np.abs(block).max(axis=1).argmax())
     place = rows.place(int(index[row]))
     raise ValueError(
         f"The squared distances of the rows overflow: {place} of X has a value of "
-        f"{np.abs(block).max():.1g}, and squares of {rows.dtype} end at "
+        f"{np.abs(block).max():.1g}, and {rows.dtype} can only square values up to "
         f"{limit:.0g}. Remove such rows, rescale X, or use DSWL, whose robust start "
         "leaves them out."
     )

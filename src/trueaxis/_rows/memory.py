@@ -1,10 +1,10 @@
-"""How much memory there is, so that too much is refused before anything is killed."""
+"""Available memory, and an early error for what would not fit into it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-SHARE = 0.25  # of what is available, for what is needed once or twice
+SHARE = 0.25  # of the available memory, for arrays that are needed once or twice
 SHARE_OF_ALL_ROWS = 0.08  # methods that need all rows make up to a dozen copies
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 MEMINFO = Path("/proc/meminfo")
@@ -12,15 +12,15 @@ GROUP = Path("/sys/fs/cgroup")
 
 
 def available_memory() -> int | None:
-    """Bytes that can still be had, or None where the system does not tell."""
+    """Return the available memory in bytes, or None if the system does not tell."""
     try:
         lines = MEMINFO.read_text().splitlines()
     except OSError:
         return None
-    told = [int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
-    if not told:
+    sizes = [int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
+    if not sizes:
         return None
-    limits = [1024 * told[0]]
+    limits = [1024 * sizes[0]]
     try:  # a container may have less than its machine
         most = int((GROUP / "memory.max").read_text())
         limits.append(most - int((GROUP / "memory.current").read_text()))
@@ -30,7 +30,7 @@ def available_memory() -> int | None:
 
 
 def shown_size(n_bytes: float) -> str:
-    """Bytes in a unit that suits them.
+    """Format a number of bytes in a suitable unit.
 
     Examples
     --------
@@ -45,14 +45,15 @@ def shown_size(n_bytes: float) -> str:
 
 
 class TooLarge(MemoryError):
-    """What was asked for does not fit, with the sizes and what to do."""
+    """Error for a request that does not fit into memory."""
 
 
 def refuse_large(n_bytes: int, what: str, remedy: str, share: float = SHARE) -> None:
-    """Refuse what takes more than a share of the memory available."""
+    """Raise `TooLarge` if `n_bytes` exceeds a share of the available memory."""
     available = available_memory()
     if available is not None and n_bytes > share * available:
         raise TooLarge(
-            f"{what} takes {shown_size(n_bytes)}, but only {shown_size(available)} of "
-            f"memory are available, of which {share:.0%} may be used for it. {remedy}"
+            f"{what} takes {shown_size(n_bytes)}, but only {shown_size(available)} "
+            f"of memory is available, of which {share:.0%} may be used for it. "
+            f"{remedy}"
         )

@@ -1,8 +1,4 @@
-"""OPEN rows that are larger than memory: files, lists of files, whatever slices.
-
-`open_rows` picks the reader. `raw` reads plain numbers, `parquet` decodes, `spool`
-keeps what was decoded.
-"""
+"""`open_rows`, which picks the reader for a file, a list of files or an array-like."""
 
 from __future__ import annotations
 
@@ -33,7 +29,7 @@ def open_rows(
     block_rows: int | None = None,
     client: Any = None,
 ) -> Rows:
-    """Open rows that need not fit in memory, for `fit`, `transform`, `predict`...
+    """Open rows that need not fit in memory, for use in `fit`, `predict` and others.
 
     Parameters
     ----------
@@ -43,22 +39,23 @@ def open_rows(
         array, or any object with `shape`, `dtype` and slices of rows; a Dask array or
         data frame.
     columns : sequence of str or int, optional
-        Those to read: names in Parquet files, numbers otherwise.
+        Columns to read: names for Parquet files and data frames, indices otherwise.
     spool : bool, default=True
-        Parquet that is read more than three times, as by methods that iterate, is
-        decoded to a temporary file of plain numbers (in TMPDIR) that goes when the work
-        is done; with False it is decoded anew in every pass.
+        Whether to decode Parquet files to a binary temporary file (in TMPDIR) if they
+        are read more than three times, as by iterative methods. The file is removed at
+        the end. If False, every pass decodes the files again.
     block_rows : int, optional
-        Rows to read at a time; if not given about 1 MB of them, or 64 MB by workers.
+        Number of rows to read at a time. The default is about 1 MB of rows, or 64 MB
+        if workers read them.
     client : distributed.Client, optional
-        Files are read by its workers, which must see them under the same paths.
+        Client whose workers read the files, which they must see under the same paths.
 
     Returns
     -------
     Rows
-        Nothing has been read yet but what the files say about themselves. In a `with`
-        statement a spool serves all that is done inside; else it is made anew by every
-        `fit` that needs one.
+        The opened source, of which only metadata have been read. A `with` statement
+        keeps the temporary file for everything inside it; otherwise every `fit` that
+        needs the file writes it again.
 
     Examples
     --------
@@ -78,16 +75,16 @@ def open_rows(
         isinstance(block_rows, (int, np.integer)) and block_rows >= 1
     ):
         raise ValueError(
-            f"block_rows={block_rows!r} is no number of rows: pass a whole number of "
-            "at least 1, or None."
+            f"block_rows={block_rows!r} is not a number of rows: pass an integer of at "
+            "least 1, or None."
         )
     if isinstance(columns, (str, bytes)):
-        raise TypeError(f"columns={columns!r} is one name: pass a list of names.")
+        raise TypeError(f"columns={columns!r} is a string: pass a list of names.")
     if isinstance(source, Rows):
-        if not (columns is block_rows is client is None):
+        if not (columns is None and block_rows is None and client is None):
             raise TypeError(
-                "The source is open already: give columns, block_rows and client when "
-                "it is opened first."
+                "The source is open already: pass columns, block_rows and client when "
+                "you open it."
             )
         return source
     if is_dask(source):
@@ -98,40 +95,41 @@ def open_rows(
     elif isinstance(source, (list, tuple)):
         if not source or not all(isinstance(s, (str, os.PathLike)) for s in source):
             raise TypeError(
-                f"The list has {len(source)} items, not all of them paths: pass paths "
-                "of .npy or Parquet files, or an array."
+                f"The list has {len(source)} items, not all of which are paths: pass "
+                "paths of .npy or Parquet files, or an array."
             )
         files, names = [Path(path) for path in source], [str(path) for path in source]
     else:
         rows = _array_rows(source, columns, block_rows)
         return rows if client is None else read_by_workers(rows, client, block_rows)
-    # The folder that we are in may change, and workers may have begun elsewhere.
+    # The working directory may change, and workers may have another one.
     files = [path.absolute() for path in files]
     parts = [
         _file_rows(path, name, columns, block_rows)
         for path, name in zip(files, names, strict=True)
     ]
-    _refuse_different(parts, names)
-    wanted = next((part.names for part in parts if part.names), None)
-    if columns is None and wanted is not None:
-        # Files may have their columns in another order than the first that names them.
+    _check_same_columns(parts, names)
+    order = next((part.names for part in parts if part.names), None)
+    if columns is None and order is not None:
+        # Files may have their columns in another order than the first one with names.
         parts = [
             part
-            if part.names in (wanted, None)
-            else _file_rows(path, name, wanted, block_rows)
+            if part.names in (order, None)
+            else _file_rows(path, name, order, block_rows)
             for part, path, name in zip(parts, files, names, strict=True)
         ]
     rows = parts[0] if len(parts) == 1 else StackedRows(parts)
     if client is not None:
         return read_by_workers(rows, client, block_rows)
-    decoded = any(isinstance(part, ParquetRows) for part in parts)
-    return SpooledRows(rows, block_rows) if spool and decoded else rows
+    has_parquet = any(isinstance(part, ParquetRows) for part in parts)
+    return SpooledRows(rows, block_rows) if spool and has_parquet else rows
 
 
 def head(path: Path) -> tuple[int, list[str]]:
-    """Number of rows and names of the columns of a file, or of a folder's first.
+    """Return the number of rows and the column names of a file, or a folder's first.
 
-    Columns without names are x0, x1, ...; those of Parquet need not be numbers.
+    Columns without names are called x0, x1, ... Columns of Parquet files need not be
+    numeric.
     """
     files, names = files_of(path)
     if files[0].suffix.lower() == ".parquet":
@@ -141,24 +139,24 @@ def head(path: Path) -> tuple[int, list[str]]:
 
 
 def files_of(path: Path) -> tuple[list[Path], list[str]]:
-    """The files of a folder, or one file, and their names in messages."""
+    """Return the files of a folder, or a single file, and their names in messages."""
     if not path.is_dir():
         return [path], [str(path)]
-    found = sorted(
+    files = sorted(
         file
         for file in path.rglob("*")
         if file.suffix.lower() in ENDINGS and file.is_file() and in_sight(file, path)
     )
-    if not found:
+    if not files:
         raise SourceError(
-            f"The folder {path} has no file that ends in {' or '.join(ENDINGS)}: name "
+            f"The folder {path} has no file that ends in {' or '.join(ENDINGS)}: pass "
             "another one."
         )
-    return found, [str(file.relative_to(path)) for file in found]
+    return files, [str(file.relative_to(path)) for file in files]
 
 
 def in_sight(file: Path, folder: Path) -> bool:
-    """Whether neither a file nor a folder on the way to it is hidden or provisional."""
+    """Return whether no part of a file's path in a folder starts with a dot or `_`."""
     return not any(
         part.startswith((".", "_")) for part in file.relative_to(folder).parts
     )
@@ -168,8 +166,8 @@ def _file_rows(path: Path, name: str, columns: Any, block_rows: int | None) -> R
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise SourceError(
-            f"{name} ends in neither {' nor '.join(ENDINGS)}, and only such files are "
-            "read block by block. Convert it, or read it into memory, for instance "
+            f"{name} ends in neither {' nor '.join(ENDINGS)}, and only such files can "
+            "be read block by block. Convert it, or read it into memory, for instance "
             "with pandas.read_csv."
         )
     if ending == ".npy":
@@ -177,10 +175,10 @@ def _file_rows(path: Path, name: str, columns: Any, block_rows: int | None) -> R
     return ParquetRows(path, name, columns, block_rows)
 
 
-def _refuse_different(parts: Sequence[Rows], names: Sequence[str]) -> None:
+def _check_same_columns(parts: Sequence[Rows], names: Sequence[str]) -> None:
     first, start = parts[0], 0
     named = next((i for i, part in enumerate(parts) if part.names), 0)
-    known = parts[named].names
+    expected = parts[named].names
     for part, name in zip(parts, names, strict=True):
         where = f"{name} (rows {start:,} to {start + part.shape[0] - 1:,} of all)"
         start += part.shape[0]
@@ -188,23 +186,23 @@ def _refuse_different(parts: Sequence[Rows], names: Sequence[str]) -> None:
             raise SourceError(
                 f"{where} has {part.shape[1]} columns, but {names[0]} has "
                 f"{first.shape[1]}: files must have the same columns."
-                + _missing(part, first)
+                + _compare_names(part, first)
             )
-        if part.names and known and set(part.names) != set(known):
+        if part.names and expected and set(part.names) != set(expected):
             raise SourceError(
-                f"{where} has other columns than {names[named]}."
-                + _missing(part, parts[named])
+                f"{where} does not have the same columns as {names[named]}."
+                + _compare_names(part, parts[named])
             )
 
 
-def _missing(part: Rows, first: Rows) -> str:
+def _compare_names(part: Rows, first: Rows) -> str:
     if not (part.names and first.names):
         return ""
     lacks = [name for name in first.names if name not in part.names]
     more = [name for name in part.names if name not in first.names]
-    told = f" It lacks {lacks[:5]}." if lacks else ""
-    told += f" It has {more[:5]} beyond them." if more else ""
-    return told + " Choose the common ones with columns=[...]."
+    text = f" It lacks {lacks[:5]}." if lacks else ""
+    text += f" It has {more[:5]} in addition." if more else ""
+    return text + " Choose the common ones with columns=[...]."
 
 
 def _array_rows(source: Any, columns: Any, block_rows: int | None) -> Rows:
@@ -217,19 +215,19 @@ def _array_rows(source: Any, columns: Any, block_rows: int | None) -> Rows:
         sliceable = False
     except Exception as error:  # of whatever library reads
         raise SourceError(
-            f"The {kind.__name__} does not tell its shape ({type(error).__name__}: "
+            f"The shape of the {kind.__name__} cannot be read ({type(error).__name__}: "
             f"{error}). Open its file first, and keep it open until the end."
         ) from error
     if not sliceable:
         raise TypeError(
-            f"The source is a {kind.__name__}: pass a path, a list of paths, or an "
-            "object with shape, dtype and slices of rows. What is in memory, such as a "
-            "data frame, goes to fit as it is."
+            f"The source is of type {kind.__name__}: pass a path, a list of paths, or "
+            "an object with shape, dtype and slices of rows. Pass data in memory, such "
+            "as a data frame, directly to fit."
         )
     if len(shape) != 2:
         raise SourceError(
-            f"The source is a {kind.__name__} of shape {shape}: rows and columns are "
-            "needed. Reshape it to two dimensions."
+            f"The source is of type {kind.__name__} and has shape {shape}, but a 2D "
+            "array is needed: reshape it to rows and columns."
         )
     float_type(stored, f"The {kind.__name__}")
     if isinstance(source, np.memmap):

@@ -1,7 +1,7 @@
-"""TELL how far a pass over the rows is, to whoever listens.
+"""Report the progress of passes over the rows to a listener, if there is one.
 
-Sources of rows report their passes; `bars` shows them. Where nobody listens, nothing is
-counted. A listener hears only what its own thread does.
+Sources of rows report their passes here; `progress_bars` displays them. Without a
+listener, nothing is counted. A listener receives only the passes of its own thread.
 """
 
 from __future__ import annotations
@@ -10,31 +10,31 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 
-Advance = Callable[[int], None]  # so many rows more are done
+Advance = Callable[[int], None]  # called with the number of rows just processed
 Listener = Callable[[str, int], AbstractContextManager[Advance]]
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 _stage: ContextVar[str] = ContextVar("stage", default="")
 
 
-def _unheard(rows: int) -> None:
+def _ignore(rows: int) -> None:
     pass
 
 
-SILENT: AbstractContextManager[Advance] = nullcontext(_unheard)
+SILENT: AbstractContextManager[Advance] = nullcontext(_ignore)
 
 
 def passing(title: str, total: int) -> AbstractContextManager[Advance]:
-    """A pass over `total` rows, for a `with` statement; what it gives counts them.
+    """Report a pass over `total` rows; its `with` statement gives a row counter.
 
     Examples
     --------
     >>> from contextlib import contextmanager
-    >>> from trueaxis._rows.progress import heard_by, passing
+    >>> from trueaxis._rows.progress import report_to, passing
     >>> @contextmanager
     ... def listener(title, total):
     ...     yield lambda rows: print(f"{title}: {rows} more of {total}")
-    >>> with heard_by(listener), passing("verdicts", 500) as advance:
+    >>> with report_to(listener), passing("verdicts", 500) as advance:
     ...     advance(300)
     verdicts: 300 more of 500
     """
@@ -45,14 +45,14 @@ def passing(title: str, total: int) -> AbstractContextManager[Advance]:
     return listener(f"{title}, {stage}" if stage else title, total)
 
 
-def heard() -> bool:
-    """Whether anybody listens."""
+def has_listener() -> bool:
+    """Return whether passes are reported to a listener."""
     return _listener.get() is not None
 
 
 @contextmanager
-def heard_by(listener: Listener | None) -> Iterator[None]:
-    """Let a listener hear of the passes that are made meanwhile."""
+def report_to(listener: Listener | None) -> Iterator[None]:
+    """Report the passes made inside the `with` statement to a listener."""
     token = _listener.set(listener)
     try:
         yield
@@ -62,9 +62,12 @@ def heard_by(listener: Listener | None) -> Iterator[None]:
 
 @contextmanager
 def during(stage: str) -> Iterator[None]:
-    """Let passes say of which larger piece of work they are a part."""
+    """Add the name of a stage, such as an iteration, to the titles of its passes."""
     token = _stage.set(stage)
     try:
         yield
     finally:
         _stage.reset(token)
+
+
+heard_by = report_to  # the name in the examples of earlier versions

@@ -1,4 +1,4 @@
-"""SHOW on a terminal how far the passes over the rows are that `progress` tells of."""
+"""Progress bars on a terminal for the passes that `progress` reports."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from trueaxis._rows.progress import Advance, heard_by
+from trueaxis._rows.progress import Advance, report_to
 
-PATIENCE = 0.5  # seconds that a pass may take without a bar
-TICK = 0.1  # seconds between drawings
+DELAY = 0.5  # seconds before a pass gets a bar
+REFRESH = 0.1  # seconds between two updates of the bar
 
 
 @contextmanager
 def show_progress() -> Iterator[None]:
-    """Show a bar for each pass over rows that takes a while, on a terminal.
+    """Show a progress bar for each longer pass over the rows, on a terminal.
 
-    It goes to standard error, tells what the pass is for, and is gone when the pass is
-    over. Where standard error is no terminal, and for rows in memory, nothing is shown.
+    The bar is written to standard error, names the purpose of the pass and disappears
+    when the pass is over. Nothing is shown for rows in memory, or if standard error is
+    not a terminal.
 
     Examples
     --------
@@ -43,7 +44,7 @@ def show_progress() -> Iterator[None]:
         yield
         return
     bars = ProgressBars(console)
-    with heard_by(bars.listen):
+    with report_to(bars.listen):
         try:
             yield
         finally:
@@ -52,7 +53,7 @@ def show_progress() -> Iterator[None]:
 
 @dataclass(eq=False)
 class RunningPass:
-    """A pass that is going on."""
+    """A pass that is under way."""
 
     title: str
     total: int
@@ -61,56 +62,57 @@ class RunningPass:
 
 
 class ProgressBars:
-    """A bar for the innermost pass that is going on, if it has been for a while.
+    """A bar for the innermost running pass, once it has run for a while.
 
-    A thread of its own draws it: Ctrl-C, which interrupts the main one anywhere, leaves
-    no half-drawn line.
+    A separate thread draws it, so Ctrl-C, which may interrupt the main thread anywhere,
+    leaves no half-drawn line.
     """
 
     def __init__(self, console: Console) -> None:
         self.console = console
         self.passes: list[RunningPass] = []
-        self._over = threading.Event()
+        self._closed = threading.Event()
         self._painter = threading.Thread(target=self._paint, daemon=True)
         self._painter.start()
 
     @contextmanager
     def listen(self, title: str, total: int) -> Iterator[Advance]:
-        """Hear of a pass."""
-        going = RunningPass(title, total, time.monotonic())
-        self.passes.append(going)
+        """Follow a pass from its start to its end."""
+        running = RunningPass(title, total, time.monotonic())
+        self.passes.append(running)
 
         def advance(rows: int) -> None:
-            going.done += rows
+            running.done += rows
 
         try:
             yield advance
         finally:
-            self.passes.remove(going)
+            self.passes.remove(running)
 
     def close(self) -> None:
-        """Take away what is shown."""
-        self._over.set()
+        """Remove the bar and end the drawing thread."""
+        self._closed.set()
         self._painter.join()
 
     def _paint(self) -> None:
         shown: RunningPass | None = None
-        with suppress(OSError, ValueError), ExitStack() as drawn:  # nobody may look
-            while not self._over.wait(TICK):
-                going = self._lasting()
-                if going is not shown:
+        # The terminal may be closed meanwhile.
+        with suppress(OSError, ValueError), ExitStack() as drawn:
+            while not self._closed.wait(REFRESH):
+                running = self._long_pass()
+                if running is not shown:
                     drawn.close()
-                    shown = going
-                    if going is not None:
+                    shown = running
+                    if running is not None:
                         bar = drawn.enter_context(self._bar())
-                        task = bar.add_task(going.title, total=going.total)
-                if going is not None:
-                    bar.update(task, completed=going.done, refresh=True)
+                        task = bar.add_task(running.title, total=running.total)
+                if running is not None:
+                    bar.update(task, completed=running.done, refresh=True)
 
-    def _lasting(self) -> RunningPass | None:
-        for going in self.passes[-1:]:
-            if time.monotonic() - going.begun > PATIENCE:
-                return going
+    def _long_pass(self) -> RunningPass | None:
+        for running in self.passes[-1:]:
+            if time.monotonic() - running.begun > DELAY:
+                return running
         return None
 
     def _bar(self) -> Progress:
@@ -122,6 +124,7 @@ class ProgressBars:
             console=self.console,
             auto_refresh=False,
             transient=True,
-            # What is printed meanwhile goes above the bar; but a file stays a file.
+            # On a terminal, printed lines go above the bar; a redirected standard
+            # output is left alone.
             redirect_stdout=sys.stdout.isatty(),
         )

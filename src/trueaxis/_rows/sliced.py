@@ -1,4 +1,4 @@
-"""READ rows of whatever slices: HDF5, Zarr and their kin."""
+"""Rows of array-like objects that support slicing, such as HDF5 and Zarr arrays."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._rows.base import Rows, rows_per_block
-from trueaxis._rows.binary import checked_positions, float_type
+from trueaxis._rows.binary import check_column_indices, float_type
 from trueaxis._rows.memory import refuse_large
 from trueaxis._rows.watched_file import SourceError
 
-CHUNK_BYTES = 1 << 24  # of arrays that are stored in chunks, how much to read at most
+CHUNK_BYTES = 1 << 24  # most to read at a time from an array stored in chunks
 
 
 class SlicedRows(Rows):
-    """Rows of an object that slices: HDF5, Zarr and their kin.
+    """Rows of an object that supports slicing, such as an HDF5 or Zarr array.
 
     Parameters
     ----------
     source : object
-        With `shape`, `dtype` and slices of rows; if it has `chunks`, whole ones are
+        With `shape`, `dtype` and slices of rows. If it has `chunks`, whole chunks are
         read.
     columns : sequence of int, optional
-        Those to read.
+        Columns to read.
     block_rows : int, optional
     """
 
@@ -39,23 +39,23 @@ class SlicedRows(Rows):
         n, width = (int(size) for size in source.shape)
         label = getattr(source, "name", None)
         self.name = type(source).__name__ + (f" {label}" if label else "")
-        self.columns = checked_positions(columns, width, self.name)
+        self.columns = check_column_indices(columns, width, self.name)
         self.dtype = float_type(np.dtype(source.dtype), self.name)
         self.stored_shape = (n, width)
         self.shape = (n, width if columns is None else len(columns))
         self.block_rows = block_rows or self._whole_chunks(width)
 
     def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield (number of the first row, block), in order."""
+        """Yield (index of the first row, block), in order."""
         for first in range(0, self.shape[0], self.block_rows):
             yield first, self._slice(first)
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
-        """Copy the rows with these numbers; blocks without any are not read."""
+        """Copy the rows with these indices, reading only the blocks that have any."""
         order = np.argsort(index, kind="stable")
         wanted = index[order]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
-        with self._pass(f"looking for {len(index):,} rows", len(index)) as advance:
+        with self._pass(f"selecting {len(index):,} rows", len(index)) as advance:
             for number in np.unique(wanted // self.block_rows):
                 first = int(number) * self.block_rows
                 low, high = np.searchsorted(wanted, [first, first + self.block_rows])
@@ -64,7 +64,7 @@ class SlicedRows(Rows):
         return out
 
     def place(self, row: int, overall: int | None = None) -> str:
-        """Say where a row is."""
+        """Describe where a row is."""
         return f"{self.name}, row {row:,}"
 
     def _slice(self, first: int) -> NDArray[Any]:
@@ -80,9 +80,9 @@ class SlicedRows(Rows):
         expected = (last - first, self.stored_shape[1])
         if block.shape != expected:
             raise SourceError(
-                f"Rows {first:,} to {last - 1:,} of {self.name} came with shape "
-                f"{block.shape} instead of {expected}: it is not what its shape says. "
-                "Keep it unchanged until the end."
+                f"Rows {first:,} to {last - 1:,} of {self.name} have shape "
+                f"{block.shape} instead of {expected}, which does not match the "
+                "object's own shape. Keep it unchanged until the end."
             )
         if self.columns is not None:
             block = block[:, self.columns]
@@ -93,13 +93,13 @@ class SlicedRows(Rows):
         chunks = getattr(self.source, "chunks", None)
         if not chunks or not isinstance(chunks[0], (int, np.integer)):
             return cached
-        # To read a part of a chunk decodes all of it, so that the next part would
+        # Reading a part of a chunk decodes all of it, and reading the next part would
         # decode it again.
         chunk = min(int(chunks[0]), max(1, self.stored_shape[0]))
         chunk_bytes = chunk * max(1, width) * self.dtype.itemsize
         refuse_large(
             chunk_bytes,
-            f"A chunk of {self.name}, of {chunk:,} rows,",
+            f"A chunk of {self.name} ({chunk:,} rows)",
             "Store it in smaller chunks, or pass block_rows to read parts of them.",
         )
         return chunk * min(max(1, CHUNK_BYTES // chunk_bytes), -(-cached // chunk))

@@ -1,4 +1,4 @@
-"""READ several sources as one."""
+"""Several sources of rows as one, and a range of rows of a source."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class StackedRows(Rows):
         self.dtype = np.result_type(*(part.dtype for part in filled or parts))
 
     def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield (number of the first row, block), in order."""
+        """Yield (index of the first row, block), in order."""
         return self.blocks_between(0, self.shape[0])
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
-        """Copy the rows with these numbers into memory, in the order of `index`."""
+        """Copy the rows with these indices into memory, in the order of `index`."""
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
         owner = self.starts.searchsorted(index, side="right") - 1
         for number in np.unique(owner):
@@ -38,7 +38,7 @@ class StackedRows(Rows):
     def blocks_between(
         self, first: int, last: int
     ) -> Iterator[tuple[int, NDArray[Any]]]:
-        """The blocks of the rows from `first` on, up to but not including `last`."""
+        """Yield the blocks of rows `first` up to, but not including, `last`."""
         for start, part in zip(self.starts.tolist(), self.parts, strict=False):
             low, high = max(first - start, 0), min(last - start, part.shape[0])
             if low < high:
@@ -46,26 +46,26 @@ class StackedRows(Rows):
                     yield start + begin, block.astype(self.dtype, copy=False)
 
     def place(self, row: int, overall: int | None = None) -> str:
-        """Say where a row is."""
+        """Describe where a row is."""
         number = int(self.starts.searchsorted(row, side="right")) - 1
         within = row - int(self.starts[number])
         return self.parts[number].place(within, row if overall is None else overall)
 
 
 class RowRange(Rows):
-    """The rows of a source from `first` on, up to but not including `last`."""
+    """Rows of a source from `first` up to, but not including, `last`."""
 
     def __init__(self, source: Rows, first: int, last: int) -> None:
         self.source, self.first, self.last = source, first, last
         self.shape, self.dtype = (last - first, source.shape[1]), source.dtype
 
     def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield (number of the first row, block), in order."""
+        """Yield (index of the first row, block), in order."""
         for begin, block in self.source.blocks_between(self.first, self.last):
             yield begin - self.first, block
 
     def read(self) -> NDArray[Any]:
-        """Return all its rows."""
+        """Return all rows of the range."""
         out = np.empty(self.shape, dtype=self.dtype)
         for begin, block in self.blocks():
             out[begin : begin + len(block)] = block

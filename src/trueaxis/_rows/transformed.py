@@ -1,4 +1,4 @@
-"""Rows as they are after a change that is made block by block, where they are."""
+"""Rows with a transform applied to every block as it is read."""
 
 from __future__ import annotations
 
@@ -10,37 +10,44 @@ from numpy.typing import NDArray
 
 from trueaxis._rows.base import Kernel, Rows, WrappedRows
 
-Where = slice | NDArray[np.intp]  # which rows a block has
+Where = slice | NDArray[np.intp]  # the indices of a block's rows
 
 
 class BlockTransform(Protocol):
-    """What is done to every block before anyone sees it."""
+    """Transform of a block that keeps its shape."""
 
     def __call__(self, block: NDArray[Any], where: Where) -> NDArray[Any]:
-        """Return the changed block."""
+        """Return the transformed block."""
 
     def part(self, first: int, n: int) -> BlockTransform:
-        """The change of n rows from row `first` on."""
+        """Return the transform for n rows starting at `first`."""
 
 
 class TransformedKernel(Kernel):
-    """A kernel that sees the rows after a change."""
+    """Kernel that receives the rows after a transform."""
 
     def __init__(self, kernel: Kernel, change: BlockTransform) -> None:
         self.kernel, self.change = kernel, change
         self.n_fields, self.field_type = kernel.n_fields, kernel.field_type
         self.title = kernel.title
-        self.start, self.merge = kernel.start, kernel.merge  # type: ignore[method-assign]
+
+    def start(self) -> Any:
+        """Return an empty state."""
+        return self.kernel.start()
 
     def absorb(
         self, state: Any, block: NDArray[Any], first: int
     ) -> NDArray[Any] | None:
-        """Change a block and hand it on."""
+        """Transform a block and pass it on."""
         changed = self.change(block, slice(first, first + len(block)))
         return self.kernel.absorb(state, changed, first)
 
+    def merge(self, state: Any, other: Any) -> Any:
+        """Add the state of later rows to the state of earlier ones."""
+        return self.kernel.merge(state, other)
+
     def part(self, first: int, n: int) -> Kernel:
-        """The kernel for n rows from row `first` on."""
+        """Return the kernel for n rows starting at `first`."""
         kernel, change = self.kernel.part(first, n), self.change.part(first, n)
         if kernel is self.kernel and change is self.change:
             return self
@@ -48,49 +55,49 @@ class TransformedKernel(Kernel):
 
 
 class TransformedRows(WrappedRows):
-    """Rows as they are after a change that is made block by block."""
+    """Rows after a transform that is applied block by block."""
 
     def __init__(self, rows: Rows, change: BlockTransform) -> None:
         super().__init__(rows)
         self.change = change
 
     def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield (number of the first row, block), in order."""
+        """Yield (index of the first row, block), in order."""
         for first, block in self.rows.blocks():
             yield first, self.change(block, slice(first, first + len(block)))
 
     def scan(self, kernel: Kernel) -> tuple[NDArray[Any], Any]:
-        """Read the data once, where they are."""
+        """Read the data once; return the per-row records and the kernel's state."""
         return self.rows.scan(TransformedKernel(kernel, self.change))
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
-        """Copy the rows with these numbers, in the order of `index`."""
+        """Copy the rows with these indices, in the order of `index`."""
         return self.change(self.rows.take(index), index)
 
     def like_rows(self, vector: Any) -> Any:
-        """What there is one of for every row, kept in the way that the rows are."""
+        """Store a per-row vector the way the rows are stored."""
         return self.rows.like_rows(vector)
 
 
 class ReplaceUncounted(NamedTuple):
-    """Rows that do not count are replaced by one that does.
+    """Transform that replaces rows with zero sample weight by a fixed row.
 
-    They keep their places, but can do no harm, whatever their values.
+    Their values may be of any size, and must not overflow in a kernel.
     """
 
     counts: NDArray[np.float64]
     row: NDArray[Any]
 
     def __call__(self, block: NDArray[Any], where: Where) -> NDArray[Any]:
-        """Return the block with rows replaced."""
+        """Return the block with these rows replaced."""
         return np.where(self.counts[where, None] > 0, block, self.row)
 
     def part(self, first: int, n: int) -> ReplaceUncounted:
-        """The same for n rows from row `first` on."""
+        """Return the transform for n rows starting at `first`."""
         return ReplaceUncounted(self.counts[first : first + n], self.row)
 
 
 def replace_uncounted(rows: Rows, counts: NDArray[np.float64]) -> TransformedRows:
-    """Rows of which those that do not count can do no harm."""
+    """Mask rows with zero sample weight by a copy of the first row that counts."""
     row = rows.take(np.flatnonzero(counts)[:1])
     return TransformedRows(rows, ReplaceUncounted(counts, row))

@@ -1,4 +1,4 @@
-"""Files that are read several times, and must not change meanwhile."""
+"""Files that are read several times and must not change between passes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-# Fill an array with the bytes from a position on.
+# Fills an array with the bytes that start at a position.
 Read = Callable[[NDArray[Any], int], None]
 
 
 class SourceError(ValueError):
-    """Rows that cannot be read, with the place, the reason and what to do."""
+    """Error for rows that cannot be read."""
 
 
 class Storage(Protocol):
@@ -28,17 +28,17 @@ class Storage(Protocol):
 
 @dataclass(frozen=True)
 class WatchedFile:
-    """A file as it was when it was opened first.
+    """A file with the size and time that it had when it was first opened.
 
     Attributes
     ----------
     path : Path
     name : str
-        In messages.
+        Name in error messages.
     size : int
-        Bytes.
+        Size in bytes.
     modified : int or None
-        Time of its last change; None if that is not watched.
+        Time of the last modification in ns; None if it is not compared.
     """
 
     path: Path
@@ -50,7 +50,7 @@ class WatchedFile:
     def of(
         cls, path: Path, name: str | None = None, *, times: bool = True
     ) -> WatchedFile:
-        """Remember what a file is like."""
+        """Record the size of a file and, with `times`, its modification time."""
         name = str(path) if name is None else name
         try:
             now = os.stat(path)
@@ -61,31 +61,30 @@ class WatchedFile:
         return cls(path, name, now.st_size, now.st_mtime_ns if times else None)
 
     def check(self) -> None:
-        """Refuse a file that is gone or is not what it was."""
+        """Raise if the file is gone or has changed."""
         try:
             now = os.stat(self.path)
         except OSError as error:
             raise SourceError(
-                f"{self.name} can no longer be read ({error.strerror}), but was there "
-                f"({self.size:,} bytes) when it was opened. Rows are read more than "
+                f"{self.name} can no longer be read ({error.strerror}), but had "
+                f"{self.size:,} bytes when it was opened. Rows are read more than "
                 "once: keep the file until the end."
             ) from None
         if now.st_size != self.size:
             raise SourceError(
                 f"{self.name} has {now.st_size:,} bytes, but had {self.size:,} when it "
-                "was opened: it was written to or truncated since. Open it again when "
-                "it is whole."
+                "was opened: it has been written to or truncated since. Open it again "
+                "once it is complete."
             )
         if self.modified is not None and now.st_mtime_ns != self.modified:
             raise SourceError(
-                f"{self.name} was written to since it was opened, so that its rows "
-                "would differ from one pass to the next. Open it again when it is "
-                "whole."
+                f"{self.name} has been modified since it was opened, so its rows could "
+                "differ from one pass to the next. Open it again once it is complete."
             )
 
     @contextmanager
     def reader(self) -> Iterator[Read]:
-        """Open for one pass; what is read was there all the time."""
+        """Open for one pass; raise if the file changes before or during it."""
         self.check()
         with open(self.path, "rb", buffering=0) as file:
 
@@ -98,36 +97,36 @@ class WatchedFile:
 
 
 def refuse_odd_paths(path: str) -> None:
-    """Refuse addresses and patterns, which are no files."""
+    """Raise if a path is a URL or a glob pattern."""
     if "://" in path:
         raise SourceError(
-            f"{path} is an address: only files are read. Download it, or open it with "
-            "Dask and pass the collection."
+            f"{path} is a URL, but only local files can be read. Download it, or open "
+            "it with Dask and pass the collection."
         )
     if any(sign in path for sign in "*?") and not os.path.exists(path):
         raise SourceError(
-            f"There is no file {path}, and patterns are not filled in: name the "
-            "folder, or in Python pass the list sorted(glob.glob(...))."
+            f"There is no file {path}, and patterns are not expanded: pass the folder, "
+            "or in Python the list sorted(glob.glob(...))."
         )
 
 
 def as_bytes(array: NDArray[Any]) -> memoryview:
-    """The memory of a contiguous array."""
+    """Return the memory of a contiguous array."""
     return array.reshape(-1).view("u1").data
 
 
 def fill(
     out: NDArray[Any], readinto: Callable[..., int | None], name: str, position: int
 ) -> None:
-    """Read until the array is full; a file may give less at a time than asked."""
+    """Read until the array is full, since a read may return less than requested."""
     view = as_bytes(out)
     done = 0
     while done < len(view):
-        got = readinto(view[done:])
-        if not got:
+        n_read = readinto(view[done:])
+        if not n_read:
             raise SourceError(
                 f"{name} ends at byte {position + done:,}, but {len(view) - done:,} "
-                "more are needed: it was truncated while it was read. Open it again "
-                "when it is whole."
+                "more bytes are needed: it was truncated while it was read. Open it "
+                "again once it is complete."
             )
-        done += got
+        done += n_read

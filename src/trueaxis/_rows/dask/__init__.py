@@ -1,1 +1,1 @@
-"""Rows of Dask collections, read by its workers."""
+"""Rows of Dask collections, processed by Dask workers."""

@@ -1,4 +1,4 @@
-"""Blocks of Dask: where they begin, how many are taken together, what to call them."""
+"""Lengths of Dask blocks, and descriptions of where their rows are."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from numpy.typing import NDArray
 from trueaxis._rows.base import Rows
 from trueaxis._rows.binary import of_all
 
-MANY_BLOCKS = 64  # more of them are bundled,
-BUNDLE_BYTES = 1 << 24  # into blocks of up to this size
+MANY_BLOCKS = 64  # more blocks than this are bundled,
+BUNDLE_BYTES = 1 << 24  # into bundles of up to this size
 
 
-def bundled(lengths: Sequence[int], row_bytes: int) -> tuple[int, ...]:
-    """Lengths of blocks that neighbours are joined to, if there are many."""
+def bundle_lengths(lengths: Sequence[int], row_bytes: int) -> tuple[int, ...]:
+    """Return the lengths of blocks after bundling neighbors, if there are many."""
     if len(lengths) <= MANY_BLOCKS:
         return tuple(lengths)
-    return tuple(joined(lengths, BUNDLE_BYTES // row_bytes))
+    return tuple(join_lengths(lengths, BUNDLE_BYTES // row_bytes))
 
 
-def joined(lengths: Sequence[int], most: int) -> list[int]:
-    """Lengths after neighbours were joined, up to `most` rows."""
+def join_lengths(lengths: Sequence[int], max_rows: int) -> list[int]:
+    """Return the lengths after joining neighbors to at most `max_rows` rows."""
     out: list[int] = []
     for length in lengths:
-        if out and out[-1] + length <= most:
+        if out and out[-1] + length <= max_rows:
             out[-1] += length
         else:
             out.append(length)
     return out
 
 
-class DaskRowNames(Rows):
-    """Where rows of Dask are, in words."""
+class BlockPlaces(Rows):
+    """Description of where rows of Dask blocks are, for error messages."""
 
     def __init__(
-        self, starts: NDArray[np.intp], dtype: np.dtype[Any], what: str
+        self, starts: NDArray[np.intp], dtype: np.dtype[Any], block_name: str
     ) -> None:
-        self.starts, self.dtype, self.what = starts, dtype, what
+        self.starts, self.dtype, self.block_name = starts, dtype, block_name
 
     def place(self, row: int, overall: int | None = None) -> str:
-        """Say where a row is."""
+        """Describe where a row is."""
         number = int(self.starts.searchsorted(row, side="right")) - 1
         within = row - int(self.starts[number])
-        return f"{self.what} {number}, row {within:,}" + of_all(row)
+        return f"{self.block_name} {number}, row {within:,}" + of_all(row)

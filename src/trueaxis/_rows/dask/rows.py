@@ -1,7 +1,7 @@
-"""READ rows of Dask: kernels go to where the blocks are, small sums come back.
+"""Rows of Dask arrays: kernels run where the blocks are, and small states come back.
 
-Sums of blocks are merged in the order of the blocks, in a tree whose shape depends on
-their number alone: who computed what, and when, changes no bit of the answer.
+States are merged in the order of the blocks, in a tree whose shape depends only on
+their number, so the result is bitwise the same whichever worker computes which block.
 """
 
 from __future__ import annotations
@@ -14,46 +14,43 @@ from numpy.typing import DTypeLike, NDArray
 
 from trueaxis._rows.base import Kernel, Rows, part_starts
 from trueaxis._rows.checked import ValueCheck
-from trueaxis._rows.dask.blocks import DaskRowNames, bundled
+from trueaxis._rows.dask.blocks import BlockPlaces, bundle_lengths
 from trueaxis._rows.dask.scheduler import TaskRunner
 from trueaxis._rows.dask.tasks import (
-    absorbed,
-    added_up,
-    applied,
-    merged,
+    absorb_block,
+    apply_to_block,
+    block_state,
+    merge_states,
     new_name,
-    picked,
-    read,
-    recorded,
-    shared,
+    read_block,
+    record_block,
+    share,
+    take_from_block,
 )
 from trueaxis._rows.memory import refuse_large
-from trueaxis._rows.progress import heard
+from trueaxis._rows.progress import has_listener
 
-FAN = 8  # sums that are merged at a time
-FILE_PASSES = 2  # over files, before workers keep what they read
+FAN = 8  # states that are merged at a time
+FILE_PASSES = 2  # passes over files before workers keep their blocks
 
 
 class DaskRows(Rows):
-    """Rows of a Dask array, cut into blocks of rows.
+    """Rows of a Dask array whose blocks have whole rows.
 
-    While they are held by a `with` statement, as in a fit, blocks are kept by the
-    workers from their first use on, if these have the memory, and otherwise made anew
-    in every pass.
+    Inside a `with` statement, as in a fit, workers keep the blocks after their first
+    use if they have enough memory; otherwise every pass computes them again.
 
     Parameters
     ----------
     array : dask.array.Array
-        Two-dimensional, of float64 or float32, with blocks of whole rows and of known
-        length.
+        2D array of float64 or float32, with blocks of whole rows and of known length.
     names : sequence of str, optional
-        Of the columns.
+        Column names.
     origin : Rows, optional
-        That the blocks are read from by the workers.
-    what : str
-        A block is called in messages.
-    crew : TaskRunner, optional
-        Who reads them.
+        Files that the workers read the blocks from.
+    block_name : str
+        What error messages call a block.
+    runner : TaskRunner, optional
     """
 
     def __init__(
@@ -61,39 +58,38 @@ class DaskRows(Rows):
         array: Any,
         names: Sequence[str] | None = None,
         origin: Rows | None = None,
-        what: str = "block",
-        crew: TaskRunner | None = None,
+        block_name: str = "block",
+        runner: TaskRunner | None = None,
     ) -> None:
         self.array = array
-        self.crew = crew or TaskRunner()
+        self.runner = runner or TaskRunner()
         self.names = None if names is None else tuple(names)
         self.origin = origin
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = np.dtype(array.dtype)
         given = tuple(int(length) for length in array.chunks[0])
         self._given_starts = part_starts(given)
-        # Many small blocks are more work for Dask than for us: a few at a time.
-        self.lengths = bundled(given, self.shape[1] * self.dtype.itemsize)
+        # Dask spends more time on many small blocks than the kernels do: bundle them.
+        self.lengths = bundle_lengths(given, self.shape[1] * self.dtype.itemsize)
         self.starts = part_starts(self.lengths)
         same = self.lengths == given
         self._bundles = array if same else array.rechunk({0: self.lengths})
         self.limit: float = np.inf
-        self.columns: Sequence[Any] | None = self.names  # in messages
-        places = DaskRowNames(self._given_starts, self.dtype, what)
+        self.columns: Sequence[Any] | None = self.names  # in error messages
+        places = BlockPlaces(self._given_starts, self.dtype, block_name)
         self._places: Rows = places if origin is None else origin
         self._checked = False
-        self._held: Any = None
+        self._persistent: Any = None
         self._passes = 0
 
     def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield (number of the first row, block), in order, one at a time."""
+        """Yield (index of the first row, block), in order, fetching one at a time."""
         from dask.delayed import delayed
 
-        chunks = self._chunks()
-        for number, chunk in enumerate(chunks):
+        for number, chunk in enumerate(self._chunks()):
             first, shape = int(self.starts[number]), self._shape_of(number)
-            whole = delayed(read, pure=False)(chunk, first, shape)
-            ((_, block),) = self.crew.completed([whole])
+            task = delayed(read_block, pure=False)(chunk, first, shape)
+            ((_, block),) = self.runner.run([task])
             self._check()(block, np.arange(first, first + len(block)))
             yield first, block
 
@@ -103,50 +99,51 @@ class DaskRows(Rows):
         size = n * fields * np.dtype(kernel.field_type).itemsize
         refuse_large(
             size,
-            f"What is kept of each of {n:,} rows ({fields} numbers) in this process",
-            "Use DSWL with its defaults, which leaves it with the workers, or fewer "
-            "rows.",
+            f"Keeping {fields} value(s) per row for {n:,} rows in this process",
+            "Use DSWL with its defaults, which leaves them with the workers, or pass "
+            "fewer rows.",
             share=0.9,
         )
         record: NDArray[Any] = np.empty((fields, n), dtype=kernel.field_type)
         records, total = self._tasks(kernel)
         state = None
-        # Where nothing is kept of the rows, blocks tell at least how far it is.
-        asked = [*records, total] if fields or heard() else [total]
-        stay = 0 if fields else len(asked) - 1
-        for number, found in self.crew.completed(
-            asked, stay, kernel.title, self.lengths
+        # Without records, the states of the blocks still show the progress.
+        tasks = [*records, total] if fields or has_listener() else [total]
+        n_remote = 0 if fields else len(tasks) - 1
+        for number, result in self.runner.run(
+            tasks, n_remote, kernel.title, self.lengths
         ):
-            if number == len(asked) - 1:
-                state = found
+            if number == len(tasks) - 1:
+                state = result
             elif fields:
-                record[:, self.starts[number] : self.starts[number + 1]] = found
+                record[:, self.starts[number] : self.starts[number + 1]] = result
         self._checked = True
         return record, state
 
     def scan_in_place(self, kernel: Kernel) -> tuple[Any, Any]:
-        """The same; the records become a Dask array that stays with the workers."""
+        """Scan, but return the records as a Dask array that stays with the workers."""
         import dask.array
 
         records, total = self._tasks(kernel)
         name, state = new_name("record"), None
         parts: dict[tuple[str, int, int], Any] = {}
-        for number, found in self.crew.completed(
+        for number, result in self.runner.run(
             [*records, total], len(records), kernel.title, self.lengths
         ):
             if number < len(records):
-                parts[name, 0, number] = found
+                parts[name, 0, number] = result
             else:
-                state = found
+                state = result
         self._checked = True
         chunks = ((kernel.n_fields,), self.lengths)
         record = dask.array.Array(parts, name, chunks, dtype=kernel.field_type)
         return record.rechunk({1: self.array.chunks[0]}), state
 
     def each(self, kernel: Kernel) -> Any:
-        """The per-row records, as a lazy Dask array (fields x rows)."""
-        assert kernel.part(0, 0) is kernel  # it knows nothing about single rows
-        return self._mapped(recorded, kernel, kernel.n_fields, kernel.field_type).T
+        """Return the per-row records as a lazy Dask array (fields x rows)."""
+        assert kernel.part(0, 0) is kernel  # it holds no per-row values
+        fields, dtype = kernel.n_fields, kernel.field_type
+        return self._map_blocks(record_block, kernel, fields, dtype).T
 
     def map(
         self,
@@ -154,11 +151,11 @@ class DaskRows(Rows):
         width: int,
         dtype: DTypeLike | None = None,
     ) -> Any:
-        """Apply a function to every block; the answer is a lazy Dask array."""
-        return self._mapped(applied, function, width, dtype or self.dtype)
+        """Apply a function to every block; return a lazy Dask array."""
+        return self._map_blocks(apply_to_block, function, width, dtype or self.dtype)
 
     def like_rows(self, vector: Any) -> Any:
-        """A vector as a Dask array with blocks like those of the rows."""
+        """Return a per-row vector as a Dask array with the blocks of the rows."""
         import dask.array
 
         if isinstance(vector, dask.array.Array):
@@ -168,21 +165,21 @@ class DaskRows(Rows):
         return dask.array.from_array(vector, chunks=chunks, name=name)
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
-        """Copy the rows with these numbers into memory, in the order of `index`."""
+        """Copy the rows with these indices into memory, in the order of `index`."""
         from dask.delayed import delayed
 
         owner = self.starts.searchsorted(index, side="right") - 1
         numbers = np.unique(owner)
         mine = [np.flatnonzero(owner == number) for number in numbers]
-        pick = delayed(picked, pure=False)
-        # Files give single rows; other blocks are made whole.
+        take = delayed(take_from_block, pure=False)
+        # Single rows can be read from files; other blocks must be computed as a whole.
         if self._is_streamed():
-            files = shared(self.origin)
-            tasks = [pick(files, index[some], 0, (0, 0)) for some in mine]
+            files = share(self.origin)
+            tasks = [take(files, index[some], 0, (0, 0)) for some in mine]
         else:
             chunks = self._chunks()
             tasks = [
-                pick(
+                take(
                     chunks[number],
                     index[some],
                     int(self.starts[number]),
@@ -192,57 +189,60 @@ class DaskRows(Rows):
             ]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
         sizes = [len(some) for some in mine]
-        for number, found in self.crew.completed(
-            tasks, title=f"looking for {len(index):,} rows", rows=sizes
+        for number, result in self.runner.run(
+            tasks, title=f"selecting {len(index):,} rows", rows=sizes
         ):
-            out[mine[number]] = found
+            out[mine[number]] = result
         self._check()(out, index)
         return out
 
     def place(self, row: int, overall: int | None = None) -> str:
-        """Say where a row is."""
+        """Describe where a row is."""
         return self._places.place(row, overall)
 
     def check_anew(self, columns: Sequence[Any] | None) -> None:
-        """Look at all values again, as any finite number may be, with these names."""
+        """Have the next pass check all values again, with these column names.
+
+        Any finite value is allowed until a new `limit` is set.
+        """
         self.columns, self.limit, self._checked = columns, np.inf, False
 
     def mapped(self, function: Callable[[NDArray[Any]], NDArray[Any]]) -> DaskRows:
-        """The rows after a change that leaves their number and columns."""
-        changed = self.map(function, self.shape[1])
-        rows = DaskRows(changed, self.names, crew=TaskRunner(self.crew.given))
+        """Return the rows after a transform that keeps their shape."""
+        array = self.map(function, self.shape[1])
+        rows = DaskRows(array, self.names, runner=TaskRunner(self.runner.given_client))
         rows._places = self._places
         return rows
 
     def close(self) -> None:
-        """Let go of the blocks that workers keep."""
-        self._held, self._passes = None, 0
-        self.crew.part()
+        """Release the blocks that workers keep."""
+        self._persistent, self._passes = None, 0
+        self.runner.unpin()
 
     def __enter__(self) -> DaskRows:
         if not self._holders:
-            self.crew.settle()
+            self.runner.pin()
         return super().__enter__()
 
-    def _kept(self) -> Any:
-        """The array; kept by the workers, if somebody holds it and there is room.
+    def _persisted(self) -> Any:
+        """Return the array; workers keep its blocks if it is held and there is room.
 
-        Files can be read twice in less time than memory takes to be filled: only who
-        reads them more often keeps them.
+        Reading files twice takes less time than filling memory, so blocks of files are
+        kept only if there are more passes.
         """
         worth_it = self.origin is None or self._passes > FILE_PASSES
-        if self._held is None and self._holders and worth_it:
-            self._held = self.crew.kept(self._bundles)
-        return self._bundles if self._held is None else self._held
+        if self._persistent is None and self._holders and worth_it:
+            self._persistent = self.runner.persist(self._bundles)
+        return self._bundles if self._persistent is None else self._persistent
 
     def _is_streamed(self) -> bool:
-        """Whether workers read files in every pass, without making whole blocks."""
-        return self.origin is not None and self._kept() is self._bundles
+        """Return whether workers read files in every pass, without whole blocks."""
+        return self.origin is not None and self._persisted() is self._bundles
 
     def _chunks(self) -> Sequence[Any]:
         if not self._is_streamed():
-            return list(self._kept().to_delayed().ravel())
-        return [shared(self.origin)] * len(self.lengths)
+            return list(self._persisted().to_delayed().ravel())
+        return [share(self.origin)] * len(self.lengths)
 
     def _shape_of(self, number: int) -> tuple[int, int]:
         return self.lengths[number], self.shape[1]
@@ -251,30 +251,30 @@ class DaskRows(Rows):
         return ValueCheck(self._places, self.columns, self.limit)
 
     def _tasks(self, kernel: Kernel) -> tuple[list[Any], Any]:
-        """What makes the records of all blocks, and the state of all together.
+        """Return the tasks for the records of all blocks, and for the total state.
 
-        Where there are no records, states of blocks stand for them.
+        Without records, the tasks for the states of the blocks take their place.
         """
         from dask.delayed import delayed
 
         self._passes += 1
-        absorb = delayed(absorbed, pure=False, nout=2)
-        add_up = delayed(added_up, pure=False)
-        merge = delayed(merged, pure=False)
-        check = None if self._checked else shared(self._check())
-        common = shared(kernel.part(0, 0))
-        alike = kernel.part(0, 0) is kernel
+        absorb = delayed(absorb_block, pure=False, nout=2)
+        state_only = delayed(block_state, pure=False)
+        merge = delayed(merge_states, pure=False)
+        check = None if self._checked else share(self._check())
+        common = share(kernel.part(0, 0))
+        same_for_all = kernel.part(0, 0) is kernel
         records, states = [], []
         for first, length, chunk in zip(
             self.starts, self.lengths, self._chunks(), strict=False
         ):
-            mine = common if alike else shared(kernel.part(int(first), length))
-            given = chunk, mine, check, int(first), (length, self.shape[1])
+            part = common if same_for_all else share(kernel.part(int(first), length))
+            arguments = chunk, part, check, int(first), (length, self.shape[1])
             if kernel.n_fields:
-                record, state = absorb(*given)
+                record, state = absorb(*arguments)
                 records.append(record)
             else:
-                state = add_up(*given)
+                state = state_only(*arguments)
                 records.append(state)
             states.append(state)
         while len(states) > 1:
@@ -284,12 +284,16 @@ class DaskRows(Rows):
             ]
         return records, states[0]
 
-    def _mapped(
-        self, function: Callable[..., NDArray[Any]], what: Any, width: int, dtype: Any
+    def _map_blocks(
+        self,
+        function: Callable[..., NDArray[Any]],
+        operation: Any,
+        width: int,
+        dtype: Any,
     ) -> Any:
         return self.array.map_blocks(
             function,
-            what=what,
+            operation=operation,
             check=self._check(),
             starts=self._given_starts,
             chunks=(self.array.chunks[0], (width,)),

@@ -1,7 +1,7 @@
-"""RUN tasks of Dask: on the workers of the current client, or in this process.
+"""Run Dask tasks on the workers of the current client, or in this process.
 
-Dask by itself waits for ever when its last worker is gone, and names lost tasks rather
-than reasons; here somebody watches.
+Dask alone waits forever once its last worker is gone, and reports lost tasks without a
+reason. Here, the workers are monitored while tasks run.
 """
 
 from __future__ import annotations
@@ -18,44 +18,44 @@ from trueaxis._rows.memory import SHARE, available_memory
 from trueaxis._rows.progress import SILENT, Advance, passing
 from trueaxis._rows.watched_file import SourceError
 
-PATIENCE = 20.0  # seconds without any worker: a new one may be on its way
-GLANCE = 0.5  # seconds between looks at the workers
-NAP = 0.01  # seconds between looks at the tasks
-WORKER_SHARE = 0.5  # of the memory of workers that rows may take
+WORKER_TIMEOUT = 20.0  # seconds to wait for a worker if there is none
+WORKER_POLL = 0.5  # seconds between checks of the workers
+TASK_POLL = 0.01  # seconds between checks of the tasks
+WORKER_SHARE = 0.5  # of the workers' memory that rows may take
 
 
 class TaskRunner:
-    """Who does the work: the workers of a client, or this process.
+    """Runs tasks on the workers of a client, or in this process.
 
     Parameters
     ----------
     client : distributed.Client, optional
-        If not given, the one that Dask would use at the time.
+        By default, the client that Dask would use when the tasks are run.
     """
 
     def __init__(self, client: Any = None) -> None:
-        self.given = client
-        self._settled: list[Any] = []  # the client, once it is decided
+        self.given_client = client
+        self._pinned: list[Any] = []  # the client, while it is pinned
 
-    def settle(self) -> None:
-        """Decide who it is; until `part`, nobody else takes over."""
-        self._settled = [self._found()]
+    def pin(self) -> None:
+        """Use the current client until `unpin` is called, whatever Dask's default."""
+        self._pinned = [self._find_client()]
 
-    def part(self) -> None:
-        """End it; who comes next may be others."""
-        self._settled = []
+    def unpin(self) -> None:
+        """Let the client be chosen anew."""
+        self._pinned = []
 
     @property
     def client(self) -> Any | None:
-        """The client, or None if Dask works in this process."""
-        client = self._settled[0] if self._settled else self._found()
+        """The client, or None if Dask runs tasks in this process."""
+        client = self._pinned[0] if self._pinned else self._find_client()
         if client is not None and client.status != "running":
-            raise _lost(client.status)
+            raise _connection_lost(client.status)
         return client
 
-    def _found(self) -> Any | None:
-        if self.given is not None:
-            return self.given
+    def _find_client(self) -> Any | None:
+        if self.given_client is not None:
+            return self.given_client
         import dask.config
 
         if dask.config.get("scheduler", None) not in (None, "dask.distributed"):
@@ -64,11 +64,11 @@ class TaskRunner:
             import distributed
 
             return distributed.default_client()
-        except (ImportError, ValueError):  # not installed; none there
+        except (ImportError, ValueError):  # not installed, or no client
             return None
 
-    def kept(self, array: Any) -> Any:
-        """An array whose blocks are kept once they are made, if there is room."""
+    def persist(self, array: Any) -> Any:
+        """Return an array whose blocks are kept once computed, if there is room."""
         client, size = self.client, array.nbytes
         if client is None:
             available = available_memory()
@@ -77,45 +77,49 @@ class TaskRunner:
         room = sum(worker["memory_limit"] or 0 for worker in _workers(client).values())
         return client.persist(array) if size <= WORKER_SHARE * room else array
 
-    def completed(
+    def run(
         self,
         tasks: Sequence[Any],
-        stay: int = 0,
+        n_remote: int = 0,
         title: str = "",
         rows: Sequence[int] = (),
     ) -> Iterator[tuple[int, Any]]:
-        """Yield (number, result) of tasks as they are done.
+        """Run tasks; yield (number, result) as they complete.
 
         Parameters
         ----------
         tasks : sequence of Delayed
-        stay : int
-            Of the first tasks so many stay where they were done; of workers a future
-            is given instead of the result.
+        n_remote : int
+            Results of the first `n_remote` tasks stay with the workers, and their
+            futures are yielded instead.
         title : str
-            What the pass is for, if it is one.
+            Purpose of the pass, if the progress is to be reported.
         rows : sequence of int
-            That each of the first tasks goes over.
+            Number of rows that each of the first tasks processes.
         """
         client = self.client
         with passing(title, sum(rows)) if title else SILENT as advance:
             if client is None:
-                yield from enumerate(_done_here(tasks, rows, advance))
+                yield from enumerate(_run_here(tasks, rows, advance))
                 return
-            for number, found in _from_workers(client, tasks, stay):
+            for number, result in _run_on_workers(client, tasks, n_remote):
                 if number < len(rows):
                     advance(rows[number])
-                yield number, found
+                yield number, result
 
 
 def _workers(client: Any) -> dict[str, Any]:
-    """What is known of all workers; some versions tell of five unless asked for all."""
-    all_of_them = "n_workers" in inspect.signature(client.scheduler_info).parameters
-    info = client.scheduler_info(**({"n_workers": -1} if all_of_them else {}))
-    return info.get("workers", {})
+    """Return what the scheduler knows of all workers.
+
+    Some versions of Dask return only five unless asked for all.
+    """
+    limited = "n_workers" in inspect.signature(client.scheduler_info).parameters
+    info = client.scheduler_info(**({"n_workers": -1} if limited else {}))
+    workers: dict[str, Any] = info.get("workers", {})
+    return workers
 
 
-def _done_here(tasks: Sequence[Any], rows: Sequence[int], advance: Advance) -> Any:
+def _run_here(tasks: Sequence[Any], rows: Sequence[int], advance: Advance) -> Any:
     from dask.base import compute
     from dask.callbacks import Callback
 
@@ -124,77 +128,79 @@ def _done_here(tasks: Sequence[Any], rows: Sequence[int], advance: Advance) -> A
         return compute(*tasks)
 
 
-def _from_workers(
-    client: Any, tasks: Sequence[Any], stay: int
+def _run_on_workers(
+    client: Any, tasks: Sequence[Any], n_remote: int
 ) -> Iterator[tuple[int, Any]]:
     from distributed import as_completed
 
     futures = client.compute(list(tasks))
     numbers = {future: number for number, future in enumerate(futures)}
-    guard = WorkerMonitor(client)
-    coming = as_completed(futures, loop=client.loop)
+    monitor = WorkerMonitor(client)
+    pending = as_completed(futures, loop=client.loop)
     del futures
     try:
         while numbers:
-            batch = coming.next_batch(block=False)
+            batch = pending.next_batch(block=False)
             if not batch:
-                guard.look()
-                time.sleep(NAP)
+                monitor.check()
+                time.sleep(TASK_POLL)
                 continue
-            guard.seen = time.monotonic()
+            monitor.last_sign = time.monotonic()
             done = []
             for future in batch:
                 status = future.status
                 if status in ("error", "cancelled"):
-                    raise guard.told(future)
+                    raise monitor.explain(future)
                 if status == "finished":
                     done.append(future)
-                else:  # it was done, but by a worker that died since: it is done again
-                    coming.add(future)
-            there = [future for future in done if numbers[future] < stay]
-            here = [future for future in done if numbers[future] >= stay]
-            found = guard.gathered(here)
-            # What is let go of makes room on its worker.
-            yield from [(numbers.pop(future), future) for future in there]
-            yield from zip([numbers.pop(future) for future in here], found, strict=True)
+                else:  # its worker died since, and the task runs again
+                    pending.add(future)
+            remote = [future for future in done if numbers[future] < n_remote]
+            local = [future for future in done if numbers[future] >= n_remote]
+            results = monitor.gather(local)
+            # Dropping a future frees memory on its worker.
+            yield from [(numbers.pop(future), future) for future in remote]
+            yield from zip(
+                [numbers.pop(future) for future in local], results, strict=True
+            )
     finally:
-        if numbers:  # an error, or Ctrl-C: nobody needs the rest
+        if numbers:  # after an error or Ctrl-C, the rest is not needed
             with suppress(Exception):  # the scheduler may be what failed
                 client.cancel(list(numbers), force=True)
 
 
 class WorkerMonitor:
-    """Watches the workers, and says in words what became of them."""
+    """Watches the workers of a client, and explains failures."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
-        self.most = len(client.nthreads())  # workers seen at once
-        self.seen = self.looked = time.monotonic()
+        self.most = len(client.nthreads())  # workers at any one time
+        self.last_sign = self.last_check = time.monotonic()
 
-    def look(self) -> None:
-        """Give up if there has been no worker for long."""
+    def check(self) -> None:
+        """Raise if there has been no worker for long."""
         now = time.monotonic()
-        if now - self.looked < GLANCE:
+        if now - self.last_check < WORKER_POLL:
             return
-        self.looked = now
+        self.last_check = now
         try:
             workers = len(self.client.nthreads())
-        except OSError as error:  # time is up, or the line is closed
-            raise _lost(error) from error
+        except OSError as error:  # a timeout, or a closed connection
+            raise _connection_lost(error) from error
         self.most = max(self.most, workers)
         if workers:
-            self.seen = now
-        elif now - self.seen > PATIENCE:
+            self.last_sign = now
+        elif now - self.last_sign > WORKER_TIMEOUT:
             had = f"there were {self.most}" if self.most else "there never was one"
             raise SourceError(
-                f"No Dask worker is left ({had}, and none came for {PATIENCE:g} s), so "
-                "that nothing can be computed. Start workers for the scheduler "
-                f"{self.client.scheduler.address} and fit again; if they died of lack "
-                "of memory, give them more, or smaller chunks of rows."
+                f"No Dask worker is left ({had}, and none joined for "
+                f"{WORKER_TIMEOUT:g} s), so nothing can be computed. Start workers for "
+                f"the scheduler {self.client.scheduler.address} and fit again; if they "
+                "ran out of memory, give them more, or use smaller chunks of rows."
             )
 
-    def gathered(self, futures: Sequence[Any]) -> list[Any]:
-        """Results of tasks that are done, if those who have them live long enough."""
+    def gather(self, futures: Sequence[Any]) -> list[Any]:
+        """Return the results of finished tasks; raise if their workers are lost."""
         if not futures:
             return []
         answer = asyncio.run_coroutine_threadsafe(
@@ -202,38 +208,39 @@ class WorkerMonitor:
             self.client.loop.asyncio_loop,
         )
         try:
-            while not wait([answer], timeout=GLANCE).done:
-                self.look()
-            return answer.result()
+            while not wait([answer], timeout=WORKER_POLL).done:
+                self.check()
+            results: list[Any] = answer.result()
+            return results
         except (CancelledError, OSError) as error:
-            raise _lost(error) from error
+            raise _connection_lost(error) from error
         finally:
             answer.cancel()
 
-    def told(self, future: Any) -> BaseException:
-        """What became of a task that failed."""
+    def explain(self, future: Any) -> BaseException:
+        """Return the error to raise for a task that failed."""
         from distributed import KilledWorker
 
         if future.status != "error" and self.client.status != "running":
-            return _lost(self.client.status)
+            return _connection_lost(self.client.status)
         if future.status != "error":
             return SourceError(
-                f"A part of the fit is {future.status}: the cluster was restarted, or "
-                "somebody who uses it, too, cancelled it. Fit again."
+                f"A task of the fit is {future.status}: the cluster was restarted, or "
+                "another of its users cancelled the task. Fit again."
             )
-        error = future.exception()
+        error: BaseException = future.exception()
         if not isinstance(error, KilledWorker):
             return error.with_traceback(future.traceback())
         return SourceError(
-            f"The workers of Dask that were given a part of the rows died "
+            "The Dask workers that received one part of the rows died "
             f"{error.allowed_failures + 1} times, the last one at "
-            f"{error.last_worker.address}: most likely of lack of memory. Give them "
-            "more, or smaller chunks of rows."
+            f"{error.last_worker.address}, most likely for lack of memory. Give them "
+            "more, or use smaller chunks of rows."
         )
 
 
-def _lost(what: Any) -> SourceError:
+def _connection_lost(reason: Any) -> SourceError:
     return SourceError(
-        f"The connection to the Dask scheduler is lost ({what or 'closed'}): it was "
+        f"The connection to the Dask scheduler is lost ({reason or 'closed'}): it was "
         "shut down or cannot be reached. Connect a new Client and fit again."
     )

@@ -1,4 +1,4 @@
-"""DO what workers of Dask do with a block: look at it, absorb, merge, apply, pick."""
+"""Tasks that Dask workers run on blocks of rows."""
 
 from __future__ import annotations
 
@@ -17,122 +17,128 @@ from trueaxis._rows.watched_file import SourceError
 
 
 class CheckedBlock(NamedTuple):
-    """Blocks are looked at, and not changed; the first row has number `before`."""
+    """Transform that checks the values of a block and returns it unchanged.
+
+    Attributes
+    ----------
+    check : ValueCheck
+    offset : int
+        Number of rows before those of this part.
+    """
 
     check: ValueCheck
-    before: int
+    offset: int
 
     def __call__(self, block: NDArray[Any], where: Where) -> NDArray[Any]:
-        """Return the block."""
+        """Check and return the block."""
         assert isinstance(where, slice)
-        self.check(block, self.before + np.arange(where.start, where.stop))
+        self.check(block, self.offset + np.arange(where.start, where.stop))
         return block
 
     def part(self, first: int, n: int) -> CheckedBlock:
-        """The same for n rows from row `first` on."""
-        return CheckedBlock(self.check, self.before + first)
+        """Return the transform for n rows starting at `first`."""
+        return CheckedBlock(self.check, self.offset + first)
 
 
-def new_name(what: str) -> str:
-    """A name for a collection that no other has."""
-    return f"trueaxis-{what}-{uuid.uuid4().hex}"
+def new_name(kind: str) -> str:
+    """Return a unique name for a collection."""
+    return f"trueaxis-{kind}-{uuid.uuid4().hex}"
 
 
-def shared(thing: Any) -> Any:
-    """Something that many tasks need, sent to each worker once."""
+def share(value: Any) -> Any:
+    """Wrap a value that many tasks need, so that each worker receives it once."""
     from dask.delayed import delayed
 
-    return delayed(thing, name=new_name("shared"), traverse=False)
+    return delayed(value, name=new_name("shared"), traverse=False)
 
 
-def part_of(block: Any, first: int, shape: tuple[int, int]) -> Rows:
-    """A block that was made, or the rows of files that are it."""
+def rows_of(block: Any, first: int, shape: tuple[int, int]) -> Rows:
+    """Return the rows of a computed block, or those to read from files instead."""
     if isinstance(block, Rows):
         return RowRange(block, first, first + shape[0])
-    return ArrayRows(as_promised(block, shape, first))
+    return ArrayRows(check_block(block, shape, first))
 
 
-def as_promised(block: Any, shape: tuple[int, int], first: int) -> NDArray[Any]:
-    """A block, if it is what its collection says that it is."""
-    plain = type(block) is np.ndarray and block.dtype.kind == "f"
-    if plain and block.shape == shape:
+def check_block(block: Any, shape: tuple[int, int], first: int) -> NDArray[Any]:
+    """Return a block; raise if it is not what its collection declares."""
+    if type(block) is np.ndarray and block.dtype.kind == "f" and block.shape == shape:
         return block
-    kind = f"{type(block).__name__} ({getattr(block, 'dtype', 'no numbers')})"
+    kind = f"{type(block).__name__} ({getattr(block, 'dtype', 'not numeric')})"
     raise SourceError(
-        f"The block of Dask that begins with row {first:,} is a {kind} of shape "
-        f"{getattr(block, 'shape', '()')}, but was declared to be an ndarray of floats "
-        f"of shape {shape}. Mend what makes it, or what its collection says of it "
-        "(dtype, meta, chunks)."
+        f"The Dask block that starts at row {first:,} is of type {kind} and shape "
+        f"{getattr(block, 'shape', '()')}, but was declared as an ndarray of floats "
+        f"of shape {shape}. Correct the function that makes it, or the metadata of its "
+        "collection (dtype, meta, chunks)."
     )
 
 
-def read(block: Any, first: int, shape: tuple[int, int]) -> NDArray[Any]:
-    """All rows of a block."""
-    return part_of(block, first, shape).read()
+def read_block(block: Any, first: int, shape: tuple[int, int]) -> NDArray[Any]:
+    """Return all rows of a block."""
+    return rows_of(block, first, shape).read()
 
 
-def absorbed(
+def absorb_block(
     block: Any,
     kernel: Kernel,
     check: ValueCheck | None,
     first: int,
     shape: tuple[int, int],
 ) -> tuple[NDArray[Any], Any]:
-    """The records of a block, and its state."""
+    """Return the records of a block and its state."""
     if check is not None:
         kernel = TransformedKernel(kernel, CheckedBlock(check, first))
-    return part_of(block, first, shape).scan(kernel)
+    return rows_of(block, first, shape).scan(kernel)
 
 
-def added_up(
+def block_state(
     block: Any,
     kernel: Kernel,
     check: ValueCheck | None,
     first: int,
     shape: tuple[int, int],
 ) -> Any:
-    """The state of a block."""
-    return absorbed(block, kernel, check, first, shape)[1]
+    """Return the state of a block."""
+    return absorb_block(block, kernel, check, first, shape)[1]
 
 
-def merged(kernel: Kernel, states: Sequence[Any]) -> Any:
-    """The states of several blocks as one."""
-    # Into a new one: what a task was given may be needed again, if a worker dies.
+def merge_states(kernel: Kernel, states: Sequence[Any]) -> Any:
+    """Merge the states of several blocks."""
+    # Into a new state: Dask may need the arguments of a task again if a worker dies.
     total = kernel.start()
     for state in states:
         total = kernel.merge(total, state)
     return total
 
 
-def recorded(
+def record_block(
     block: NDArray[Any],
-    what: Kernel,
+    operation: Kernel,
     check: ValueCheck,
     starts: NDArray[Any],
     block_id: tuple[int, int],
 ) -> NDArray[Any]:
-    """The records of a block, row by row."""
+    """Return the records of a block (rows x fields)."""
     first = int(starts[block_id[0]])
-    return absorbed(block, what, check, first, block.shape)[0].T
+    return absorb_block(block, operation, check, first, block.shape)[0].T
 
 
-def applied(
+def apply_to_block(
     block: NDArray[Any],
-    what: Callable[[NDArray[Any]], NDArray[Any]],
+    operation: Callable[[NDArray[Any]], NDArray[Any]],
     check: ValueCheck,
     starts: NDArray[Any],
     block_id: tuple[int, int],
 ) -> NDArray[Any]:
-    """What a function makes of a block."""
+    """Check a block and apply a function to it."""
     first = int(starts[block_id[0]])
     check(block, np.arange(first, first + len(block)))
-    return what(block)
+    return operation(block)
 
 
-def picked(
+def take_from_block(
     block: Any, index: NDArray[np.intp], first: int, shape: tuple[int, int]
 ) -> NDArray[Any]:
-    """Some rows of a block, or of files."""
+    """Return some rows of a block, or of files."""
     if isinstance(block, Rows):
         return block.take(index)
-    return as_promised(block, shape, first)[index - first]
+    return check_block(block, shape, first)[index - first]

@@ -1,4 +1,4 @@
-"""Kernels in parts: what many processes do with pieces is what one does with all."""
+"""Kernels applied to parts of the rows and merged give the result for all rows."""
 
 import pickle
 from itertools import pairwise
@@ -67,7 +67,7 @@ def kernels_of_every_kind():
 
 
 def numbers_in(state):
-    """All numbers of a state, however it is nested."""
+    """Return all numbers of a nested state."""
     if isinstance(state, Moments):
         if state.is_empty():
             return []
@@ -86,7 +86,7 @@ def numbers_in(state):
     return np.asarray(state, dtype=float).ravel().tolist()
 
 
-def test_what_knows_nothing_of_single_rows_is_the_same_for_all_parts():
+def test_kernels_without_per_row_values_are_their_own_parts():
     X, _ = kernels_of_every_kind()
     sub, rule = equal_weights(ArrayRows(X), 2), EntropyRule(3.0, 2.0, 4.0)
     roll = RowCounts(None, OtherSides(np.array([0]), ((np.ones(1), 2.0, True),)))
@@ -101,7 +101,7 @@ def test_what_knows_nothing_of_single_rows_is_the_same_for_all_parts():
 @pytest.mark.parametrize("kind", sorted(kernels_of_every_kind()[1]))
 @given(cuts=st.lists(st.integers(0, 230), max_size=6))
 @settings(max_examples=15, deadline=None)
-def test_parts_that_are_merged_are_the_whole(kind, cuts):
+def test_merged_parts_equal_the_whole(kind, cuts):
     X, kernels = kernels_of_every_kind()
     kernel = kernels[kind]
     record, state = ArrayRows(X).scan(kernel)
@@ -112,13 +112,13 @@ def test_parts_that_are_merged_are_the_whole(kind, cuts):
         one, other = ArrayRows(X[first:last]).scan(part)
         before = numbers_in(other)
         total = kernel.part(0, 0).merge(total, other)
-        assert numbers_in(other) == before  # what was given is not touched
+        assert numbers_in(other) == before  # the argument is not modified
         records.append(one)
     np.testing.assert_allclose(np.hstack(records), record, rtol=1e-12)
     np.testing.assert_allclose(numbers_in(total), numbers_in(state), rtol=1e-9)
 
 
-def test_sums_of_logarithms_are_those_of_all_at_once():
+def test_log_sums_of_parts_equal_those_of_the_whole():
     rng = np.random.default_rng(0)
     x = rng.normal(-2_000.0, 300.0, 500)  # whose weights are below the smallest float
     x[::7] = -np.inf
@@ -137,7 +137,7 @@ def test_sums_of_logarithms_are_those_of_all_at_once():
     assert found.perplexity() == pytest.approx(np.exp(entropy), rel=1e-9)
 
 
-def test_a_sum_of_nothing_is_nothing():
+def test_empty_log_sums_are_zero():
     empty = LogSum()
     empty.add(np.array([-np.inf, -np.inf]), None)
     empty.add(np.array([1.0]), np.array([0.0]))

@@ -1,0 +1,62 @@
+"""Files that change while they are used."""
+
+import os
+import re
+
+import click.testing
+import numpy as np
+import pytest
+from row_sources import Spoiling, write_parquet
+
+from trueaxis import DSWL, open_rows
+from trueaxis._cli.main import main
+from trueaxis._rows.watched_file import SourceError
+
+
+@pytest.mark.parametrize("ending", ["npy", "parquet"])
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda path: path.unlink(), "can no longer be read .*keep the file until"),
+        (lambda path: os.truncate(path, 5000), "has 5,000 bytes, but had"),
+        (lambda path: os.utime(path, (1, 1)), "has been modified since it was opened"),
+    ],
+)
+def test_file_changed_between_passes_is_reported(ending, spoil, words, X, tmp_path):
+    path = tmp_path / f"x.{ending}"
+    np.save(path, X) if ending == "npy" else write_parquet(path, X)
+    rows = Spoiling(open_rows(path, spool=False), lambda: spoil(path))
+    with pytest.raises(SourceError, match=words):
+        DSWL(3).fit(rows)
+
+
+def test_file_truncated_during_a_pass_is_reported(X, tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    blocks = open_rows(tmp_path / "x.npy", block_rows=100).blocks()
+    next(blocks)
+    os.truncate(tmp_path / "x.npy", 20_000)
+    with pytest.raises(
+        SourceError, match="ends at byte 20,000, but .* more bytes are needed"
+    ):
+        list(blocks)
+    write_parquet(tmp_path / "x.parquet", X, row_group_size=4000)
+    blocks = open_rows(tmp_path / "x.parquet", spool=False).blocks()
+    next(blocks)
+    os.truncate(tmp_path / "x.parquet", 20_000)
+    with pytest.raises(SourceError, match="20,000 bytes, but had"):
+        list(blocks)
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("s3://bucket/x.parquet", "is a URL, but only local files can be read"),
+        ("parts/*.parquet", r"patterns are not expanded: .*glob\.glob"),
+    ],
+)
+def test_urls_and_patterns_are_refused(path, words):
+    with pytest.raises(SourceError, match=words):
+        DSWL(2).fit(path)
+    result = click.testing.CliRunner().invoke(main, ["fit", path])
+    assert result.exit_code == 1
+    assert re.search(words, result.stderr.replace("\n", " "))

@@ -1,0 +1,65 @@
+"""Sources of rows for tests: files, stored arrays, and rows that change."""
+
+import os
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet as parquet
+import pytest
+
+from trueaxis._rows.base import Rows
+
+N, D = 9000, 20
+NAMES = [f"x{i}" for i in range(D)]
+posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and terminals")
+# The default fit of DSWL, Algorithm 1 alone, and a fit without the final reweighting.
+several_ways = pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"tau": (0.04, 0.007, 0.03), "reweight": False, "init": "uniform"},
+        {"reweight": False},
+    ],
+)
+
+
+def write_parquet(path, X, names=NAMES, **options):
+    table = pyarrow.table(list(np.ascontiguousarray(X.T)), names=names)
+    parquet.write_table(table, path, **{"row_group_size": 700} | options)
+    return table
+
+
+class Chunked:
+    """Array-like object with chunks, such as an HDF5 or Zarr array."""
+
+    name = "/group/x"
+
+    def __init__(self, X, chunks=(100, 7)):
+        self.X, self.chunks = X, chunks
+        self.shape, self.dtype, self.slices = X.shape, X.dtype, []
+
+    def __getitem__(self, rows):
+        self.slices.append((rows.start, rows.stop))
+        return self.X[rows]
+
+
+class Spoiling(Rows):
+    """Rows whose file is changed by `spoil` after the first pass."""
+
+    def __init__(self, rows, spoil):
+        self.rows, self.spoil = rows, spoil
+        self.shape, self.dtype = rows.shape, rows.dtype
+
+    def blocks(self):
+        yield from self.rows.blocks()
+        self.spoil()
+
+    def take(self, index):
+        return self.rows.take(index)
+
+
+def assert_same_model(one, two):
+    np.testing.assert_allclose(one.components_, two.components_, atol=1e-10)
+    np.testing.assert_allclose(one.weights_, two.weights_, atol=1e-8 / N)
+    np.testing.assert_allclose(one.mean_, two.mean_, atol=1e-10)
+    np.testing.assert_array_equal(one.support_, two.support_)

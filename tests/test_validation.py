@@ -1,0 +1,97 @@
+"""Validation of user input."""
+
+import numpy as np
+import pytest
+
+from trueaxis import DSWL
+from trueaxis import _validation as validation
+from trueaxis.datasets import planted
+
+
+def test_fit_takes_lists_of_files(tmp_path):
+    X = planted("ocs", n=400, n_features=6, share=0.1).X
+    half = len(X) // 2
+    np.save(tmp_path / "a.npy", X[:half])
+    np.save(tmp_path / "b.npy", X[half:])
+    expected = DSWL(2).fit(X)
+    files = [tmp_path / "a.npy", tmp_path / "b.npy"]
+    for given in (files, [str(path) for path in files], tuple(files)):
+        model = DSWL(2).fit(given)
+        assert np.abs(model.components_ - expected.components_).max() < 1e-10
+
+
+def test_integer_weights_are_counts_and_others_have_mean_one():
+    assert validation.validate_counts(None, 3) is None
+    assert validation.validate_counts([1, 1, 1], 3) is None
+    np.testing.assert_array_equal(validation.validate_counts([2, 0, 1], 3), [2, 0, 1])
+    np.testing.assert_array_equal(validation.validate_counts(2, 3), [2, 2, 2])
+    scaled = validation.validate_counts([0.5, 0, 1.5], 3)
+    np.testing.assert_allclose(scaled, [0.5, 0, 1.5])
+    huge = validation.validate_counts([1e308, 1e308, 0], 3)
+    np.testing.assert_allclose(huge, [1, 1, 0])  # their sum overflows
+
+
+@pytest.mark.parametrize(
+    ("weights", "error", "words"),
+    [
+        (["a", "b", "c"], TypeError, "is not numeric: pass one weight per row"),
+        ([1, 2], ValueError, r"shape \(2,\), but X has 3 rows"),
+        ([1, -1, 1], ValueError, "-1.0 in row 1: weights must be finite and non-neg"),
+        ([1, 1, np.nan], ValueError, "nan in row 2: weights must be finite"),
+        ([0, 0, 5], ValueError, "Only 1 of 3 rows .* needs at least 2"),
+    ],
+)
+def test_invalid_weights_are_refused(weights, error, words):
+    with pytest.raises(error, match=words):
+        validation.validate_counts(weights, 3)
+
+
+@pytest.mark.parametrize(
+    ("value", "options", "error", "words"),
+    [
+        ("x", {}, TypeError, r"p='x' is a str: pass a number in \(0, 2\]\."),
+        (True, {}, TypeError, "p=True is a bool"),
+        (0, {}, ValueError, r"p=0 is out of range: it must be a number in \(0, 2\]"),
+        (-1, {"low_too": True}, ValueError, r"a number in \[0, 2\]"),
+        (1.5, {"whole": True}, TypeError, "pass an integer of at least 0"),
+        ("x", {"auto": True}, TypeError, r'a number in \(0, 2\] or "auto"'),
+    ],
+)
+def test_numbers_outside_their_interval_are_refused(value, options, error, words):
+    with pytest.raises(error, match=words):
+        validation.validate_number("p", value, 0, 2, **options)
+
+
+def test_numbers_inside_their_interval_pass():
+    validation.validate_number("p", 2, 0, 2)
+    validation.validate_number("p", 0, 0, 2, whole=True)
+    validation.validate_number("p", 0.0, 0, 2, low_too=True)
+    assert validation.number_or_none("p", "auto", 0, 2) is None
+    assert validation.number_or_none("p", 1, 0, 2) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("n_components", "error", "words"),
+    [
+        (
+            "all",
+            TypeError,
+            'is a str: pass an integer, a float between 0 and 1, "auto"',
+        ),
+        (7, ValueError, "X has 9 rows and 6 columns: pass 1 to 6"),
+        (1.5, ValueError, "neither an integer nor a share of the variance"),
+    ],
+)
+def test_invalid_numbers_of_components_are_refused(n_components, error, words):
+    with pytest.raises(error, match=words):
+        validation.validate_n_components(n_components, 9, 6)
+
+
+def test_choices_and_flags():
+    validation.validate_choice("how", "a", ("a", "b"))
+    with pytest.raises(
+        ValueError, match="how='c' is not valid: choose one of 'a', 'b'"
+    ):
+        validation.validate_choice("how", "c", ("a", "b"))
+    with pytest.raises(TypeError, match="flag=1 is neither True nor False"):
+        validation.validate_flag("flag", 1)
