@@ -36,3 +36,15 @@ def some_distances():
     """Distances of 30 rows from the subspace of plain PCA."""
     rows = ArrayRows(contaminated_cloud(3, n=30))
     return measure_rows(rows, equal_weights(rows, 2))
+
+
+def low_rank_and_errors(
+    seed=0, n=100, D=100, rank=5, share=0.05, noise=0.0, outlying=0
+):
+    """A matrix of low rank, and its sum with gross errors, noise and outlying rows."""
+    rng = np.random.default_rng(seed)
+    L = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, D))
+    gross = np.where(rng.random((n, D)) < share, rng.uniform(-10, 10, (n, D)), 0.0)
+    X = L + gross + noise * rng.standard_normal((n, D))
+    X[:outlying] += 10 * rng.standard_normal((outlying, D))
+    return L, X
