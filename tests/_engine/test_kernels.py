@@ -24,13 +24,13 @@ def symmetric(scatter):
 def test_distances_equal_the_plain_formulas(block_rows, offset):
     X = normal_cloud(offset=offset)
     sub = pca_subspace(X)
-    view = measure_rows(ArrayRows(X, block_rows), sub)
+    distances = measure_rows(ArrayRows(X, block_rows), sub)
     y = X - sub.mean
     t = y @ sub.basis.T
     r = y - t @ sub.basis
-    np.testing.assert_allclose(view.v, (t**2).sum(1), rtol=1e-12)
-    np.testing.assert_allclose(view.e, (r**2).sum(1), rtol=1e-10)
-    np.testing.assert_allclose(view.s, (t**2 / sub.variances).sum(1), rtol=1e-12)
+    np.testing.assert_allclose(distances.v, (t**2).sum(1), rtol=1e-12)
+    np.testing.assert_allclose(distances.e, (r**2).sum(1), rtol=1e-10)
+    np.testing.assert_allclose(distances.s, (t**2 / sub.variances).sum(1), rtol=1e-12)
 
 
 def test_rows_next_to_the_subspace_keep_their_digits():
@@ -38,17 +38,17 @@ def test_rows_next_to_the_subspace_keep_their_digits():
     P = np.eye(2, 6)
     tiny = 1e-9 * rng.standard_normal((40, 4))
     X = np.hstack([rng.standard_normal((40, 2)), tiny])
-    view = measure_rows(ArrayRows(X), Subspace(np.zeros(6), P, np.ones(2), 2.0))
-    np.testing.assert_allclose(view.e, (tiny**2).sum(1), rtol=1e-6)
+    distances = measure_rows(ArrayRows(X), Subspace(np.zeros(6), P, np.ones(2), 2.0))
+    np.testing.assert_allclose(distances.e, (tiny**2).sum(1), rtol=1e-6)
 
 
 def test_infinite_rows_are_infinitely_far_not_nan():
     X = normal_cloud()
     X[3] = 1e300
     X[4] = -1.7e308
-    view = measure_rows(ArrayRows(X), pca_subspace(normal_cloud()))
-    assert np.isinf(view.e[3:5]).all()
-    assert not np.isnan(np.concatenate([view.v, view.e, view.s])).any()
+    distances = measure_rows(ArrayRows(X), pca_subspace(normal_cloud()))
+    assert np.isinf(distances.e[3:5]).all()
+    assert not np.isnan(np.concatenate([distances.v, distances.e, distances.s])).any()
 
 
 @given(seed=st.integers(0, 10**6), block_rows=st.integers(1, 70))
@@ -120,8 +120,8 @@ def test_counts_equal_repetitions():
 
 def test_float32_sums_are_kept_in_float64():
     X = normal_cloud(n=5000).astype(np.float32)
-    weighing = RowWeights(np.zeros(5000))
-    _, sums = ArrayRows(X, 100).scan(MomentKernel(X[0].astype(float), weighing))
+    weighting = RowWeights(np.zeros(5000))
+    _, sums = ArrayRows(X, 100).scan(MomentKernel(X[0].astype(float), weighting))
     assert sums.both.second.dtype == np.float64
     np.testing.assert_allclose(
         symmetric(sums.core().scatter()),

@@ -22,7 +22,7 @@ def test_two_passes_and_one_pass_agree():
     X = normal_cloud(3, n=200)
     sub = pca_subspace(X)
     two = ReweightedStep(ArrayRows(X, 33), TrustRule(0.5))(sub)
-    T = calibrate(two.view.v, two.view.e, 0.5)
+    T = calibrate(two.distances.v, two.distances.e, 0.5)
     one = ReweightedStep(ArrayRows(X, 50), EntropyRule(*T))(sub)
     w = one.copy_weights()
     np.testing.assert_allclose(w, two.copy_weights(), rtol=1e-10)

@@ -194,7 +194,7 @@ class ReweightingRecipe(Recipe):
         """Go on with the center fixed if selected rows and their mean cycle."""
         if found.converged or self.center != "selected":
             return found
-        rule = self.rules[0].about_fixed_center().freeze(found.last.view)
+        rule = self.rules[0].about_fixed_center().freeze(found.last.distances)
         fixed = replace(self, center="mean")
         return fixed._iterate(problem, rule, found.last.next).after(found)
 
@@ -205,9 +205,9 @@ def _with_variances(problem: Problem, last: ReweightedResult) -> tuple[Subspace,
     Variances are those of the core where there is one, otherwise of all rows, with
     bounded weights.
     """
-    after, core = last.next, last.weighing.core
+    after, core = last.next, last.weighting.core
     if core is not None:
-        return after, last.view.total(core)
+        return after, last.distances.total(core)
     weighting = last.bounded_weighting()
     sums = weighted_moments(problem.rows, after.mean, weighting, problem.counts)
     moments = sums.span().about(after.mean)

@@ -102,7 +102,7 @@ def test_one_cloud_bends_no_axis():
             4 * rng.beta(0.5, 0.5, (200, 2)),
             np.ones((40, 3)),
         ):
-            assert bending(X, directions(X, rng)) is None
+            assert bending(X, random_directions(X, rng)) is None
     assert bending(np.ones((40, 3)), np.empty((3, 0))) is None
 
 
@@ -110,10 +110,10 @@ def test_one_cloud_bends_no_axis():
 def test_a_group_that_bends_an_axis_is_found_in_any_unit(unit):
     X, bad = shifted(200, 100, 30, seed=0)
     X = unit * X
-    split = bending(X, directions(X, np.random.default_rng(0)))
+    split = bending(X, random_directions(X, np.random.default_rng(0)))
     np.testing.assert_array_equal(split.larger, ~bad)
     np.testing.assert_array_equal(split.keeps(X), ~bad)
-    axes = longest_axes(X, directions(X, np.random.default_rng(0)))
+    axes = longest_axes(X, random_directions(X, np.random.default_rng(0)))
     exact = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][0]
     assert abs(exact @ axes[:, 0]) > 1 - 1e-9
 
@@ -124,7 +124,7 @@ def test_a_near_cluster_is_split_off_and_one_cloud_is_not():
     split = cleave(cloud.X, directions(cloud.X, rng), 3, rng)
     assert (split.larger != cloud.is_outlier).mean() > 0.99
     X = planted("none").X
-    assert cleave(X, directions(X, rng), 3, rng) is None
+    assert cleave(X, random_directions(X, rng), 3, rng) is None
 
 
 def test_heterogeneity_tells_one_cloud_from_two():
