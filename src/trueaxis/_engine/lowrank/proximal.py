@@ -24,14 +24,13 @@ class LowRank(NamedTuple):
 
 def soft_threshold(M: Matrix, t: float | Matrix) -> Matrix:
     """Shrink every entry by t: the proximal map of t |.|_1."""
-    shrunk: Matrix = M - np.clip(M, -t, t)
-    return shrunk
+    return np.asarray(M - np.clip(M, -t, t))
 
 
 def row_threshold(M: Matrix, t: float) -> Matrix:
     """Shrink the length of every row by t: the proximal map of t times their sum."""
     length = np.linalg.norm(M, axis=1, keepdims=True)
-    return M * np.maximum(1 - t / np.maximum(length, TINY), 0.0)
+    return np.asarray(M * np.maximum(1 - t / np.maximum(length, TINY), 0.0))
 
 
 def singular_threshold(M: Matrix, t: float) -> LowRank:
