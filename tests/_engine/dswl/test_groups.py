@@ -27,7 +27,6 @@ def test_a_split_is_where_two_normals_meet():
     assert split_along(np.ones((50, 1)), np.ones((1, 1)), 1) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.35])
 @pytest.mark.parametrize(
     ("n", "D", "k"), [(200, 500, 40), (200, 500, 10), (300, 90, 9)]
@@ -62,7 +61,6 @@ def test_groups_of_which_none_is_the_majority_are_all_kept(sizes):
     assert all(support[group == i].mean() > 0.9 for i in range(len(sizes)))
 
 
-@pytest.mark.slow
 def test_two_groups_that_bend_axes_are_both_found():
     X, bad = shifted(400, 300, 30, seed=0)
     rng = np.random.default_rng(1)

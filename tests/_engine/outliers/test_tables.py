@@ -8,7 +8,6 @@ from trueaxis.datasets import planted
 from trueaxis.datasets.awkward import TABLES, factors, mostly_one_row, one_hot
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("k", [1, 2, "auto"])
 def test_hardly_a_row_of_clean_tables_is_flagged(name, k):
@@ -62,7 +61,6 @@ def test_copies_of_one_row_do_not_determine_the_variances():
     assert model.support_.mean() > 0.95
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("n", "bad"), [(12, 1), (40, 3), (100, 9)])
 def test_few_gross_outliers_in_few_rows(n, bad):
     missed = 0
@@ -99,7 +97,6 @@ def test_a_column_of_large_scale_does_not_hide_outliers():
     assert not model.support_[cloud.is_outlier].any()
 
 
-@pytest.mark.slow
 def test_small_clean_tables_keep_their_rows():
     flagged = []
     for seed in range(20):

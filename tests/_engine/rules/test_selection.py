@@ -7,8 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from trueaxis._engine.rules.base import Size
 from trueaxis._engine.rules.selection import (
+    NearestRule,
     NeighbourRule,
+    Selection,
     project_on_simplex,
     smallest,
 )
@@ -52,3 +55,50 @@ def test_selection_and_projection_count_copies(seed):
         w[again], project_on_simplex(-x[again], None), atol=1e-12
     )
     assert (w * counts).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("selection", "kept"),
+    [
+        (Selection(7), 7),
+        (Selection(0.5), 10),
+        (Selection(0.51), 11),  # rounded up
+        (Selection(0.01), 4),  # k + 2 rows determine a subspace
+        (Selection(1.0), 20),
+        (Selection(1.0, left_out=1), 19),
+        (Selection(20), 20),
+        (Selection(4), 4),
+    ],
+    ids=str,
+)
+def test_the_number_of_rows_to_keep(selection, kept):
+    assert selection.count(Size(n_rows=20, n_copies=20.0, n_columns=5, k=2)) == kept
+
+
+def test_shares_refer_to_all_copies():
+    size = Size(n_rows=20, n_copies=30.0, n_columns=5, k=2)
+    assert Selection(0.5).count(size) == 15 and Selection(30).count(size) == 30
+
+
+@pytest.mark.parametrize(
+    ("selection", "message"),
+    [
+        (
+            Selection(21),
+            "q=21 rows are to be kept, but X has 20: choose at most 20, or",
+        ),
+        (Selection(20, left_out=1), "q=20 rows .* X has 20: choose at most 19, or a"),
+        (Selection(3), "q=3 rows are too few for 2 .*: choose at least 4 of the 20"),
+    ],
+    ids=["more than there are", "all of them", "too few"],
+)
+def test_numbers_of_rows_that_are_impossible_raise(selection, message):
+    with pytest.raises(ValueError, match=message):
+        selection.count(Size(n_rows=20, n_copies=20.0, n_columns=5, k=2))
+
+
+def test_a_rule_gets_its_number_from_the_size_of_the_data():
+    size = Size(n_rows=20, n_copies=20.0, n_columns=5, k=2)
+    rule = NearestRule(Selection(0.6)).for_size(size)
+    assert rule.count == 12 and rule.for_size(size) is rule
+    assert rule.for_part(0.25).count == 3

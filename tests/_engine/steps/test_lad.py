@@ -105,7 +105,6 @@ def test_a_design_of_lower_rank_is_no_trouble():
 # ---------------------------------------------------------------- alternation
 
 
-@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(1, 3), st.booleans())
 def test_the_objective_never_rises(seed, k, whole):
     X = cloud(seed, n=25, D=5)
