@@ -140,9 +140,9 @@ class PenalisedPursuit:
     """Minimize |L|_* + lam |S|_1 + gam sum_i |o_i| + |X - L - S - O|^2 / (2 mu).
 
     Stable pursuit (Zhou et al. 2010) if `gam` is inf, otherwise with outlying rows o_i.
-    L and (S, O) are solved for exactly, in turns. That is a proximal gradient step in
-    S + O, of length one over the Lipschitz constant, so Nesterov's extrapolation
-    applies. If it raises the objective, a plain step is taken instead.
+    L and (S, O) are solved for alternately and exactly. That is a proximal gradient
+    step in S + O, of length one over the Lipschitz constant, so Nesterov's
+    extrapolation applies. If it raises the objective, a plain step is taken instead.
     """
 
     def __init__(

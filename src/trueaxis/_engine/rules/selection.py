@@ -165,7 +165,7 @@ class NeighbourRule(SelectingRule):
     gamma: Gamma | float = "adaptive"
 
     @property
-    def proven(self) -> bool:  # type: ignore[override]
+    def proven(self) -> bool:  # type: ignore[override]  # by parameters
         """Whether gamma is constant."""
         return self.gamma != "adaptive"
 
@@ -250,7 +250,7 @@ class RatioRule(SelectingRule, GuardedRule):
     row_local = False
 
     @property
-    def proven(self) -> bool:  # type: ignore[override]
+    def proven(self) -> bool:  # type: ignore[override]  # by parameters
         """Whether the ratio is "sin2" and the center fixed."""
         return self.ratio == "sin2" and self.centre_fixed
 

@@ -1,4 +1,4 @@
-"""The step of the two-way model, which weights rows and columns in turns.
+"""The step of the two-way model, which weights rows and columns alternately.
 
 Columns are scaled by the square roots of their weights. In the scaled columns, the step
 of `reweighted` is taken; then the columns get new weights.
