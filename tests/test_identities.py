@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pyrpca import rpca_pcp_ialm
 from robpy.pca import PCALocantore
 from scipy.linalg import subspace_angles
-from scipy.optimize import linprog, minimize
+from scipy.optimize import linprog
 from sklearn.decomposition import PCA
 from skpcp.pcp import pcp
 
@@ -38,21 +38,6 @@ from trueaxis import (
     TwoWayPCA,
     WeightedPCA,
 )
-from trueaxis._engine.dswl.rules import EntropyRule
-from trueaxis._engine.reweighted import measure_rows
-from trueaxis._engine.rules.base import RowDistances
-from trueaxis._engine.rules.losses import AdaptiveRule, CauchyRule, HuberRule, PowerRule
-from trueaxis._engine.rules.retained import AngleRule, LengthRule, MembershipRule
-from trueaxis._engine.rules.selection import (
-    NearestRule,
-    NeighbourRule,
-    RatioRule,
-    project_on_simplex,
-    smallest,
-)
-from trueaxis._engine.starts import equal_weights, spatial_median
-from trueaxis._engine.steps.sparse_axes import sparse_axes
-from trueaxis._rows.base import ArrayRows
 
 TIGHT = {"tol": 1e-10, "max_iter": 2000}
 
@@ -134,25 +119,6 @@ def test_truncation_of_nothing_is_rpca_om():
     X = cloud()
     same(TRPCA(2, q=1.0, **TIGHT).fit(X), RPCAOM(2, **TIGHT).fit(X))
     same(RSPCA(2, sigma=1e-7, **TIGHT).fit(X), RPCAOM(2, **TIGHT).fit(X), 0.01)
-
-
-def test_without_components_rpca_om_is_the_spatial_median():
-    X = cloud()
-    found = spatial_median(ArrayRows(X), None)
-    away = X - found
-    gradient = (away / np.linalg.norm(away, axis=1)[:, None]).sum(axis=0)
-    assert np.linalg.norm(gradient) < 1e-6 * len(X)
-
-    def loss(m):
-        return np.linalg.norm(X - m, axis=1).sum()
-
-    other = minimize(
-        loss, X.mean(axis=0), method="Nelder-Mead", options={"xatol": 1e-9}
-    )
-    assert loss(found) <= other.fun + 1e-9
-    counts = np.arange(len(X)) % 3 + 0.0
-    again = spatial_median(ArrayRows(np.repeat(X, counts.astype(int), axis=0)), None)
-    np.testing.assert_allclose(spatial_median(ArrayRows(X), counts), again, rtol=1e-6)
 
 
 def test_spherical_pca_three_ways():
@@ -262,134 +228,6 @@ def test_the_objective_goes_one_way(model, seed):
     assert (steps >= -1e-9 * np.abs(values).max()).all()
 
 
-# ------------------------------------------------------- weights are derivatives
-
-RULES = [
-    PowerRule(1.0), PowerRule(0.5), HuberRule(0.8), CauchyRule(0.8), AdaptiveRule(0.8),
-    NearestRule(20.0, 1.0), NearestRule(20.0, 2.0), NeighbourRule(20.0, 9.0),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("rule", RULES, ids=str)
-def test_weights_are_derivatives_of_the_loss_by_e(rule):
-    view = _some_view()
-    rule = rule.freeze(view)
-    w = np.exp(rule.weigh(view).log_weights)
-    slope = _slopes(lambda step: view._replace(e=view.e + step), rule, view)
-    _proportional(w, slope)
-
-
-@pytest.mark.parametrize(
-    "rule",
-    [MembershipRule(0.7), LengthRule(), AngleRule(0.5), AngleRule(0.5, exact=False)],
-    ids=str,
-)
-def test_weights_are_derivatives_of_the_objective_by_v_where_d_is_fixed(rule):
-    view = _some_view()
-    rule = rule.freeze(view)
-    w = np.exp(rule.weigh(view).log_weights)
-    slope = _slopes(
-        lambda step: view._replace(v=view.v + step, e=view.e - step), rule, view
-    )
-    _proportional(w, slope)
-
-
-@pytest.mark.parametrize("ratio", ["tan", "sin2"])
-def test_weights_of_ratios_are_derivatives_too(ratio):
-    view = _some_view()
-    rule = RatioRule(20.0, ratio).freeze(view)
-    w = np.exp(rule.weigh(view).log_weights)
-    slope = _slopes(
-        lambda step: view._replace(v=view.v + step, e=view.e - step), rule, view
-    )
-    _proportional(w, -slope)
-
-
-def test_dswls_weights_are_derivatives_where_the_temperatures_agree():
-    view, rule = _some_view(), EntropyRule(9.0, 7.0, 5.0)
-
-    def log_total(view):
-        return np.log(np.exp(rule.weigh(view).log_weights).sum())
-
-    w = np.exp(rule.weigh(view).log_weights)
-    h = 1e-6 * np.eye(len(w))
-    slope = [
-        log_total(view._replace(e=view.e + x)) - log_total(view._replace(e=view.e - x))
-        for x in h
-    ]
-    _proportional(w, -np.array(slope))
-
-
-def _some_view():
-    X = cloud(3, n=30)
-    rows = ArrayRows(X)
-    return measure_rows(rows, equal_weights(rows, 2))
-
-
-def _slopes(moved, rule, view):
-    out = []
-    for row in range(len(view.e)):
-        step = np.zeros(len(view.e))
-        step[row] = 1e-6 * (view.e[row] + view.v[row])
-        up, down = (rule.objective(moved(s), 0.0) for s in (step, -step))
-        out.append((up - down) / (2 * step[row]))
-    return np.array(out)
-
-
-def _proportional(w, slope):
-    np.testing.assert_allclose(w / w.sum(), slope / slope.sum(), atol=1e-6)
-
-
-def test_simplex_projection_and_adaptive_neighbours_agree():
-    view = _some_view()
-    rule = NeighbourRule(12.0)
-    gamma, w = rule.solved(view)
-    assert (w > 0).sum() == 12 and w.sum() == pytest.approx(1)
-    again = project_on_simplex(-view.e / (2 * gamma), None)
-    np.testing.assert_allclose(w, again, atol=1e-14)
-    # brute force: the quadratic programme itself
-    found = minimize(
-        lambda u: u @ view.e + gamma * u @ u,
-        np.full(len(w), 1 / len(w)),
-        bounds=[(0, 1)] * len(w),
-        constraints={"type": "eq", "fun": lambda u: u.sum() - 1},
-        method="SLSQP",
-        options={"ftol": 1e-14, "maxiter": 500},
-    )
-    np.testing.assert_allclose(w, found.x, atol=1e-4)
-
-
-@given(seed=st.integers(0, 10**6))
-def test_selection_and_projection_count_copies(seed):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(3, 12))
-    x, counts = rng.integers(0, 6, n) + rng.random(n), rng.integers(0, 4, n)
-    if counts.sum() < 2:
-        counts[:2] = 1
-    again = np.repeat(np.arange(n), counts)
-    q = int(rng.integers(1, counts.sum() + 1))
-    share, edge = smallest(x, q, counts.astype(float))
-    expanded = smallest(x[again], q, None)
-    total = np.bincount(again, weights=expanded.share, minlength=n)
-    np.testing.assert_allclose(share * counts, total)
-    assert edge == expanded.edge
-    w = project_on_simplex(-x, counts.astype(float))
-    np.testing.assert_allclose(
-        w[again], project_on_simplex(-x[again], None), atol=1e-12
-    )
-    assert (w * counts).sum() == pytest.approx(1)
-
-
-def test_view_counts_copies():
-    rng = np.random.default_rng(0)
-    x, counts = rng.random(20), rng.integers(0, 4, 20).astype(float)
-    view = RowDistances(x, x, x, counts=counts)
-    again = np.repeat(x, counts.astype(int))
-    assert view.total(x) == pytest.approx(again.sum())
-    assert view.mean(x) == pytest.approx(again.mean())
-    assert view.median(x) == pytest.approx(np.median(again))
-
-
 # ---------------------------------------------------------------- brute force
 
 
@@ -469,21 +307,6 @@ def test_l1_pca_with_all_but_one_component_is_exact(seed):
     best = min(deviations(j) for j in range(3))
     model = L1PCA(2, center="none", tol=1e-9).fit(X)
     assert model.history_["objective"][-1] == pytest.approx(best, rel=1e-6)
-
-
-def test_sparse_axes_reach_the_best_columns():
-    reached = 0
-    for seed in range(40):
-        A = np.random.default_rng(seed).standard_normal((20, 8))
-        B = A.T @ A
-        best = max(
-            np.linalg.eigvalsh(B[np.ix_(columns, columns)])[-2:].sum()
-            for columns in map(list, combinations(range(8), 4))
-        )
-        found = sparse_axes(B, 2, 4)[1].sum()
-        assert found <= best * (1 + 1e-12)
-        reached += found >= best * (1 - 1e-12)
-    assert reached >= 38
 
 
 PLANE = [

@@ -1,1 +1,1 @@
-"""The engine: kernels, rules, solve, starts, and the one loop that drives them."""
+"""Fitting: kernels over rows, weight rules, steps, starts, and the iteration."""

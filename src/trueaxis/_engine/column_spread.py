@@ -1,4 +1,7 @@
-"""ADD UP mean and spread of columns, block by block, whatever their size."""
+"""Mean and standard deviation of columns, added up block by block without overflow.
+
+The scaler fits with it.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +16,20 @@ from trueaxis._rows.base import Kernel
 
 @dataclass
 class ColumnSpread:
-    """Mean and squared deviations of columns, of y = (x - pivot) / 4.
+    """Means and sums of squared deviations of y = (x - pivot) / 4, for every column.
 
     Attributes
     ----------
     pivot : ndarray of shape (D,)
     n : float
-        Rows.
+        Number of rows.
     size : ndarray of shape (D,)
-        Largest |y|: the unit of `mean`, and its square that of `square`, so that
-        nothing overflows.
-    mean, square : ndarray of shape (D,)
-        Of y, and the sum of its squared distances from it.
+        Largest |y|. `mean` is in units of `size`, and `square` in units of its square,
+        so that nothing overflows.
+    mean : ndarray of shape (D,)
+        Mean of y.
+    square : ndarray of shape (D,)
+        Sum of squared deviations of y from its mean.
     """
 
     pivot: NDArray[np.float64]
@@ -35,12 +40,12 @@ class ColumnSpread:
 
     @classmethod
     def about(cls, pivot: NDArray[np.float64]) -> ColumnSpread:
-        """Of no rows yet."""
+        """Return the spread of no rows."""
         return cls(pivot, 0.0, *np.zeros((3, len(pivot))))
 
     @classmethod
     def of(cls, pivot: NDArray[np.float64], block: NDArray[Any]) -> ColumnSpread:
-        """Of a block."""
+        """Return the spread of a block."""
         y = block.astype(float) / 4 - pivot / 4
         size = np.abs(y).max(axis=0)
         y /= np.where(size > 0, size, 1.0)
@@ -50,19 +55,19 @@ class ColumnSpread:
         return cls(pivot, float(len(block)), size, mean, square)
 
     def add(self, other: ColumnSpread) -> None:
-        """Add those of other rows."""
+        """Add the spread of other rows."""
         size = np.maximum(self.size, other.size)
         unit = np.where(size > 0, size, 1.0)
-        one, two = self.size / unit, other.size / unit
+        own_unit, other_unit = self.size / unit, other.size / unit
         n = self.n + other.n
-        step = two * other.mean - one * self.mean
-        self.square = one**2 * self.square + two**2 * other.square
+        step = other_unit * other.mean - own_unit * self.mean
+        self.square = own_unit**2 * self.square + other_unit**2 * other.square
         self.square += step**2 * (self.n * other.n / n)
-        self.mean = one * self.mean + step * (other.n / n)
+        self.mean = own_unit * self.mean + step * (other.n / n)
         self.n, self.size = n, size
 
     def center_and_unit(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Mean and standard deviation; 1 for columns that are constant."""
+        """Return means and standard deviations; 1 for columns that are constant."""
         deviation = 4 * (self.size * np.sqrt(self.square / self.n))
         constant = self.size == 0
         center = self.pivot + 4 * (self.size * self.mean)
@@ -70,7 +75,7 @@ class ColumnSpread:
 
 
 class SpreadKernel(Kernel):
-    """The pass that adds them up."""
+    """Kernel that adds up the spread of all rows."""
 
     title = "spread of columns"
 
@@ -86,7 +91,7 @@ class SpreadKernel(Kernel):
         state.add(ColumnSpread.of(self.pivot, block))
 
     def merge(self, state: ColumnSpread, other: ColumnSpread) -> ColumnSpread:
-        """Add the state of later rows to that of earlier ones."""
+        """Add the state of later rows to the state of earlier ones."""
         if other.n:
             state.add(other)
         return state

@@ -47,9 +47,9 @@ def above_noise(variances: NDArray[Any], n: int, D: int) -> int:
     """
     omega = hard_threshold(n, D)
     # n rows vary in at most n - 1 directions.
-    known = np.zeros(max(1, min(D, n - 1)))
-    known[: len(variances)] = variances[: len(known)]
-    median = np.median(known)
+    padded = np.zeros(max(1, min(D, n - 1)))
+    padded[: len(variances)] = variances[: len(padded)]
+    median = np.median(padded)
     floor = 1e-12 * variances[0]
     count = int((variances > max(omega**2 * median, floor)).sum())
     return max(1, min(count, n // ROWS_PER_COMPONENT))

@@ -1,6 +1,6 @@
 """The only loop in the library: repeat a step, record a history, decide when to stop.
 
-A step measures the data from one state and resteps the next state.
+A step measures the data from one state and returns the next state.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def iterate(
     sense : int
         1 if the steps raise the objective, -1 if they lower it.
 
-    Resteps
+    Returns
     -------
     IterationResult
     """

@@ -1,7 +1,7 @@
-"""KERNELS: one block of rows in, small arrays out.
+"""Kernels that compute distances and weighted moments of rows, block by block.
 
-`DistanceKernel` is the one pass of every row-weighted method: look at the rows (v, e),
-weigh them, and add up their weighted moments, all while the block is in cache.
+`DistanceKernel` is the pass of every row-weighted method. It measures the rows of a
+block (v, e, s), weights them and adds up their moments while the block is in cache.
 Notation: y = x - m, t = P y, v = |t|^2, e = |y - P't|^2, s = sum t_j^2 / variance_j.
 """
 
@@ -22,17 +22,21 @@ RowMask = Callable[[NDArray[Any]], NDArray[np.bool_]]  # marks some rows of a bl
 
 
 class RowCounts(NamedTuple):
-    """How often rows count: given for all of them, or seen in the rows themselves.
+    """How often each row counts.
 
-    counts : for every row; None where each counts once
-    apart : marks the rows of a block that do not count at all
+    Attributes
+    ----------
+    counts : ndarray or None
+        Number of copies of every row; None if each counts once.
+    apart : callable or None
+        Marks the rows of a block that do not count at all.
     """
 
     counts: NDArray[np.float64] | None = None
     apart: RowMask | None = None
 
     def of(self, block: NDArray[Any], first: int) -> NDArray[np.float64] | None:
-        """How often the rows of a block count."""
+        """Return how often the rows of a block count; None if once each."""
         counts = None
         if self.counts is not None:
             counts = self.counts[first : first + len(block)]
@@ -41,58 +45,70 @@ class RowCounts(NamedTuple):
         return np.where(self.apart(block), 0.0, 1.0 if counts is None else counts)
 
     def part(self, first: int, n: int) -> RowCounts:
-        """The roll of n rows from row `first` on."""
+        """Return the counts of n rows, starting at row `first`."""
         if self.counts is None:
             return self
         return self._replace(counts=self.counts[first : first + n])
 
 
 class Scratch:
-    """A buffer of the size of a block, allocated once per pass."""
+    """Buffer with the size of a block, allocated once per pass."""
 
     def __init__(self) -> None:
         self.buffer: NDArray[Any] | None = None
 
     def like(self, block: NDArray[Any]) -> NDArray[Any]:
-        """An array of the block's shape, with anything in it."""
+        """Return an uninitialized array of the shape of a block."""
         if self.buffer is None or len(self.buffer) < len(block):
             self.buffer = np.empty_like(block, order="C")
         return self.buffer[: len(block)]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Scratch, ()  # it does not travel
+        return Scratch, ()  # the buffer is not pickled
 
 
 ALL_ROWS = RowCounts()
 
 
 class RowWeights(NamedTuple):
-    """Log-weights of rows for the span of the subspace.
+    """Log-weights of rows, and the rows that determine center and variances.
 
-    Where `core` is given, it marks the rows that give center and variances instead,
-    each with weight 1.
+    Attributes
+    ----------
+    log_weights : ndarray
+        For the span of the subspace.
+    core : ndarray of bool, or None
+        Rows that determine center and variances, each with weight 1; None to use the
+        log-weights for these, too.
     """
 
     log_weights: NDArray[np.float64]
     core: NDArray[np.bool_] | None = None
 
     def part(self, first: int, n: int) -> RowWeights:
-        """Return the weighing of n rows from row `first` on."""
+        """Return the weights of n rows, starting at row `first`."""
         some = slice(first, first + n)
         return RowWeights(
             self.log_weights[some], None if self.core is None else self.core[some]
         )
 
 
-# (v, e, s) -> Weighing
+# (v, e, s) -> RowWeights
 Weigh = Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], RowWeights]
 
 
 class GroupedMoments(NamedTuple):
     """State of a pass: moments of three groups of rows, and scratch space.
 
-    both : rows that give span, center and variances
-    span_only, core_only : rows that give the span, or center and variances, alone
+    Attributes
+    ----------
+    both : Moments
+        Rows that determine span, center and variances.
+    span_only : Moments
+        Rows that determine the span only.
+    core_only : Moments
+        Rows that determine center and variances only.
+    scratch, spare : Scratch
     """
 
     both: Moments
@@ -107,39 +123,48 @@ class GroupedMoments(NamedTuple):
         return cls(Moments(pivot), Moments(pivot), Moments(pivot), Scratch(), Scratch())
 
     def span(self) -> Moments:
-        """Moments of the rows that give the span."""
+        """Return the moments of the rows that determine the span."""
         return self.both.plus(self.span_only)
 
     def core(self) -> Moments:
-        """Moments of the rows that give center and variances."""
+        """Return the moments of the rows that determine center and variances."""
         return self.both.plus(self.core_only)
 
     def add(self, other: GroupedMoments) -> GroupedMoments:
         """Add the sums of later rows."""
-        for mine, theirs in zip(self[:3], other[:3], strict=True):
-            mine += theirs
+        for moments, more in zip(self[:3], other[:3], strict=True):
+            moments += more
         return self
 
 
 class MomentKernel(Kernel):
-    """The pass that only adds up moments, with weights known for all rows."""
+    """Kernel that adds up moments of rows whose weights are known.
+
+    Parameters
+    ----------
+    pivot : ndarray of shape (D,)
+    weighting : RowWeights
+        Of all rows.
+    counts : ndarray, optional
+        How often each row counts.
+    """
 
     title = "subspace"
 
     def __init__(
         self,
         pivot: NDArray[np.float64],
-        weighing: RowWeights,
+        weighting: RowWeights,
         counts: NDArray[np.float64] | None = None,
     ) -> None:
         self.pivot = pivot
-        self.weighing = weighing
-        self.roll = RowCounts(counts)
+        self.weighting = weighting
+        self.row_counts = RowCounts(counts)
 
     def part(self, first: int, n: int) -> MomentKernel:
-        """The kernel for n rows from row `first` on."""
-        roll = self.roll.part(first, n)
-        return MomentKernel(self.pivot, self.weighing.part(first, n), roll.counts)
+        """Return the kernel for n rows, starting at row `first`."""
+        counts = self.row_counts.part(first, n).counts
+        return MomentKernel(self.pivot, self.weighting.part(first, n), counts)
 
     def start(self) -> GroupedMoments:
         """Return an empty state."""
@@ -149,19 +174,25 @@ class MomentKernel(Kernel):
         """Add the moments of a block."""
         y = state.scratch.like(block)
         np.subtract(block, self.pivot, out=y, casting="same_kind")
-        weighing = self.weighing.part(first, len(block))
-        _accumulate(state, y, weighing, self.roll.of(block, first))
+        weighting = self.weighting.part(first, len(block))
+        _accumulate(state, y, weighting, self.row_counts.of(block, first))
 
     def merge(self, state: GroupedMoments, other: GroupedMoments) -> GroupedMoments:
-        """Add the state of later rows to that of earlier ones."""
+        """Add the state of later rows to the state of earlier ones."""
         return state.add(other)
 
 
 class RowRecord(NamedTuple):
-    """What a pass keeps of every row.
+    """What a pass records for every row.
 
-    n_fields, field_type : how many numbers, of which type
-    function : makes them of (v, e, s); None for these themselves
+    Attributes
+    ----------
+    n_fields : int
+        Number of values per row.
+    field_type : type
+        Their type.
+    function : callable or None
+        Computes them from (v, e, s); None to record these.
     """
 
     n_fields: int
@@ -176,81 +207,91 @@ NOTHING = RowRecord(0, float)
 
 
 class PairedKernel(Kernel):
-    """Two passes in one: both kernels see a block while it is in cache.
+    """Two kernels in one pass, so that each block is read from memory once.
 
-    Of the records only that of the first is kept.
+    Parameters
+    ----------
+    primary, secondary : Kernel
+        Only the record of `primary` is kept.
     """
 
-    def __init__(self, one: Kernel, two: Kernel) -> None:
-        self.one, self.two = one, two
-        self.n_fields, self.field_type = one.n_fields, one.field_type
-        self.title = f"{one.title} and {two.title}"
+    def __init__(self, primary: Kernel, secondary: Kernel) -> None:
+        self.primary, self.secondary = primary, secondary
+        self.n_fields, self.field_type = primary.n_fields, primary.field_type
+        self.title = f"{primary.title} and {secondary.title}"
 
     def part(self, first: int, n: int) -> PairedKernel:
-        """The kernel for n rows from row `first` on."""
-        one, two = self.one.part(first, n), self.two.part(first, n)
-        return self if one is self.one and two is self.two else PairedKernel(one, two)
+        """Return the kernel for n rows, starting at row `first`."""
+        primary = self.primary.part(first, n)
+        secondary = self.secondary.part(first, n)
+        if primary is self.primary and secondary is self.secondary:
+            return self
+        return PairedKernel(primary, secondary)
 
     def start(self) -> tuple[Any, Any]:
-        """Return an empty state of each."""
-        return self.one.start(), self.two.start()
+        """Return an empty state of each kernel."""
+        return self.primary.start(), self.secondary.start()
 
     def absorb(
         self, state: tuple[Any, Any], block: NDArray[Any], first: int
     ) -> NDArray[Any] | None:
-        """Show a block to both."""
-        self.two.absorb(state[1], block, first)
-        return self.one.absorb(state[0], block, first)
+        """Pass a block to both kernels."""
+        self.secondary.absorb(state[1], block, first)
+        return self.primary.absorb(state[0], block, first)
 
     def merge(self, state: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
-        """Add the states of later rows to those of earlier ones."""
-        return self.one.merge(state[0], other[0]), self.two.merge(state[1], other[1])
+        """Add the states of later rows to the states of earlier ones."""
+        return (
+            self.primary.merge(state[0], other[0]),
+            self.secondary.merge(state[1], other[1]),
+        )
 
 
 class CountedKernel(Kernel):
-    """A kernel that knows of single rows no more than how often they count."""
+    """Kernel whose only per-row data are the row counts."""
 
-    roll: RowCounts
+    row_counts: RowCounts
 
     def part(self, first: int, n: int) -> Self:
-        """The kernel for n rows from row `first` on."""
-        if self.roll.counts is None:
+        """Return the kernel for n rows, starting at row `first`."""
+        if self.row_counts.counts is None:
             return self
         part = copy.copy(self)
-        part.roll = self.roll.part(first, n)
+        part.row_counts = self.row_counts.part(first, n)
         return part
 
 
 class DistanceKernel(CountedKernel):
-    """The fused pass: look at the rows, weigh them, add up their moments.
+    """Kernel that measures rows, weights them and adds up their moments.
 
     Parameters
     ----------
     subspace : Subspace
         Its mean is the pivot; its basis and variances give v, e and s.
     weigh : callable, optional
-        Turns (v, e, s) into a `RowWeights`. Without it the pass only looks.
-    roll : RowCounts
+        Turns (v, e, s) into `RowWeights`. Without it, the pass only measures.
+    row_counts : RowCounts
         How often each row counts.
     record : RowRecord
-        What to keep of every row: of many rows three distances are a lot.
+        What to record for every row; three distances of very many rows take a lot of
+        memory.
     """
 
     def __init__(
         self,
         subspace: Subspace,
         weigh: Weigh | None = None,
-        roll: RowCounts = ALL_ROWS,
+        row_counts: RowCounts = ALL_ROWS,
         record: RowRecord = DISTANCES,
     ) -> None:
-        self.n_fields, self.field_type, self._kept = record
+        self.n_fields, self.field_type, self._function = record
         self.title = "subspace" if weigh else "distances"
         self.subspace = subspace
         self.weigh = weigh
-        self.roll = roll
-        # BLAS is faster on a thin factor that lies row by row.
+        self.row_counts = row_counts
+        # BLAS is faster if the thin factor is stored row by row.
         self._axes = np.ascontiguousarray(subspace.basis.T)
-        # v and s are both sums of squared scores, with these factors.
+        # v and s are both weighted sums of squared scores, with these weights.
         inverse = 1.0 / subspace.floored_variances()
         self._factors = np.column_stack([np.ones_like(inverse), inverse])
 
@@ -261,20 +302,22 @@ class DistanceKernel(CountedKernel):
     def absorb(
         self, state: GroupedMoments, block: NDArray[Any], first: int
     ) -> NDArray[Any] | None:
-        """Look at a block and, if rows are weighed, add its moments."""
+        """Measure the rows of a block and, given a weight function, add moments."""
         y = state.scratch.like(block)
-        # A row of 1e300 is infinitely far and gets weight 0: that is right.
+        # Squares of values like 1e300 overflow: the distance is infinite, as intended,
+        # and the weight 0.
         with np.errstate(over="ignore", invalid="ignore"):
             np.subtract(block, self.subspace.mean, out=y, casting="same_kind")
             distances = self._distances(y)
         if self.weigh is not None:
-            _accumulate(state, y, self.weigh(*distances), self.roll.of(block, first))
+            counts = self.row_counts.of(block, first)
+            _accumulate(state, y, self.weigh(*distances), counts)
         if self.n_fields == 0:
             return None
-        return distances if self._kept is None else self._kept(*distances)
+        return distances if self._function is None else self._function(*distances)
 
     def merge(self, state: GroupedMoments, other: GroupedMoments) -> GroupedMoments:
-        """Add the state of later rows to that of earlier ones."""
+        """Add the state of later rows to the state of earlier ones."""
         return state.add(other)
 
     def _distances(self, y: NDArray[Any]) -> NDArray[np.float64]:
@@ -284,7 +327,7 @@ class DistanceKernel(CountedKernel):
         v, e, s = record
         v[:], s[:] = (np.square(t) @ self._factors).T
         np.subtract(d, v, out=e)
-        # Near the subspace d - v loses its digits: take the residual there.
+        # d - v cancels near the subspace: compute the residual itself there.
         near = ~(e > np.finfo(y.dtype).eps ** 0.25 * d)
         if near.any():
             residual = y[near] - t[near] @ self.subspace.basis
@@ -296,22 +339,23 @@ class DistanceKernel(CountedKernel):
 def _accumulate(
     state: GroupedMoments,
     y: NDArray[Any],
-    weighing: RowWeights,
+    weighting: RowWeights,
     counts: NDArray[Any] | None,
 ) -> None:
-    log_weights, core = weighing
+    log_weights, core = weighting
     used = log_weights > -np.inf
     if counts is not None:
         counted = counts > 0
         used &= counted
         core = None if core is None else core & counted
     if core is not None:
-        # Only rows of weight 1 in the span count alike in both.
-        alike = used & core & (log_weights == 0)
-        weightless = np.zeros(len(y))
-        _add_some(state, state.core_only, y, weightless, counts, core & ~alike)
-        _add_some(state, state.span_only, y, log_weights, counts, used & ~alike)
-        used = alike
+        # Rows of the core have weight 1 there; moments can be shared with the span if
+        # their weight for the span is 1 as well.
+        shared = used & core & (log_weights == 0)
+        core_weights = np.zeros(len(y))
+        _add_some(state, state.core_only, y, core_weights, counts, core & ~shared)
+        _add_some(state, state.span_only, y, log_weights, counts, used & ~shared)
+        used = shared
     _add_some(state, state.both, y, log_weights, counts, used, last=True)
 
 
@@ -324,18 +368,18 @@ def _add_some(
     some: NDArray[np.bool_],
     last: bool = False,
 ) -> None:
-    # A row of weight 0 is left out rather than multiplied: it may be infinite. The
-    # others are copied (unless nobody needs them any more), since `add` overwrites
-    # them, to memory that is used again: where it is given back at once, as in Dask's
-    # workers, new one is slow.
-    (which,) = np.nonzero(some)
-    if not len(which):
+    # Rows of weight 0 are left out, not multiplied by 0: they may be infinite. `add`
+    # overwrites its rows, so they are copied unless this is their last use. The buffer
+    # is reused, because allocating is slow where memory is returned to the system at
+    # once, as in Dask's workers.
+    (index,) = np.nonzero(some)
+    if not len(index):
         return
-    if last and len(which) == len(y):
+    if last and len(index) == len(y):
         moments.add(y, log_weights, counts)
         return
-    some_y = state.spare.like(y)[: len(which)]
-    np.take(y, which, axis=0, out=some_y, mode="clip")
+    some_y = state.spare.like(y)[: len(index)]
+    np.take(y, index, axis=0, out=some_y, mode="clip")
     if counts is not None:
-        counts = counts[which]
-    moments.add(some_y, log_weights[which], counts)
+        counts = counts[index]
+    moments.add(some_y, log_weights[index], counts)

@@ -1,6 +1,6 @@
-"""Weighted sums of rows, from which `subspace` makes a center and a basis.
+"""Weighted sums of rows, from which `subspace` computes a center and a basis.
 
-`kernels` fills them block by block; those of separate blocks add up.
+`kernels` adds the rows block by block; the moments of separate blocks can be added.
 """
 
 from __future__ import annotations
@@ -15,8 +15,20 @@ from scipy.linalg.blas import dsymm, dsyrk, ssyrk
 class Moments:
     """Weighted sums of rows about a fixed pivot.
 
-    All parts share the pivot, so they add. A factor exp(log_scale) is taken out of the
-    weights: those of DSWL may all be below the smallest float.
+    Moments about the same pivot can be added. The weights are divided by
+    exp(log_scale), because those of DSWL may all be below the smallest float.
+
+    Attributes
+    ----------
+    pivot : ndarray of shape (D,)
+    log_scale : float
+        Largest log-weight.
+    weight, squares : float
+        Sums of the weights and of their squares.
+    first : ndarray of shape (D,)
+        Weighted sum of the rows.
+    second : ndarray of shape (D, D)
+        Weighted sum of their outer products, upper triangle only.
     """
 
     def __init__(self, pivot: NDArray[np.float64]) -> None:
@@ -25,7 +37,7 @@ class Moments:
         self.weight = 0.0
         self.squares = 0.0
         self.first = np.zeros(0)
-        self.second = np.zeros((0, 0))  # upper triangle only
+        self.second = np.zeros((0, 0))
 
     def add(
         self, y: NDArray[Any], log_weights: NDArray[Any], counts: NDArray[Any] | None
@@ -56,7 +68,7 @@ class Moments:
         return self
 
     def is_empty(self) -> bool:
-        """Whether no row has been added."""
+        """Return whether no row has been added."""
         return self.log_scale == -np.inf
 
     def plus(self, other: Moments) -> Moments:
@@ -69,33 +81,33 @@ class Moments:
         return total
 
     def log_weight(self) -> float:
-        """Logarithm of the sum of the weights."""
+        """Return the logarithm of the sum of the weights."""
         return float(np.log(self.weight) + self.log_scale)
 
     def effective_size(self) -> float:
-        """Effective sample size, (sum w)^2 / sum w^2, over all copies of the rows."""
+        """Return the effective sample size, (sum w)^2 / sum w^2, copies included."""
         return self.weight**2 / self.squares
 
     def equal_size(self) -> float:
-        """Sum of the weights in units of the largest: n, if all are equal."""
+        """Return the sum of weights over the largest one: n, if all are equal."""
         return self.weight
 
     def shift(self) -> NDArray[np.float64]:
-        """Weighted mean, from the pivot."""
+        """Return the weighted mean minus the pivot."""
         if self.is_empty():
             raise ValueError(
-                "No row carries weight: every weight is zero or below the smallest "
-                "number. Give some rows weight: raise tau where temperatures are "
-                'given, or use tau="auto"; a rule of your own must not give zeros only.'
+                "No row carries weight: every weight is 0 or underflows. If you passed "
+                'temperatures, raise tau or use tau="auto"; if you passed a rule, make '
+                "it return some positive weights."
             )
         return self.first / self.weight
 
     def mean(self) -> NDArray[np.float64]:
-        """Weighted mean."""
+        """Return the weighted mean."""
         return self.pivot + self.shift()
 
     def about(self, center: NDArray[np.float64]) -> Moments:
-        """Return moments of the same rows that take `center` for their mean."""
+        """Return moments of the same rows with `center` as their mean."""
         step, shift = center - self.pivot, self.shift()
         moved = Moments(center)
         moved += self
@@ -106,35 +118,36 @@ class Moments:
         return moved
 
     def scatter(self) -> NDArray[np.float64]:
-        """Covariance about the mean, in its upper triangle."""
+        """Return the covariance about the mean, upper triangle only."""
         shift = self.shift()
-        with np.errstate(over="ignore", invalid="ignore"):  # `top_eigen` will tell
+        with np.errstate(over="ignore", invalid="ignore"):  # `top_eigen` raises
             scatter = self.second / self.weight
             scatter -= np.outer(shift, shift)
         return scatter
 
     def total(self) -> float:
-        """Variance in all directions together."""
+        """Return the trace of the covariance."""
         shift = self.shift()
         return float(np.trace(self.second) / self.weight - shift @ shift)
 
     def full_scatter(self) -> NDArray[np.float64]:
-        """Covariance about the mean, both triangles."""
+        """Return the covariance about the mean, both triangles."""
         upper = self.scatter()
         return np.triu(upper) + np.triu(upper, 1).T
 
     def column_variances(self) -> NDArray[np.float64]:
-        """Variance of every column."""
+        """Return the variance of every column."""
         return np.diag(self.second) / self.weight - self.shift() ** 2
 
     def scattered(self, basis: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Rows of `basis` times the covariance, which is not formed."""
+        """Return the rows of `basis` times the covariance, without forming it."""
         shift = self.shift()
         product = dsymm(1.0 / self.weight, self.second, basis.T)
-        return product.T - np.outer(basis @ shift, shift)
+        scattered: NDArray[np.float64] = product.T - np.outer(basis @ shift, shift)
+        return scattered
 
     def _raise_scale(self, top: float) -> None:
-        if self.is_empty():  # most sums of a pass stay so: D x D numbers each
+        if self.is_empty():  # allocated late: most moments of a pass stay empty
             D = len(self.pivot)
             self.first, self.second = np.zeros(D), np.zeros((D, D), order="F")
             self.log_scale = top

@@ -19,7 +19,7 @@ from trueaxis._engine.outliers.discrete import separable_columns
 from trueaxis._engine.quantiles import n_different_rows, total_count
 from trueaxis._engine.rules.base import Size
 from trueaxis._engine.sample import draw_sample
-from trueaxis._engine.starts import deep_moments, directions
+from trueaxis._engine.starts import deep_moments, random_directions
 from trueaxis._engine.subspace import Subspace, spectrum
 from trueaxis._rows.base import ArrayRows, Rows
 
@@ -147,7 +147,8 @@ class Problem:
     def copies(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the weights of all copies of every row, scaled to sum 1."""
         w = weights if self.counts is None else self.counts * weights
-        return w / w.sum()
+        scaled: NDArray[np.float64] = w / w.sum()
+        return scaled
 
     def n_components(self, wanted: int | float | str | None) -> int:
         """Turn the `n_components` parameter into a number.
@@ -160,7 +161,7 @@ class Problem:
             return int(wanted)
         wanted = wanted if isinstance(wanted, str) else float(wanted)
         X, D = self.sample.X, self.original.shape[1]
-        variances = spectrum(deep_moments(X, directions(X, self.rng())))
+        variances = spectrum(deep_moments(X, random_directions(X, self.rng())))
         n = (n_different_rows(self.sample.original) + 1) // 2
         return min(choose_dimension(wanted, variances, n, D), self.max_components)
 

@@ -1,4 +1,4 @@
-"""Small order statistics."""
+"""Means, medians, quantiles and counts, with repetitions and infinities."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from numpy.typing import NDArray
 
 
 def total_count(n: int, counts: NDArray[Any] | None) -> float:
-    """Number of n rows, repetitions included."""
+    """Return the number of n rows, repetitions included."""
     return float(n) if counts is None else float(counts.sum())
 
 
-def column_means(S: NDArray[Any]) -> NDArray[np.float64]:
-    """Mean of every column; that of a constant column is exact, however large."""
-    first = S[0].astype(float)
-    return first + (S - first).mean(axis=0)
+def column_means(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the mean of every column, without rounding if a column is constant."""
+    first: NDArray[np.float64] = X[0].astype(float)
+    means: NDArray[np.float64] = first + (X - first).mean(axis=0)
+    return means
 
 
 def quantile(x: NDArray[Any], q: float) -> float:
-    """Quantile with linear interpolation; faster than numpy's, and at home in infinity.
+    """Return a quantile with linear interpolation.
+
+    Faster than numpy's, and correct between infinite values.
 
     Examples
     --------
@@ -35,19 +38,19 @@ def quantile(x: NDArray[Any], q: float) -> float:
     high = min(low + 1, n - 1)
     pair = np.partition(x, [low, high])
     below, above = pair[low], pair[high]
-    if below == above:  # also where both are infinite
+    if below == above:  # also if both are infinite
         return float(below)
     return float(below + (place - low) * (above - below))
 
 
 def n_different(x: NDArray[Any]) -> int:
-    """Number of values that differ by more than rounding."""
+    """Return the number of values that differ by more than rounding errors."""
     size = np.abs(x).max(initial=0.0)
     return 1 if size == 0 else len(np.unique(np.round(x / size, 12)))
 
 
 def counted_median(x: NDArray[Any], counts: NDArray[Any] | None) -> float:
-    """Median of values that count a number of times.
+    """Return the median of values, each repeated as often as it counts.
 
     Examples
     --------
@@ -61,11 +64,12 @@ def counted_median(x: NDArray[Any], counts: NDArray[Any] | None) -> float:
     order = np.argsort(x, kind="stable")
     last = np.cumsum(counts[order])
     half, rounding = last[-1] / 2, 1e-9 * last[-1]
-    # A count that ends in the middle leaves it between two values.
+    # If a count ends exactly in the middle, the median lies between two values.
     pair = np.searchsorted(last, [half - rounding, half + rounding], side="left")
     return float(x[order[np.minimum(pair, len(x) - 1)]].mean())
 
 
-def n_different_rows(table: NDArray[Any]) -> int:
-    """Number of rows that are not copies of another."""
-    return len({row.tobytes() for row in np.ascontiguousarray(table) + 0.0})
+def n_different_rows(X: NDArray[Any]) -> int:
+    """Return the number of distinct rows."""
+    # Adding 0.0 turns -0.0 into 0.0, which has other bytes.
+    return len({row.tobytes() for row in np.ascontiguousarray(X) + 0.0})

@@ -66,7 +66,7 @@ class PlainRecipe(Recipe):
 
 @dataclass(frozen=True)
 class ReweightingRecipe(Recipe):
-    """Distances, weights from a rule, and a weighted subspace, in turns.
+    """Alternates between distances, weights from a rule, and a weighted subspace.
 
     Attributes
     ----------
@@ -183,7 +183,7 @@ class ReweightingRecipe(Recipe):
         ]
         if not starts or not sample.large:
             return starts
-        # A sample tells which is best; only that one goes on with all rows.
+        # Choose the best on the sample; only that one continues with all rows.
         part = rule.for_part(len(sample.X) / problem.n_copies)
         ends = (self._iterate(problem, part, start, on_sample=True) for start in starts)
         return [best_of(ends, rule.aim).last.next]
@@ -194,7 +194,7 @@ class ReweightingRecipe(Recipe):
         """Go on with the center fixed if selected rows and their mean cycle."""
         if found.converged or self.center != "selected":
             return found
-        rule = self.rules[0].about_fixed_center().freeze(found.last.view)
+        rule = self.rules[0].about_fixed_center().freeze(found.last.distances)
         fixed = replace(self, center="mean")
         return fixed._iterate(problem, rule, found.last.next).after(found)
 
@@ -205,9 +205,9 @@ def _with_variances(problem: Problem, last: ReweightedResult) -> tuple[Subspace,
     Variances are those of the core where there is one, otherwise of all rows, with
     bounded weights.
     """
-    after, core = last.next, last.weighing.core
+    after, core = last.next, last.weighting.core
     if core is not None:
-        return after, last.view.total(core)
+        return after, last.distances.total(core)
     weighting = last.bounded_weighting()
     sums = weighted_moments(problem.rows, after.mean, weighting, problem.counts)
     moments = sums.span().about(after.mean)
@@ -277,7 +277,7 @@ class PairwiseRecipe(Recipe):
 
 @dataclass(frozen=True)
 class LeastAbsoluteRecipe(Recipe):
-    """Least absolute residuals in every cell, by linear programs in turns."""
+    """Least absolute residuals in every cell, by alternating linear programs."""
 
     center: Literal["median", "mean", "none"]
     max_iter: int
@@ -285,7 +285,7 @@ class LeastAbsoluteRecipe(Recipe):
     rotatable: bool = False
 
     def search(self, problem: Problem, k: int) -> SearchResult:
-        """Fit scores and loadings in turns."""
+        """Fit scores and loadings alternately."""
         X, counts = problem.rows.read(), problem.counts
         moments = plain_moments(problem.rows, counts)
         center = self._center(X, counts, moments.mean())
@@ -307,7 +307,7 @@ class LeastAbsoluteRecipe(Recipe):
 
 @dataclass(frozen=True)
 class TwoWayRecipe(Recipe):
-    """Rows and columns weighted in turns."""
+    """Rows and columns weighted alternately."""
 
     p: float
     floor: float
@@ -316,7 +316,7 @@ class TwoWayRecipe(Recipe):
     rotatable: bool = False
 
     def search(self, problem: Problem, k: int) -> SearchResult:
-        """Weight rows and columns in turns."""
+        """Weight rows and columns alternately."""
         tol = problem.reachable(self.tol)
         subspace, n, found = two_way(problem, k, self.p, self.floor, self.max_iter, tol)
         weights = problem.copies(found.last.scaled.copy_weights())

@@ -1,7 +1,7 @@
-"""STEP: look, weigh, solve. What every row-weighted method repeats.
+"""The step of all row-weighted methods: measure rows, weight them, solve.
 
-Rows that are weighed from their own distances alone are looked at, weighed and summed
-in one pass; a rule that needs all rows at once costs a second pass.
+A rule that needs only a row's own distances takes one pass over the data; a rule that
+needs the distances of all rows at once takes a second pass.
 """
 
 from __future__ import annotations
@@ -26,54 +26,58 @@ from trueaxis._engine.rules.base import RowDistances, Rule, Size
 from trueaxis._engine.subspace import Subspace, solve, solve_from, subspace_change
 from trueaxis._rows.base import Rows
 
-# Where the rows are scattered about: their weighted mean, the center of the start, or
+# The center of the scatter: the weighted mean of the rows, the center of the start, or
 # the mean of the core.
 Center = Literal["weighted", "fixed", "core"]
 
 
 @dataclass(frozen=True)
 class ReweightedResult(StepResult):
-    """One turn: the rows as seen from `state`, their weights, and the next subspace.
+    """Distances of the rows from `state`, their weights, and the next subspace.
 
-    `objective` is the rule's, at `state`; `change` the angle between the spans of
-    `state` and `next`.
+    `objective` is the objective of the rule at `state`, and `change` the angle between
+    the spans of `state` and `next`.
 
     Attributes
     ----------
     state : Subspace
-    view : RowDistances
+    distances : RowDistances
         Distances of all rows from `state`.
-    weighing : RowWeights
+    weighting : RowWeights
         Log-weights (of one copy of each row) and core of all rows.
     log_total : float
         Logarithm of the sum of the weights.
     rule : Rule
-        That weighed.
+        The rule that gave the weights.
     """
 
     state: Subspace
-    view: RowDistances
-    weighing: RowWeights
+    distances: RowDistances
+    weighting: RowWeights
     log_total: float
     rule: Rule
 
     def bounded_weighting(self) -> RowWeights:
-        """Weights for variances that tell of many rows.
+        """Return bounded weights, with which to compute variances.
 
-        Those of robust losses may lie nearly all on the rows that the subspace passes
-        through, and their variance says nothing.
+        Robust losses may give nearly all the weight to the few rows that the subspace
+        passes through, whose variance is meaningless.
         """
-        return self.rule.bounded(self.view).weigh(self.view)
+        return self.rule.bounded(self.distances).weigh(self.distances)
 
     def copy_weights(self) -> NDArray[np.float64]:
-        """Weights of one copy of every row; over all copies they sum to 1."""
-        return np.exp(self.weighing.log_weights - self.log_total)
+        """Return the weight of one copy of every row; all copies sum to 1."""
+        return np.asarray(np.exp(self.weighting.log_weights - self.log_total))
 
 
 class Solver:
-    """From weighted moments to the next subspace: the best one.
+    """Solver for the next subspace from weighted moments: the exact optimum.
 
-    `smooth` solvers move with the moments, so that steps can be extrapolated.
+    Attributes
+    ----------
+    smooth : bool
+        Whether the subspace depends smoothly on the moments, so that steps can be
+        extrapolated.
     """
 
     smooth: ClassVar[bool] = True
@@ -89,15 +93,20 @@ class Solver:
     def __call__(
         self, moments: Moments, core: Moments | None, state: Subspace
     ) -> Subspace:
-        """Solve for the span, from `core` (if given) for center and variances."""
+        """Solve for the span and, from `core` if given, for center and variances."""
         return solve(moments, len(state.basis), core)
 
 
 class Powers(Solver):
-    """Power steps from where we are.
+    """Solver that takes power steps from the present subspace.
 
-    Two of them will do on the way; one is what maximising a convex function needs to
-    rise.
+    One step is enough to raise a convex objective; two approximate the exact solution
+    well enough while the weights still change.
+
+    Parameters
+    ----------
+    count : int
+        Number of power steps.
     """
 
     def __init__(self, count: int) -> None:
@@ -106,7 +115,7 @@ class Powers(Solver):
     def __call__(
         self, moments: Moments, core: Moments | None, state: Subspace
     ) -> Subspace:
-        """Take the steps."""
+        """Take the power steps."""
         return solve_from(moments, state, self.count)
 
 
@@ -115,7 +124,7 @@ EXACT = Solver()
 
 @dataclass(frozen=True)
 class ReweightedStep:
-    """The step of the weighted family, for `iterate`.
+    """The step of a row-weighted method, for `iterate`.
 
     Parameters
     ----------
@@ -136,32 +145,32 @@ class ReweightedStep:
     def __call__(
         self, state: Subspace, previous: ReweightedResult | None = None
     ) -> ReweightedResult:
-        """Look at the rows from `state`, weigh them, solve for the next subspace."""
+        """Measure the rows from `state`, weight them, solve for the next subspace."""
         if self.rule.row_local:
-            view, sums = self._fused(state)
-            weighing = self.rule.weigh(view)
+            distances, sums = self._measure_and_sum(state)
+            weighting = self.rule.weigh(distances)
         else:
-            view = measure_rows(self.rows, state, self.counts)
+            distances = measure_rows(self.rows, state, self.counts)
             if previous is not None:
-                view = view._replace(fit_weight=previous.copy_weights())
-            weighing = self.rule.weigh(view)
-            sums = weighted_moments(self.rows, state.mean, weighing, self.counts)
-        span, core = sums.span(), None if weighing.core is None else sums.core()
-        after = self._solved(span, core, state)
+                distances = distances._replace(fit_weight=previous.copy_weights())
+            weighting = self.rule.weigh(distances)
+            sums = weighted_moments(self.rows, state.mean, weighting, self.counts)
+        span, core = sums.span(), None if weighting.core is None else sums.core()
+        after = self._solve(span, core, state)
         log_total = span.log_weight()
         return ReweightedResult(
             state=state,
             next=after,
-            view=view,
-            weighing=weighing,
+            distances=distances,
+            weighting=weighting,
             log_total=log_total,
             rule=self.rule,
-            objective=self.rule.objective(view, log_total),
+            objective=self.rule.objective(distances, log_total),
             change=_change(state, after),
             effective=span.effective_size(),
         )
 
-    def _solved(self, span: Moments, core: Moments | None, state: Subspace) -> Subspace:
+    def _solve(self, span: Moments, core: Moments | None, state: Subspace) -> Subspace:
         if self.center == "weighted":
             return self.solver(span, core, state)
         center = state.mean
@@ -170,14 +179,15 @@ class ReweightedStep:
             core = core.about(center)
         return self.solver(span.about(center), core, state)
 
-    def _fused(self, state: Subspace) -> tuple[RowDistances, GroupedMoments]:
-        sweep = DistanceKernel(state, block_weigher(self.rule), RowCounts(self.counts))
-        (v, e, s), sums = self.rows.scan(sweep)
+    def _measure_and_sum(self, state: Subspace) -> tuple[RowDistances, GroupedMoments]:
+        counts = RowCounts(self.counts)
+        kernel = DistanceKernel(state, block_weigher(self.rule), counts)
+        (v, e, s), sums = self.rows.scan(kernel)
         return RowDistances(v, e, s, counts=self.counts), sums
 
 
 def block_weigher(rule: Rule) -> Weigh:
-    """How a rule that needs a row's own distances only weighs a block."""
+    """Return the function with which a row-local rule weights a block."""
 
     def weigh(v: NDArray[Any], e: NDArray[Any], s: NDArray[Any]) -> RowWeights:
         return rule.weigh(RowDistances(v, e, s))
@@ -188,7 +198,7 @@ def block_weigher(rule: Rule) -> Weigh:
 def _change(state: Subspace, after: Subspace) -> float:
     if len(state.basis):
         return subspace_change(after.supported(), state.basis)
-    # Without components it is the center that moves.
+    # Without components, only the center moves.
     size = max(after.total, np.finfo(float).tiny)
     return float(np.linalg.norm(after.mean - state.mean) / np.sqrt(size))
 
@@ -196,7 +206,7 @@ def _change(state: Subspace, after: Subspace) -> float:
 def measure_rows(
     rows: Rows, state: Subspace, counts: NDArray[Any] | None = None
 ) -> RowDistances:
-    """Distances of all rows from a subspace, in one pass."""
+    """Measure the distances of all rows from a subspace, in one pass."""
     (v, e, s), _ = rows.scan(DistanceKernel(state))
     return RowDistances(v, e, s, counts=counts)
 
@@ -204,9 +214,9 @@ def measure_rows(
 def weighted_moments(
     rows: Rows,
     pivot: NDArray[Any],
-    weighing: RowWeights,
+    weighting: RowWeights,
     counts: NDArray[Any] | None = None,
 ) -> GroupedMoments:
-    """Moments of rows whose weights are known, in one pass."""
-    _, sums = rows.scan(MomentKernel(pivot, weighing, counts))
+    """Compute the moments of rows whose weights are known, in one pass."""
+    sums: GroupedMoments = rows.scan(MomentKernel(pivot, weighting, counts))[1]
     return sums

@@ -1,7 +1,7 @@
-"""Passes over very many rows, whose records may stay where the rows are.
+"""Kernels for very many rows, whose records may stay where the rows are stored.
 
-What is needed of all rows at once (sums of weights, how many are regular) is added up
-on the way, so that no vector as long as the data has to be in one place.
+Totals over all rows (sums of weights, the number of regular rows) are added up during
+the pass, so that no vector as long as the data has to be in memory.
 """
 
 from __future__ import annotations
@@ -24,17 +24,20 @@ from trueaxis._engine.rules.base import RowDistances, Rule
 from trueaxis._engine.subspace import Subspace
 from trueaxis._rows.base import Kernel
 
-NEVER = -1e6  # a log-weight whose weight is 0, and 0 times which is 0
+NEVER = -1e6  # a finite log-weight of weight 0; 0 times minus infinity is not a number
 
 
 class LogSum:
-    """Sum of weights and of weights times log-weights, whatever their size.
+    """Sums of weights and of weights times log-weights, without underflow.
 
     Attributes
     ----------
     top : float
-        The largest log-weight, which is taken out of both sums.
-    total, cross : float
+        The largest log-weight. Both sums are of weights divided by exp(top).
+    total : float
+        Sum of the weights.
+    cross : float
+        Sum of weights times their logarithms.
     """
 
     def __init__(self) -> None:
@@ -64,11 +67,11 @@ class LogSum:
         return self
 
     def log_total(self) -> float:
-        """Logarithm of the sum of the weights."""
+        """Return the logarithm of the sum of the weights."""
         return float(self.top + np.log(self.total))
 
     def perplexity(self) -> float:
-        """The number of rows that carry the weights: exp of their entropy."""
+        """Return exp(entropy) of the weights: the number of rows that carry them."""
         return float(np.exp(np.log(self.total) - self.cross / self.total))
 
     def _raise_top(self, top: float) -> None:
@@ -82,81 +85,83 @@ class LogSum:
 
 
 class LogWeightKernel(CountedKernel):
-    """What a row-local rule makes of every row, and the sum of it.
+    """Kernel that records log-weights by a row-local rule, and sums the weights.
 
-    The record holds log-weights of all copies of a row together, -inf of rows that do
-    not count.
+    The recorded weight of a row is that of all its copies together; rows that do not
+    count have log-weight -inf.
     """
 
     n_fields = 1
     title = "weights"
 
-    def __init__(self, state: Subspace, rule: Rule, roll: RowCounts = ALL_ROWS) -> None:
-        self.sweep = DistanceKernel(state)
-        self.rule, self.roll = rule, roll
+    def __init__(
+        self, state: Subspace, rule: Rule, row_counts: RowCounts = ALL_ROWS
+    ) -> None:
+        self.measuring = DistanceKernel(state)
+        self.rule, self.row_counts = rule, row_counts
 
     def start(self) -> tuple[GroupedMoments, LogSum]:
         """Return an empty state."""
-        return self.sweep.start(), LogSum()
+        return self.measuring.start(), LogSum()
 
     def absorb(
         self, state: tuple[GroupedMoments, LogSum], block: NDArray[Any], first: int
     ) -> NDArray[np.float64]:
-        """Weigh the rows of a block."""
-        view = RowDistances(*_looked(self.sweep, state[0], block))
-        x = self.rule.weigh(view).log_weights
-        counts = self.roll.of(block, first)
+        """Weight the rows of a block."""
+        distances = RowDistances(*_measure(self.measuring, state[0], block))
+        x = self.rule.weigh(distances).log_weights
+        counts = self.row_counts.of(block, first)
         state[1].add(x, counts)
         if counts is not None:
-            with np.errstate(divide="ignore"):  # log 0: the row has no weight
+            with np.errstate(divide="ignore"):  # log 0, of rows that do not count
                 x = x + np.log(counts)
         return x[None]
 
     def merge(
         self, state: tuple[GroupedMoments, LogSum], other: Any
     ) -> tuple[GroupedMoments, LogSum]:
-        """Add the state of later rows to that of earlier ones."""
+        """Add the state of later rows to the state of earlier ones."""
         sums, total = state
         total += other[1]
         return sums, total
 
 
 class SupportKernel(CountedKernel):
-    """Whether rows count and lie within cut-offs, and how many do."""
+    """Kernel that records which rows count and lie within cut-offs, and counts them."""
 
     n_fields = 1
     title = "verdicts"
     field_type = bool
 
     def __init__(
-        self, subspace: Subspace, cuts: Cuts, roll: RowCounts = ALL_ROWS
+        self, subspace: Subspace, cuts: Cuts, row_counts: RowCounts = ALL_ROWS
     ) -> None:
-        self.sweep = DistanceKernel(subspace)
-        self.cuts, self.roll = cuts, roll
+        self.measuring = DistanceKernel(subspace)
+        self.cuts, self.row_counts = cuts, row_counts
 
     def start(self) -> list[Any]:
         """Return an empty state."""
-        return [self.sweep.start(), 0.0]
+        return [self.measuring.start(), 0.0]
 
     def absorb(
         self, state: list[Any], block: NDArray[Any], first: int
     ) -> NDArray[np.bool_]:
         """Judge the rows of a block."""
-        _, e, s = _looked(self.sweep, state[0], block)
-        within = (e <= self.cuts.e) & (s <= self.cuts.s)
-        counts = self.roll.of(block, first)
+        _, e, s = _measure(self.measuring, state[0], block)
+        within: NDArray[np.bool_] = (e <= self.cuts.e) & (s <= self.cuts.s)
+        counts = self.row_counts.of(block, first)
         if counts is not None:
             within &= counts > 0
         state[1] += float(within.sum() if counts is None else counts[within].sum())
         return within[None]
 
     def merge(self, state: list[Any], other: list[Any]) -> list[Any]:
-        """Add the state of later rows to that of earlier ones."""
+        """Add the state of later rows to the state of earlier ones."""
         return [state[0], state[1] + other[1]]
 
 
 class MaskKernel(Kernel):
-    """What a function says of every row: yes or no."""
+    """Kernel that records a boolean function of every row."""
 
     n_fields = 1
     title = "groups apart"
@@ -166,19 +171,19 @@ class MaskKernel(Kernel):
         self.function = function
 
     def start(self) -> None:
-        """Nothing is added up."""
+        """Return None: the pass has no state."""
 
     def absorb(self, state: None, block: NDArray[Any], first: int) -> NDArray[np.bool_]:
-        """Ask it about a block."""
+        """Apply the function to a block."""
         return self.function(block)[None]
 
     def merge(self, state: None, other: None) -> None:
-        """Nothing is added up."""
+        """Return None: the pass has no state."""
 
 
-def _looked(
-    sweep: DistanceKernel, sums: GroupedMoments, block: NDArray[Any]
+def _measure(
+    kernel: DistanceKernel, state: GroupedMoments, block: NDArray[Any]
 ) -> NDArray[np.float64]:
-    seen = sweep.absorb(sums, block, 0)
-    assert seen is not None  # it records distances
-    return seen
+    distances = kernel.absorb(state, block, 0)
+    assert distances is not None  # it records distances
+    return distances

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from trueaxis._rows.base import Rows
 
 SAMPLE_ROWS = 4000
-# A row this many times farther away than the others costs them their digits.
+# Rows this many times farther away than the others would cost the others' digits.
 TOO_FAR = 1e10
 
 
@@ -30,7 +30,7 @@ class Sample:
     original : ndarray
         The same rows with the columns as given.
     index : ndarray
-        Their row numbers.
+        Their row indices.
     large : bool
         Whether there are more rows than these.
     exact : bool
@@ -63,15 +63,15 @@ def draw_sample(
         large = len(index) > size
     if large and counts is not None:
         index = rng.permutation(index)
-        # Heavy rows may be drawn more than once: that is their weight in the sample.
-        index, counts = np.sort(index[_resampled(counts[index], size)]), None
+        # Rows of large weight may be drawn more than once.
+        index, counts = np.sort(index[_repeated(counts[index], size)]), None
     X = rows.take(index)
     near = within_reach(X)
     _refuse_units(X[near])
     copies = np.ones(len(near)) if counts is None else counts[index[near]]
     order = near[canonical_order(X[near], copies)]
     if counts is not None:
-        order = order[_resampled(counts[index[order]], size)]
+        order = order[_repeated(counts[index[order]], size)]
     whole = counts is None or bool((counts == np.round(counts)).all())
     exact = not large and whole and len(order) == round(copies.sum())
     X = X[order]
@@ -86,24 +86,25 @@ def _refuse_units(X: NDArray[Any]) -> None:
     low, high = 10 * np.sqrt(limits.tiny), 1e-3 * np.sqrt(limits.max)
     if size > high or 0 < size < low:
         raise ValueError(
-            f"Rows of X differ by up to {size:.1g}, but squares of {X.dtype} hold "
-            f"differences from {low:.0g} to {high:.0g} only: rescale X."
+            f"Rows of X differ by up to {size:.1g}, but squares of {X.dtype} values "
+            f"underflow below {low:.0g} and overflow beyond {high:.0g}: rescale X."
         )
     largest = float(np.abs(X).max(initial=0.0))
     if largest > high:
         raise ValueError(
-            f"X has values up to {largest:.1g}, but squares of {X.dtype} end at "
-            f"{high:.0g}: rescale X, or subtract what is common to all rows."
+            f"X has values up to {largest:.1g}, but squares of {X.dtype} values "
+            f"overflow beyond {high:.0g}: rescale X, or subtract a constant from each "
+            "column."
         )
 
 
 def within_reach(X: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the numbers of the rows that are not absurdly far from the others."""
+    """Return the indices of the rows that are not absurdly far from the others."""
     with np.errstate(over="ignore", invalid="ignore"):
         y = X - np.median(X, axis=0)
         d = np.sqrt(np.einsum("ij,ij->i", y, y, dtype=float))
     d[np.isnan(d)] = np.inf
-    # Copies of one row make any other look far: never drop more than a quarter.
+    # Next to copies of one row, any other row is far: never drop more than a quarter.
     reach = np.quantile(d, 0.75, method="lower")
     if reach == 0:
         reach = d[d > 0].min(initial=np.inf)
@@ -111,7 +112,7 @@ def within_reach(X: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def canonical_order(X: NDArray[Any], copies: NDArray[Any]) -> NDArray[np.intp]:
-    """Sort rows by their position in the cloud, regardless of axes and units."""
+    """Return an order of the rows that does not depend on axes, origin and units."""
     y = (X - X[0]).astype(float)  # so that a constant column becomes 0
     y -= np.average(y, axis=0, weights=copies)
     y /= max(np.abs(y).max(initial=0.0), np.finfo(float).tiny)
@@ -126,9 +127,10 @@ def _unit(side: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
     return side * (np.sqrt(d.max(initial=0.0)) / size) if size > 0 else side
 
 
-def _resampled(counts: NDArray[Any], size: int) -> NDArray[np.intp]:
-    """Repeat indices in proportion to counts; whole counts are met exactly."""
+def _repeated(counts: NDArray[Any], size: int) -> NDArray[np.intp]:
+    """Return indices, repeated in proportion to counts; exactly, if these are whole."""
     last = np.cumsum(counts)
     n = max(2, min(round(last[-1]), size))
     places = (np.arange(n) + 0.5) * (last[-1] / n)
-    return np.minimum(np.searchsorted(last, places, side="right"), len(counts) - 1)
+    index: NDArray[np.intp] = np.searchsorted(last, places, side="right")
+    return np.minimum(index, len(counts) - 1)

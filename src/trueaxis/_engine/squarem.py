@@ -1,6 +1,6 @@
 """Acceleration of iterations that move a center and a subspace.
 
-`iterate` asks it where the steps lead to, and takes back what lowers the objective.
+`iterate` asks for a guess, and discards it if the objective gets worse.
 """
 
 from __future__ import annotations
@@ -12,56 +12,55 @@ from numpy.typing import NDArray
 
 from trueaxis._engine.subspace import Subspace, orthonormal
 
-# Many iterations end before a guess could save anything.
-PATIENCE = 4
-SHORTER = 4.0
+PATIENCE = 4  # steps before the first guess; many iterations end before it would help
+SHRINK = 4.0  # by which the step length is limited after a failure
 
 
 class Squarem:
     """The squared extrapolation of Varadhan and Roland (2008), after every two steps.
 
-    Where the steps a -> b -> c would end up, had they one direction and one ratio.
-    Bases are turned onto each other first, because only their span matters. A leap that
-    had to be taken back makes the next ones shorter, until they succeed.
+    The guess is the limit of the steps a -> b -> c if they had one direction and one
+    ratio. Bases are rotated onto each other first, because only their span matters.
+    After a guess that was discarded the next ones are shorter, until they succeed.
     """
 
     def __init__(self) -> None:
         self.path: list[Subspace] = []
-        self.seen = 0
+        self.n_steps = 0
         self.longest = np.inf
         self.last = 1.0
 
     def forget(self) -> None:
-        """Start the path anew, with shorter leaps."""
+        """Start a new path, with shorter extrapolations."""
         self.path = []
-        self.longest = max(1.0, self.last / SHORTER)
+        self.longest = max(1.0, self.last / SHRINK)
 
     def guess(self, state: Subspace, following: Subspace) -> Subspace:
-        """Where the steps seem to lead to; every other time just `following`."""
-        self.seen += 1
+        """Return the extrapolated limit; `following` if the path is too short."""
+        self.n_steps += 1
         self.path = [*(self.path or [state]), following]
-        if len(self.path) < 3 or self.seen < PATIENCE:
+        if len(self.path) < 3 or self.n_steps < PATIENCE:
             self.path = self.path[-2:]
             return following
-        if self.last == self.longest:  # as far as it dared, and it was right
-            self.longest *= SHORTER
+        if self.last == self.longest:  # the longest step allowed, and it succeeded
+            self.longest *= SHRINK
         a, b, c = self.path
-        there, self.last = extrapolate(a, b, c, self.longest)
+        limit, self.last = extrapolate(a, b, c, self.longest)
         self.path = []
-        return there
+        return limit
 
 
 def extrapolate(
     a: Subspace, b: Subspace, c: Subspace, longest: float
 ) -> tuple[Subspace, float]:
-    """The limit of the steps a -> b -> c, were they a geometric series.
+    """Return the limit of the steps a -> b -> c if they were a geometric series.
 
-    Also how many times as far as one step that is, which `longest` limits.
+    Also return the step length (1 for plain steps), which `longest` limits.
     """
     unit = np.sqrt(max(c.total, np.finfo(float).tiny))
-    # Differences first: beside a column of huge constant they would lose their digits.
+    # Means relative to that of a: a huge constant column would cost digits otherwise.
     x, y, z = (
-        np.vstack([(sub.mean - a.mean) / unit, _turned(sub.basis, c.basis)])
+        np.vstack([(sub.mean - a.mean) / unit, _rotated(sub.basis, c.basis)])
         for sub in (a, b, c)
     )
     step = y - x
@@ -69,10 +68,11 @@ def extrapolate(
     length = np.linalg.norm(bend)
     ratio = 1.0 if length == 0 else max(1.0, float(np.linalg.norm(step) / length))
     ratio = min(ratio, longest)
-    there = x + 2.0 * ratio * step + ratio**2 * bend
-    basis = orthonormal(there[1:])
-    return Subspace(a.mean + there[0] * unit, basis, c.variances, c.total), ratio
+    limit = x + 2.0 * ratio * step + ratio**2 * bend
+    basis = orthonormal(limit[1:])
+    return Subspace(a.mean + limit[0] * unit, basis, c.variances, c.total), ratio
 
 
-def _turned(basis: NDArray[Any], onto: NDArray[Any]) -> NDArray[np.float64]:
-    return orthonormal(onto @ basis.T) @ basis
+def _rotated(basis: NDArray[Any], onto: NDArray[Any]) -> NDArray[np.float64]:
+    rotated: NDArray[np.float64] = orthonormal(onto @ basis.T) @ basis
+    return rotated

@@ -1,7 +1,8 @@
-"""START: all rows alike, a few of them, or the half that lies deepest in the cloud.
+"""Starts of the iteration: all rows, a few of them, or the deepest half.
 
-Equal weights are a poor start, because gross outliers drag the mean. Stahel-Donoho
-outlyingness looks at the rows along many directions, and takes the worst view of each.
+Gross outliers pull the mean of all rows away, so equal weights are a poor start. The
+deepest half are the rows of least Stahel-Donoho outlyingness: the largest robust
+z-score of a row over many directions.
 """
 
 from __future__ import annotations
@@ -22,81 +23,80 @@ from trueaxis._engine.subspace import Subspace, solve
 from trueaxis._rows.base import ArrayRows, Rows, rows_per_block
 
 DIRECTIONS = 250
-ENOUGH_ROWS = 2000
-DEFLATED = (50, 50)  # directions without the first axis, without the first two
-ROWS_PER_COLUMN = 5  # fewer say nothing about the shape of the whole cloud
+ENOUGH_ROWS = 2000  # from which center and spread along a direction are estimated
+DEFLATED = (50, 50)  # directions orthogonal to the first axis, and to the first two
+ROWS_PER_COLUMN = 5  # fewer do not determine the axes of the whole cloud
 MEDIAN_ROUNDS = 500
-
 
 # Centers of methods that do not learn one; "median" is the spatial median.
 FixedCenter = Literal["mean", "median"]
 
 
 def equal_weights(rows: Rows, k: int, counts: NDArray[Any] | None = None) -> Subspace:
-    """Plain PCA: the paper's start."""
+    """Return the subspace of plain PCA, the start of the paper."""
     return solve(plain_moments(rows, counts), k)
 
 
 def plain_moments(
     rows: Rows, counts: NDArray[Any] | None, origin: FixedCenter = "mean"
 ) -> Moments:
-    """Moments of all rows, weighed alike, about their mean or spatial median."""
-    weighing = RowWeights(np.zeros(rows.shape[0]))
+    """Return moments of equally weighted rows about their mean or spatial median."""
+    weighting = RowWeights(np.zeros(rows.shape[0]))
     if origin == "mean":
-        return weighted_moments(
-            rows, first_center(rows, counts), weighing, counts
-        ).span()
+        pivot = first_center(rows, counts)
+        return weighted_moments(rows, pivot, weighting, counts).span()
     center = spatial_median(rows, counts)
-    return weighted_moments(rows, center, weighing, counts).span().about(center)
+    return weighted_moments(rows, center, weighting, counts).span().about(center)
 
 
 def spatial_median(rows: Rows, counts: NDArray[Any] | None) -> NDArray[np.float64]:
-    """The point with the least sum of distances: RPCA-OM without components."""
+    """Return the point with the least sum of distances: RPCA-OM without components."""
     start = equal_weights(rows, 0, counts)
     rule = PowerRule(1.0).freeze(measure_rows(rows, start, counts))
     step = ReweightedStep(rows, rule, counts)
     found = iterate(
         step, start, max_iter=MEDIAN_ROUNDS, tol=1e-9, accelerator=Squarem(), sense=-1
     )
-    return found.last.next.mean
+    center: NDArray[np.float64] = found.last.next.mean
+    return center
 
 
 def first_center(rows: Rows, counts: NDArray[Any] | None) -> NDArray[np.float64]:
-    """Median of the first rows that count: a pivot to sum about."""
-    most = min(rows.shape[0], rows_per_block(rows.shape[1], rows.dtype))
-    few = np.arange(most) if counts is None else np.flatnonzero(counts)[:most]
-    return np.median(rows.take(few), axis=0).astype(float)
+    """Return the median of the first rows that count, as a pivot for moments."""
+    size = min(rows.shape[0], rows_per_block(rows.shape[1], rows.dtype))
+    index = np.arange(size) if counts is None else np.flatnonzero(counts)[:size]
+    return np.asarray(np.median(rows.take(index), axis=0), dtype=float)
 
 
 def few_rows_start(
     X: NDArray[Any], k: int, rng: np.random.Generator, center: NDArray[Any] | None
 ) -> Subspace:
-    """Return the subspace of k + 2 random rows; through k of them if given a center."""
-    wanted = k + 2 if center is None else k
-    rows = X[rng.choice(len(X), min(wanted, len(X)), replace=False)]
+    """Return the subspace of k + 2 random rows; of k of them if given a center."""
+    size = min(k + 2 if center is None else k, len(X))
+    rows = X[rng.choice(len(X), size, replace=False)]
     moments = plain_moments(ArrayRows(rows), None)
     return solve(moments if center is None else moments.about(center), k)
 
 
-def deep_moments(X: NDArray[Any], views: NDArray[Any], least: int = 0) -> Moments:
-    """Moments of the deepest half of the rows, or of the `least` deepest."""
-    half = deepest_half(X, views, least)
-    weighing = RowWeights(np.where(half, 0.0, -np.inf))
-    return weighted_moments(ArrayRows(X), X[0].astype(float), weighing).span()
+def deep_moments(X: NDArray[Any], directions: NDArray[Any], least: int = 0) -> Moments:
+    """Return moments of the deepest half of the rows, or of at least `least`."""
+    half = deepest_half(X, directions, least)
+    weighting = RowWeights(np.where(half, 0.0, -np.inf))
+    return weighted_moments(ArrayRows(X), X[0].astype(float), weighting).span()
 
 
-def deep_start(X: NDArray[Any], views: NDArray[Any], k: int) -> Subspace:
-    """Subspace of the deepest half of the rows: the robust start."""
-    start = solve(deep_moments(X, views, least=k + 2), k)
-    # Copies of one row are as deep as can be, and say nothing about the others.
+def deep_start(X: NDArray[Any], directions: NDArray[Any], k: int) -> Subspace:
+    """Return the subspace of the deepest half of the rows, the robust start."""
+    start = solve(deep_moments(X, directions, least=k + 2), k)
+    # The deepest half may be copies of one row, which have no variance.
     return start if start.total > 0 else equal_weights(ArrayRows(X), k)
 
 
-def directions(X: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Unit vectors through random pairs of rows, one per column.
+def random_directions(X: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return unit vectors between random pairs of rows, one per column.
 
-    A column of large scale would turn all of them its own way; so for some the longest
-    axes of the whole cloud are taken out first.
+    One column of large scale would dominate all of them, so some are made orthogonal to
+    the longest axes of the cloud.
     """
     pairs = rng.integers(len(X), size=(2 * (DIRECTIONS + sum(DEFLATED)), 2))
     between = (X[pairs[:, 0]] - X[pairs[:, 1]]).astype(float)
@@ -110,60 +110,63 @@ def directions(X: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]
         for j in range(1, len(DEFLATED) + 1):
             part = next(rest)
             parts.append(part - (part @ axes[:j].T) @ axes[:j])
-    found = np.vstack(parts)
-    length = np.linalg.norm(found, axis=1)
+    vectors = np.vstack(parts)
+    length = np.linalg.norm(vectors, axis=1)
     usable = length > 0
-    return (found[usable] / length[usable, None]).T
+    units: NDArray[np.float64] = (vectors[usable] / length[usable, None]).T
+    return units
 
 
 def deepest_half(
     X: NDArray[Any], directions: NDArray[Any], least: int
 ) -> NDArray[np.bool_]:
-    """Mark the half of the rows (or `least`) with the least outlyingness."""
+    """Mark the half of the rows (at least `least`) with the least outlyingness."""
     n = len(X)
     half = np.zeros(n, dtype=bool)
     if directions.shape[1] == 0:  # all rows are equal
         return ~half
-    Z = directions.T @ (X - X[0]).T  # centered for the digits only
+    Z = directions.T @ (X - X[0]).T  # centered to keep digits
     order = np.argsort(outlyingness(Z), kind="stable")
     half[order[: max(n // 2 + 1, least)]] = True
     return half
 
 
 def outlyingness(Z: NDArray[Any]) -> NDArray[np.float64]:
-    """Largest distance of each row from the center of a projection, over its spread.
+    """Return the Stahel-Donoho outlyingness of each row, given projections Z.
 
-    Z has a line per direction (Stahel and Donoho).
+    Z has one line per direction. The outlyingness is the largest distance from the
+    center of a projection, in units of its spread.
     """
-    # The rows are in order of their distance: every other one is a fair sample.
+    # The rows are sorted by their distance, so every i-th row is a fair sample.
     some = Z[:, :: max(1, Z.shape[1] // ENOUGH_ROWS)]
     center, spread = shortest_variance(some, some.shape[1] // 2 + 1)
-    # A direction in which half of the rows tie has no spread of its own.
+    # If half of the projections are equal, their spread is 0: use that of all.
     total = Z.std(axis=1)
     spread = np.where(spread > 1e-6 * total, spread, total)
     usable = spread > 0
     if not usable.any():
         return np.zeros(Z.shape[1])
-    out = Z[usable] - center[usable, None]
-    np.abs(out, out=out)
-    out /= spread[usable, None]
-    return out.max(axis=0)
+    scores = Z[usable] - center[usable, None]
+    np.abs(scores, out=scores)
+    scores /= spread[usable, None]
+    return np.asarray(scores.max(axis=0))
 
 
 def shortest_variance(
     Z: NDArray[Any], h: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Univariate MCD of every line: mean and deviation of its tightest h values.
+    """Return mean and deviation of the tightest h values of every line of Z.
 
-    Median and MAD would let a tight cluster of 35 % of the rows win; this does not.
+    This is the univariate MCD. Unlike median and MAD, it withstands a tight cluster of
+    35 % of the rows.
     """
     X = np.sort(Z, axis=1)
     lines, n = X.shape
     length = X[:, h - 1 :] - X[:, : n - h + 1]
     at, each = length.argmin(axis=1), np.arange(lines)
     middle = X[each, at + h // 2]
-    # Values far from the shortest half are in no candidate; clipped, they cannot spoil
-    # the digits of the running sums.
+    # Values far from the shortest half are not among the tightest values. They are
+    # clipped, so that they do not cost digits of the running sums.
     X -= middle[:, None]
     reach = ((np.sqrt(h) + 2.0) * length[each, at])[:, None]
     np.clip(X, -reach, reach, out=X)

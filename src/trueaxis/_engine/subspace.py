@@ -1,6 +1,6 @@
-"""SOLVE: weighted moments in, a subspace out.
+"""Subspaces, and how they are solved for from weighted moments.
 
-`moments` sums the rows, this module turns the sums into a center and a basis, and
+`moments` sums the rows; this module turns the sums into a center and a basis;
 `reweighted` calls it once per iteration. Notation: m center, P basis (one row per
 component).
 """
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from trueaxis._engine.moments import Moments
 
-# Variances below this share of the total are rounding: a direction without variance
-# must not turn the noise of a projection into a distance.
+# Variances below this share of the total are rounding errors. They are raised to it, so
+# that rounding errors of a projection do not become score distances.
 VARIANCE_FLOOR = 1e-20
-NEARLY_ORTHONORMAL = 0.5  # what lacks, for steps that converge,
-NO_MORE_STEPS = 1e-8  # and that one more step reduces to rounding
+NEWTON_CONVERGES = 0.5  # if the norm of I - BB' is less,
+LAST_NEWTON_STEP = 1e-8  # and reaches machine precision in one more step
 ROUNDINGS = 8
 
 
@@ -44,27 +44,27 @@ class Subspace:
     total: float
 
     def supported(self) -> NDArray[np.float64]:
-        """The part of the basis that has variance; the rest is arbitrary."""
+        """Return the axes that have variance; the others are arbitrary."""
         return self.basis[self.variances > 1e-14 * self.total]
 
     def sorted(self) -> Subspace:
-        """The same axes, by decreasing variance."""
+        """Return the same axes, by decreasing variance."""
         order = np.argsort(-self.variances, kind="stable")
         return replace(self, basis=self.basis[order], variances=self.variances[order])
 
     def floored_variances(self) -> NDArray[np.float64]:
-        """Variances that are safe to divide by."""
+        """Return variances that are safe to divide by."""
         tiny = np.finfo(float).tiny
-        # Where nothing varies, distances are huge, but finite.
+        # If nothing varies, distances are huge, but finite.
         floor = max(VARIANCE_FLOOR * self.total, tiny) if self.total > tiny else 1e-150
         return np.maximum(self.variances, floor)
 
 
 def solve(moments: Moments, k: int, core: Moments | None = None) -> Subspace:
-    """Best subspace for the weighted rows: weighted mean and top-k of the scatter.
+    """Return the weighted mean and the k leading eigenvectors of the scatter.
 
-    Where `core` is given, the span comes from `moments`, while the center and the
-    variances (and the rotation that makes the scores uncorrelated) come from `core`.
+    If `core` is given, only the span comes from `moments`; center, variances and the
+    rotation that makes the scores uncorrelated come from `core`.
     """
     basis, variances = top_eigen(moments.scatter(), k)
     if core is None:
@@ -72,8 +72,8 @@ def solve(moments: Moments, k: int, core: Moments | None = None) -> Subspace:
     else:
         basis, variances = principal_axes(basis, core)
     mean = core.mean()
-    # Rows that are all alike have the variance of rounding: none. Each column has its
-    # own, and a constant one, however large, must not hide the others.
+    # The variance of equal rows is a rounding error: set it to 0. The bound is per
+    # column, so that a large constant column does not hide the others.
     noise = (ROUNDINGS * np.finfo(float).eps * mean) ** 2
     variances = np.where(variances > basis**2 @ noise, variances, 0.0)
     total = core.total() if (core.column_variances() > noise).any() else 0.0
@@ -81,10 +81,11 @@ def solve(moments: Moments, k: int, core: Moments | None = None) -> Subspace:
 
 
 def solve_from(moments: Moments, start: Subspace, powers: int = 2) -> Subspace:
-    """`solve` by power steps from a subspace nearby.
+    """Approximate `solve` by power steps from a subspace nearby.
 
-    Like the exact solution it does not lower the variance inside the subspace, and it
-    stays where the exact one does; of many dimensions it takes a third of the time.
+    Like the exact solution, the result explains at least as much variance as `start`,
+    and both have the same fixed points. In many dimensions it takes a third of the
+    time.
     """
     powered = start.basis
     for _ in range(powers):
@@ -99,23 +100,23 @@ def solve_from(moments: Moments, start: Subspace, powers: int = 2) -> Subspace:
 def principal_axes(
     basis: NDArray[Any], moments: Moments
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Turn a basis inside its span so that scores are uncorrelated; their variances."""
+    """Rotate a basis so that the scores are uncorrelated; also return variances."""
     inner, variances = top_eigen(moments.scattered(basis) @ basis.T, len(basis))
     return inner @ basis, variances
 
 
 def spanned(basis: NDArray[Any], moments: Moments) -> Subspace:
-    """The subspace of a basis, turned to principal axes of the rows."""
-    return _measured(*principal_axes(basis, moments), moments)
+    """Return the subspace that a basis spans, with principal axes of the rows."""
+    return _with_axes(*principal_axes(basis, moments), moments)
 
 
 def along(axes: NDArray[Any], moments: Moments) -> Subspace:
-    """The subspace of axes that are to stay as they are."""
+    """Return the subspace with exactly these axes."""
     variances = np.einsum("ij,ij->i", moments.scattered(axes), axes)
-    return _measured(axes, np.maximum(variances, 0.0), moments)
+    return _with_axes(axes, np.maximum(variances, 0.0), moments)
 
 
-def _measured(
+def _with_axes(
     axes: NDArray[Any], variances: NDArray[Any], moments: Moments
 ) -> Subspace:
     total = max(moments.total(), float(variances.sum()))
@@ -123,33 +124,37 @@ def _measured(
 
 
 def orthonormal(B: NDArray[Any]) -> NDArray[np.float64]:
-    """The nearest basis with orthonormal rows."""
+    """Return the nearest basis with orthonormal rows."""
     while True:
-        lacks = np.eye(len(B)) - B @ B.T
-        size = np.linalg.norm(lacks)
-        if not size < NEARLY_ORTHONORMAL:
+        defect = np.eye(len(B)) - B @ B.T
+        size = np.linalg.norm(defect)
+        if not size < NEWTON_CONVERGES:
             U, _, Vt = np.linalg.svd(B, full_matrices=False)
-            return U @ Vt
-        # Newton's steps square what is lacking, for a tenth of the time.
-        B = B + 0.5 * (lacks @ B)
-        if size < NO_MORE_STEPS:
+            nearest: NDArray[np.float64] = U @ Vt
+            return nearest
+        # Newton steps square the defect, and take a tenth of the time of an SVD.
+        B = B + 0.5 * (defect @ B)
+        if size < LAST_NEWTON_STEP:
             return B
 
 
 def top_eigen(scatter: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Leading eigenvectors (as rows) and eigenvalues; reads the upper triangle."""
+    """Return the leading eigenvectors (as rows) and eigenvalues.
+
+    Only the upper triangle of `scatter` is read.
+    """
     D = len(scatter)
     size = np.abs(scatter).max(initial=0.0)
     if not np.isfinite(size):
         raise ValueError(
-            "The squared distances of the rows overflow: X has rows beyond 1e150 that "
-            "carry weight. Remove them, rescale X, or use DSWL with its robust start, "
+            "Squared distances overflow, because X has rows beyond 1e150 that carry "
+            "weight. Remove them, rescale X, or use DSWL with its robust start, "
             'init="auto".'
         )
-    if size == 0 or k == 0:  # no variance: any basis is right, take the axes
+    if size == 0 or k == 0:  # without variance, any basis is correct
         return np.eye(k, D), np.zeros(k)
-    # Scaled to 1 and computed exactly, not by power iterations, which go wrong on
-    # small spectral gaps. Divide and conquer is faster unless few vectors are wanted.
+    # A direct solver, because power iterations fail if spectral gaps are small. Divide
+    # and conquer is faster unless few eigenvectors are needed.
     if 7 * k < D:
         values, vectors = scipy.linalg.eigh(
             scatter / size,
@@ -167,19 +172,19 @@ def top_eigen(scatter: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]
 def spectrum(moments: Moments) -> NDArray[np.float64]:
     """Return all variances of the weighted rows, in decreasing order."""
     values = scipy.linalg.eigvalsh(moments.scatter(), lower=False)
-    return np.maximum(values[::-1], 0.0)
+    return np.asarray(np.maximum(values[::-1], 0.0))
 
 
 def subspace_change(P: NDArray[Any], Q: NDArray[Any]) -> float:
-    """Angle between the spans of two orthonormal bases (root mean square of sines)."""
+    """Return the root mean square sine of the angles between two orthonormal bases."""
     if not len(P):
         return 0.0
-    # The residual itself: k - |PQ'|^2 cannot resolve less than 1e-8.
+    # The norm of the residual: k - |PQ'|^2 cannot resolve angles below 1e-8.
     return float(np.linalg.norm(P - (P @ Q.T) @ Q) / np.sqrt(len(P)))
 
 
 def fix_signs(basis: NDArray[Any]) -> NDArray[Any]:
-    """Make the loading of largest size of every component positive."""
-    biggest = np.abs(basis).argmax(axis=1)
-    signs = np.sign(basis[np.arange(len(basis)), biggest])
+    """Flip components so that their largest absolute loading is positive."""
+    largest = np.abs(basis).argmax(axis=1)
+    signs = np.sign(basis[np.arange(len(basis)), largest])
     return basis * np.where(signs == 0, 1.0, signs)[:, None]

@@ -1,1 +1,1 @@
-"""The engine of DSWL."""
+"""The stages of a DSWL fit."""

@@ -1,8 +1,7 @@
 """From a fit of the sample to all rows: their weights, the subspace, the verdicts.
 
-If all rows were in the sample, they are judged without their own leverage. In larger
-data each row has next to none: one fused pass gives weights and subspace, another one
-the verdicts.
+If all rows were in the sample, each is judged without its own leverage. In larger data
+leverage is negligible: one pass computes weights and subspace, another the verdicts.
 """
 
 from __future__ import annotations
@@ -49,8 +48,14 @@ from trueaxis._rows.base import ArrayRows
 class LearnedWeights(NamedTuple):
     """Weights of all copies of every row, which sum to 1.
 
-    objective : logarithm of their sum before scaling
-    perplexity : exp(entropy), the number of rows that carry them
+    Attributes
+    ----------
+    weights : array
+        For rows of Dask, a lazy array.
+    objective : float
+        Logarithm of their sum before scaling.
+    perplexity : float
+        exp(entropy), the number of rows that carry them.
     """
 
     weights: Any
@@ -59,11 +64,13 @@ class LearnedWeights(NamedTuple):
 
 
 class Subspaces(NamedTuple):
-    """What all rows give: the subspace that judges them, and the one to return.
+    """The subspace by which all rows are judged, and the one to return.
 
+    Attributes
+    ----------
     judging : Subspace
     answer : Subspace
-        With more components, where the plan asks for more than rows are judged with.
+        With more components, if the plan asks for more than rows are judged with.
     fit_weight : ndarray or None
         Weight of one copy of every row in the fit; None in large data.
     """
@@ -101,7 +108,7 @@ class FullDataFit:
         return self.judge.counts
 
     def weights(self, state: Subspace, rule: Rule) -> LearnedWeights:
-        """Weigh all rows at `state`."""
+        """Weight all rows by their distances from `state`."""
         kernel = LogWeightKernel(state, rule, RowCounts(self.counts))
         (log_weights,), (_, total) = self.judge.hull.rows.scan(kernel)
         return _normalized(log_weights, total)
@@ -113,17 +120,17 @@ class FullDataFit:
         return np.asarray(weights / np.where(self.counts > 0, self.counts, 1.0))
 
     def reweight(self, state: Subspace, rule: Rule) -> tuple[LearnedWeights, Subspaces]:
-        """Weigh all rows at `state`, and solve for the subspace of those within cuts.
+        """Weight all rows, and solve for the subspace of the rows within cut-offs.
 
-        The span comes from rows within cut-offs, center and variances from regular
-        rows.
+        The weights are those at `state`. The span comes from rows within cut-offs,
+        center and variances from regular rows.
         """
         last = self.sample_fit.trimmed.last
         trimmed, fit_weight = last.next, last.copy_weights()
         cut = self._cut_rule(trimmed, fit_weight)
         rows = self.judge.hull.rows
         if self.plan.large:
-            # No per-row array is kept except those that are asked for.
+            # Keep no per-row array except the weights.
             counts = RowCounts(self.counts, self.apart)
             solving = DistanceKernel(trimmed, block_weigher(cut), counts, NOTHING)
             kernel = PairedKernel(LogWeightKernel(state, rule, counts), solving)
@@ -131,9 +138,9 @@ class FullDataFit:
             subspace = EXACT(sums.span(), sums.core(), trimmed)
             weights = _normalized(log_weights, total)
             return weights, Subspaces(subspace, subspace, None)
-        everyone = np.zeros(rows.shape[0])
-        everyone[self.judge.index] = fit_weight
-        weighting = cut.weigh(measure_without_leverage(rows, trimmed, everyone))
+        all_fit_weights = np.zeros(rows.shape[0])
+        all_fit_weights[self.judge.index] = fit_weight
+        weighting = cut.weigh(measure_without_leverage(rows, trimmed, all_fit_weights))
         sums = weighted_moments(rows, trimmed.mean, weighting, self.counts)
         fit_weight = np.exp(weighting.log_weights - sums.span().log_weight())
         judging = answer = EXACT(sums.span(), sums.core(), trimmed)
@@ -173,7 +180,7 @@ class FullDataFit:
         return replace(verdicts, subspace=wide, cuts=flag_cuts(cloud))
 
     def robust_spectrum(self, verdicts: Verdicts) -> tuple[NDArray[Any], int]:
-        """Return the variances of the sample's regular rows, and how many differ."""
+        """Return variances of the sample's regular rows, and how many are distinct."""
         if self.plan.large:
             kernel = SupportKernel(verdicts.subspace, verdicts.cuts)
             (regular,), _ = self.kept.scan(kernel)
@@ -185,7 +192,7 @@ class FullDataFit:
 
 
 def full_data_fit(problem: Problem, plan: Plan, sample_fit: SampleFit) -> FullDataFit:
-    """Leave out, among all rows, the groups that the fit of the sample set aside."""
+    """Prepare the fit of all rows, without the groups that the sample set aside."""
     sample, counts, kept = problem.sample, problem.counts, sample_fit.kept
     apart = other_sides(sample_fit.splits, plan.separable)
     if apart is not None and plan.mark_groups:

@@ -1,9 +1,9 @@
-"""Set aside a group of rows that stands apart, and see whether the rest is one cloud.
+"""Detection of groups of rows that stand apart, and tests for one cloud.
 
-A tight cluster attracts smooth weights, however robust the start. But it also shows:
-along some direction the rows fall into two groups. `cleave` finds the clearest such
-direction, `bending` one that no fit may explain away; `heterogeneity` tells how little
-the rows of a fit look like one cloud.
+A tight cluster attracts smooth weights, however robust the start. But along some
+direction the rows then fall into two groups. `cleave` finds the clearest such
+direction, `bending` one that matters whatever the fit explains; `heterogeneity`
+measures how far the rows of a fit are from one cloud.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from trueaxis._engine.quantiles import column_means
 from trueaxis._engine.subspace import solve
 
 SCREENED_ROWS = 1000
-CLIP = 3.0  # winsorise beyond the quartiles by this many interquartile ranges
+CLIP = 3.0  # interquartile ranges beyond the quartiles at which values are winsorized
 LEAST_SHARE = 0.08  # of the rows, in the smaller group
-LEAST_DEVIATION = 0.05  # of a group, in units of the whole: ties are no tight cluster
-SHARPENED = 8  # directions that are sharpened, the most promising first ...
-SHARPENINGS = 3  # ... and how often
-MANY_COLUMNS, SHARPENED_OF_MANY = 300, 3  # sharpening costs an eigenproblem each time
-# Gain from which a direction is worth sharpening. With few rows per column, any can be
-# sharpened into a split of its own.
+LEAST_DEVIATION = 0.05  # of a group, over that of all rows: ties are no tight cluster
+SHARPENED = 8  # number of directions that are sharpened, the most promising first,
+SHARPENINGS = 3  # and how often
+MANY_COLUMNS, SHARPENED_OF_MANY = 300, 3  # each sharpening solves an eigenproblem
+# Gain from which a direction is worth sharpening. With few rows per column, any
+# direction can be sharpened until it splits the rows.
 PROMISING = {"few rows": -0.3, "many rows": 0.0}
 MANY_ROWS_PER_COLUMN = 10
 LONGEST, POWERS = 3, 8  # axes of the whole cloud, and power steps to find them
-CLEAR = -1.0  # gain from which a split is believed,
-APART = 2.5  # if the medians are so many sums of both spreads apart: a tail is not;
-FAR_APART = 5.0  # if so many, whatever fit explains both
+CLEAR = -1.0  # gain from which a split is accepted,
+APART = 2.5  # if the medians are this many sums of both spreads apart (a tail is not);
+FAR_APART = 5.0  # or, if this many, whatever the fit explains
 NORMAL_IQR = 1.349
-LEAST_ROWS = 25  # fewer can be split along some direction whatever they are
+LEAST_ROWS = 25  # fewer rows can always be split along some direction
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ class GroupSplit:
     Attributes
     ----------
     gain : float
-        Twice the log-likelihood per row that one normal has over two: the more
-        negative, the clearer the split.
+        Twice the log-likelihood per row of one normal distribution minus that of two:
+        the more negative, the clearer the split.
     larger : ndarray of bool
         Marks the rows of the larger group.
     direction : ndarray of shape (D,)
     threshold : float
-        Where the groups part along the direction.
+        Boundary between the groups along the direction.
     low : bool
         Whether the larger group lies below.
     apart : float
@@ -67,19 +67,19 @@ class GroupSplit:
     low: bool
     apart: float
 
-    def keeps(self, S: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which rows, of this or another table, are on the larger group's side."""
-        return _is_below(S, self.direction, self.threshold) == self.low
+    def keeps(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        """Mark the rows, of these or other data, on the side of the larger group."""
+        return np.asarray(_is_below(X, self.direction, self.threshold) == self.low)
 
 
 @dataclass(frozen=True)
 class OtherSides:
-    """Marks the rows of any table that splits set apart.
+    """Function that marks the rows of any data that splits set aside.
 
     Attributes
     ----------
     columns : ndarray
-        Numbers of the columns in which the splits were found.
+        Indices of the columns in which the splits were found.
     sides : tuple of (direction, threshold, low)
     """
 
@@ -87,46 +87,46 @@ class OtherSides:
     sides: tuple[tuple[NDArray[np.float64], float, bool], ...]
 
     def __call__(self, block: NDArray[Any]) -> NDArray[np.bool_]:
-        """Rows that are on the smaller group's side of any split."""
-        S = block[:, self.columns]
-        apart = [_is_below(S, *side[:2]) != side[2] for side in self.sides]
-        return np.logical_or.reduce(apart)
+        """Mark the rows on the side of the smaller group of any split."""
+        X = block[:, self.columns]
+        apart = [_is_below(X, *side[:2]) != side[2] for side in self.sides]
+        return np.asarray(np.logical_or.reduce(apart))
 
 
 def other_sides(
     splits: Sequence[GroupSplit], separable: NDArray[np.bool_]
 ) -> OtherSides | None:
-    """What splits, found in the separable columns, set apart; None if there are none.
+    """Return the function that marks what splits set aside; None without splits.
 
-    It is small: the splits themselves remember which rows they were found in.
+    Unlike the splits, it has no per-row arrays, and so is cheap to send to workers.
     """
     if not splits:
         return None
-    sides = tuple((one.direction, one.threshold, one.low) for one in splits)
+    sides = tuple((split.direction, split.threshold, split.low) for split in splits)
     return OtherSides(np.flatnonzero(separable), sides)
 
 
 def _is_below(
-    S: NDArray[Any], direction: NDArray[Any], threshold: float
+    X: NDArray[Any], direction: NDArray[Any], threshold: float
 ) -> NDArray[np.bool_]:
-    return S @ direction <= threshold
+    return np.asarray(X @ direction <= threshold)
 
 
 def cleave(
-    S: NDArray[Any], directions: NDArray[Any], k: int, rng: np.random.Generator
+    X: NDArray[Any], directions: NDArray[Any], k: int, rng: np.random.Generator
 ) -> GroupSplit | None:
-    """The clearest split of the rows in two, or None if they look like one cloud.
+    """Return the clearest split of the rows in two; None if they look like one cloud.
 
     Directions are screened on some of the rows and the most promising ones sharpened;
     all rows are then split along the clearest.
     """
-    if len(S) < LEAST_ROWS:
+    if len(X) < LEAST_ROWS:
         return None
-    few = S
-    if len(S) > SCREENED_ROWS:
-        few = S[np.sort(rng.choice(len(S), SCREENED_ROWS, replace=False))]
-    dear = few.shape[1] >= MANY_COLUMNS
-    splits = split_along(few, directions, SHARPENED_OF_MANY if dear else SHARPENED)
+    few = X
+    if len(X) > SCREENED_ROWS:
+        few = X[np.sort(rng.choice(len(X), SCREENED_ROWS, replace=False))]
+    wide = few.shape[1] >= MANY_COLUMNS
+    splits = split_along(few, directions, SHARPENED_OF_MANY if wide else SHARPENED)
     many = len(few) >= MANY_ROWS_PER_COLUMN * few.shape[1]
     if not splits or splits[0].gain > PROMISING["many rows" if many else "few rows"]:
         return None
@@ -136,75 +136,78 @@ def cleave(
     )
     if clearest.gain > CLEAR:
         return None
-    whole = split_along(S, clearest.direction[:, None], 1)
-    clear = whole and whole[0].gain <= CLEAR and whole[0].apart >= APART
-    return whole[0] if clear else None
+    final = split_along(X, clearest.direction[:, None], 1)
+    clear = final and final[0].gain <= CLEAR and final[0].apart >= APART
+    return final[0] if clear else None
 
 
-def bending(S: NDArray[Any], directions: NDArray[Any]) -> GroupSplit | None:
-    """A group that stands apart along one of the longest axes of the whole cloud.
+def bending(X: NDArray[Any], directions: NDArray[Any]) -> GroupSplit | None:
+    """Return the split of a group that stands apart along one of the longest axes.
 
-    Among many dimensions it may be explained as a component, along which no row is far
-    out; but it is what bent the axis. Nothing is sharpened here, so that rows of pure
-    noise show no such group, however few they are.
+    In many dimensions, a component may explain the group, so that none of its rows is
+    far away; but the group is what bent the axis. Directions are not sharpened here, so
+    that pure noise shows no such group, however few the rows are.
     """
-    if len(S) < LEAST_ROWS or not directions.size:
+    if len(X) < LEAST_ROWS or not directions.size:
         return None
-    splits = split_along(S, longest_axes(S, directions), LONGEST)
-    bent = [one for one in splits if one.gain <= CLEAR and one.apart >= FAR_APART]
-    return bent[0] if bent else None
+    splits = split_along(X, longest_axes(X, directions), LONGEST)
+    for split in splits:
+        if split.gain <= CLEAR and split.apart >= FAR_APART:
+            return split
+    return None
 
 
-def longest_axes(S: NDArray[Any], directions: NDArray[Any]) -> NDArray[np.float64]:
-    """About the longest axes of the whole cloud, one per column."""
-    y = S - column_means(S)
-    y /= max(np.abs(y).max(), np.finfo(float).tiny)  # fourth powers are to come
+def longest_axes(X: NDArray[Any], directions: NDArray[Any]) -> NDArray[np.float64]:
+    """Return approximations of the longest axes of the whole cloud, one per column."""
+    y = X - column_means(X)
+    y /= max(np.abs(y).max(), np.finfo(float).tiny)  # fourth powers must not overflow
     axes = directions[:, : 2 * LONGEST]
     for _ in range(POWERS):
         axes = np.linalg.qr(y.T @ (y @ axes))[0]
-    turn = np.linalg.svd(y @ axes, full_matrices=False)[2]
-    return axes @ turn[:LONGEST].T
+    rotation = np.linalg.svd(y @ axes, full_matrices=False)[2]
+    return np.asarray(axes @ rotation[:LONGEST].T)
 
 
-def sharpen(S: NDArray[Any], split: GroupSplit, k: int, seen: set[bytes]) -> GroupSplit:
-    """Turn the direction so that it separates the groups better, while that helps.
+def sharpen(X: NDArray[Any], split: GroupSplit, k: int, seen: set[bytes]) -> GroupSplit:
+    """Rotate the direction while that separates the groups better.
 
-    Fisher's direction, with the covariance of the larger group modelled as k components
-    and equal noise. Groupings that were `seen` before lead nowhere new.
+    The new direction is Fisher's, with the covariance of the larger group modeled as k
+    components and equal noise. A grouping that was `seen` before leads to nothing new.
     """
     for _ in range(SHARPENINGS):
         if split.larger.tobytes() in seen:
             break
         seen.add(split.larger.tobytes())
-        turned = split_along(S, _fisher(S, split.larger, k)[:, None], 1)
-        if not turned or turned[0].gain >= split.gain:
+        rotated = split_along(X, _fisher(X, split.larger, k)[:, None], 1)
+        if not rotated or rotated[0].gain >= split.gain:
             break
-        split = turned[0]
+        split = rotated[0]
     return split
 
 
-def _fisher(S: NDArray[Any], larger: NDArray[np.bool_], k: int) -> NDArray[np.float64]:
-    moments = Moments(column_means(S[larger]))
-    moments.add(S[larger] - moments.pivot, np.zeros(int(larger.sum())), None)
+def _fisher(X: NDArray[Any], larger: NDArray[np.bool_], k: int) -> NDArray[np.float64]:
+    moments = Moments(column_means(X[larger]))
+    moments.add(X[larger] - moments.pivot, np.zeros(int(larger.sum())), None)
     sub = solve(moments, k)
-    D = S.shape[1]
+    D = X.shape[1]
     noise = (sub.total - sub.variances.sum()) / max(D - k, 1)
     noise = max(noise, 1e-12 * sub.total, np.finfo(float).tiny)
-    between = column_means(S[~larger]) - sub.mean
+    between = column_means(X[~larger]) - sub.mean
     inside = sub.basis @ between
-    turned = (inside / np.maximum(sub.variances, noise)) @ sub.basis
-    turned += (between - inside @ sub.basis) / noise
-    return turned / max(np.linalg.norm(turned), np.finfo(float).tiny)
+    direction = (inside / np.maximum(sub.variances, noise)) @ sub.basis
+    direction += (between - inside @ sub.basis) / noise
+    length = max(np.linalg.norm(direction), np.finfo(float).tiny)
+    return np.asarray(direction / length)
 
 
 def split_along(
-    S: NDArray[Any], directions: NDArray[Any], most: int
+    X: NDArray[Any], directions: NDArray[Any], most: int
 ) -> list[GroupSplit]:
-    """Best split of the rows in two normals along each direction, clearest first."""
-    raw = S @ directions
+    """Return the best splits in two normals along directions, `most` clearest first."""
+    raw = X @ directions
     n = len(raw)
     order = np.argsort(raw, axis=0, kind="stable")
-    Z = _winsorised(np.take_along_axis(raw, order, axis=0))
+    Z = _winsorized(np.take_along_axis(raw, order, axis=0))
     cost = _two_normals(Z)
     least = max(int(LEAST_SHARE * n), 2)
     cost[: least - 1] = cost[n - least :] = np.inf
@@ -219,10 +222,7 @@ def split_along(
             larger = np.zeros(n, dtype=bool)
             larger[ranked[:cut] if low else ranked[cut:]] = True
             edge = float(raw[ranked[cut - 1 : cut + 1], column].mean())
-            direction, apart = (
-                directions[:, column],
-                _apart(raw[ranked, column], cut),
-            )
+            direction, apart = directions[:, column], _apart(raw[ranked, column], cut)
             split = GroupSplit(float(gain[column]), larger, direction, edge, low, apart)
             splits.append(split)
     return splits
@@ -236,18 +236,18 @@ def _apart(z: NDArray[Any], cut: int) -> float:
     return float((b50 - a50) / max(spread, np.finfo(float).tiny))
 
 
-def _winsorised(Z: NDArray[Any]) -> NDArray[np.float64]:
-    """Standardised columns of sorted values; tails must not hide a cluster."""
+def _winsorized(Z: NDArray[Any]) -> NDArray[np.float64]:
+    """Standardize columns, with tails clipped so that they do not hide a cluster."""
     q1, q3 = np.quantile(Z, [0.25, 0.75], axis=0)
     reach = np.where(q3 > q1, CLIP * (q3 - q1), np.inf)
     Z = np.clip(Z, q1 - reach, q3 + reach)
     Z -= Z.mean(axis=0)
     deviation = Z.std(axis=0)
-    return Z / np.where(deviation > 0, deviation, 1.0)
+    return np.asarray(Z / np.where(deviation > 0, deviation, 1.0))
 
 
 def _two_normals(Z: NDArray[Any]) -> NDArray[np.float64]:
-    """Cost of cutting each sorted column after each of its values but the last."""
+    """Return the cost of cutting each sorted column after each value but the last."""
     n = len(Z)
     left = np.arange(1, n)[:, None]
     right = n - left
@@ -258,13 +258,14 @@ def _two_normals(Z: NDArray[Any]) -> NDArray[np.float64]:
     floor = LEAST_DEVIATION**2
     p, q = left / n, right / n
     cost = p * np.log(np.maximum(below, floor)) + q * np.log(np.maximum(above, floor))
-    return cost - 2 * (xlogy(p, p) + xlogy(q, q))
+    return np.asarray(cost - 2 * (xlogy(p, p) + xlogy(q, q)))
 
 
 def heterogeneity(d2: NDArray[Any]) -> float:
-    """How far squared distances are from those of one cloud (0 to 1).
+    """Return how far squared distances are from those of one cloud, from 0 to 1.
 
-    The Kolmogorov-Smirnov distance of their cube roots from a normal distribution.
+    This is the Kolmogorov-Smirnov distance of their cube roots from a normal
+    distribution.
     """
     z = np.sort(np.cbrt(d2[np.isfinite(d2)]))
     n = len(z)

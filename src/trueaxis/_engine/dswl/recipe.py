@@ -26,7 +26,7 @@ from trueaxis._engine.reweighted import ReweightedResult
 
 @dataclass(frozen=True, kw_only=True)
 class DSWLResult(SearchResult):
-    """The outcome of a search, and what the verdicts need of it."""
+    """The outcome of a search, and what the verdicts need from it."""
 
     full: FullDataFit
     subspaces: Subspaces
@@ -51,7 +51,7 @@ class DSWLRecipe(Recipe):
         return Temperatures(*(problem.n_copies * tau for tau in self.tau))
 
     def search(self, problem: Problem, k: int) -> SearchResult:
-        """Fit the sample, then weigh all rows and solve for the subspace."""
+        """Fit the sample, then weight all rows and solve for the subspace."""
         plan = make_plan(self, problem, k)
         sample_fit = fit_sample(problem, plan)
         full = full_data_fit(problem, plan, sample_fit)
@@ -71,12 +71,12 @@ class DSWLRecipe(Recipe):
         else:
             learned = full.weights(state, rule)
             subspaces = Subspaces(state, state, full.per_copy(learned.weights))
-        # The last stage makes up for an iteration that stopped early, see `tol`.
-        forgiven = self.reweight and found.last.change <= np.sqrt(self.tol)
+        # Reweighting makes up for an iteration that stopped a little early.
+        nearly = self.reweight and found.last.change <= np.sqrt(self.tol)
         tau = tuple(float(t / problem.n_copies) for t in temperatures)
         return DSWLResult(
             subspaces.answer,
-            replace(found, converged=found.converged or bool(forgiven)),
+            replace(found, converged=found.converged or bool(nearly)),
             self.tol,
             learned.weights,
             attributes={
@@ -84,7 +84,7 @@ class DSWLRecipe(Recipe):
                 "trust_": learned.perplexity / problem.n_copies,
                 "objective_": learned.objective,
             },
-            warnings=_warn_of_cold(found.last, tau, problem),
+            warnings=_warn_of_low_temperatures(found.last, tau, problem),
             full=full,
             subspaces=subspaces,
         )
@@ -114,11 +114,11 @@ class DSWLRecipe(Recipe):
         return fit.k + max(1, int(missing[-1] / max(variances[-1], missing[-1] / 8)))
 
 
-def _warn_of_cold(
+def _warn_of_low_temperatures(
     last: ReweightedResult, tau: tuple[float, ...], problem: Problem
 ) -> list[str]:
     """Return a warning if the temperatures leave weight to too few rows."""
-    distance = float(np.median(last.view.d))
+    distance = float(np.median(last.distances.d))
     if not distance > 0:
         return []
     advice = (

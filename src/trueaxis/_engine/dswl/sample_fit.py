@@ -27,20 +27,22 @@ from trueaxis._engine.outliers.trim import (
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.reweighted import EXACT, Powers, ReweightedResult, ReweightedStep
 from trueaxis._engine.squarem import Squarem
-from trueaxis._engine.starts import deep_start, directions, equal_weights
+from trueaxis._engine.starts import deep_start, equal_weights, random_directions
 from trueaxis._engine.subspace import Subspace
 from trueaxis._rows.base import ArrayRows, Rows
 
 SETTLE_ROUNDS = 8
 TRIM_ROUNDS = 5
-TRIM_TOL = 1e-9  # a set of rows that repeats moves nothing
+TRIM_TOL = 1e-9  # the same set of rows gives the same subspace
 MAX_DOUBLINGS = 6
 MAX_GROUPS = 3
 PENALTY = 10.0  # for rows that are not one cloud
-CHANCE = 1.25  # heterogeneity that n rows of one cloud may show, times sqrt(n)
-ONE_CLOUD = 0.02
-MAJORITY = 0.6  # of the rows must remain when a group that bent an axis is set aside,
-MOST_OF_IT = 0.8  # and the fit without that group must explain this much of them
+CHANCE = 1.25  # heterogeneity that n rows of one cloud may have, times sqrt(n)
+ONE_CLOUD = 0.02  # excess heterogeneity up to which rows are one cloud
+# If a group that bent an axis is set aside, this share of the rows must remain, and the
+# fit without that group must explain this share of them.
+MAJORITY = 0.6
+MIN_EXPLAINED = 0.8
 
 
 @dataclass(frozen=True)
@@ -50,9 +52,9 @@ class SampleFit:
     Attributes
     ----------
     kept : ndarray
-        Numbers of those rows in the sample.
+        Indices of those rows in the sample.
     splits : tuple of GroupSplit
-        What set the other rows aside, in the separable coordinates.
+        The splits, in the separable coordinates, that set the other rows aside.
     temperatures : Temperatures
     learned : IterationResult
         Of Algorithm 1.
@@ -68,12 +70,12 @@ class SampleFit:
 
     def excess(self) -> float:
         """Return by how much the rows look less like one cloud than chance allows."""
-        distances = without_leverage(self.trimmed.last.view)
-        weighting = self.trimmed.last.weighing
+        distances = without_leverage(self.trimmed.last.distances)
+        weighting = self.trimmed.last.weighting
         span = distances.e[weighting.log_weights > -np.inf]
         inside = distances.s[weighting.core]
         worst = max(heterogeneity(span), heterogeneity(inside))
-        return max(0.0, worst - CHANCE / np.sqrt(len(inside)))
+        return max(0.0, worst - CHANCE / float(np.sqrt(len(inside))))
 
     def score(self, n: int) -> float:
         """Return the share of n rows explained, less a penalty if not one cloud."""
@@ -81,7 +83,7 @@ class SampleFit:
 
     def explained(self) -> NDArray[np.bool_]:
         """Return which of the kept rows are within natural cut-offs."""
-        distances = without_leverage(self.trimmed.last.view)
+        distances = without_leverage(self.trimmed.last.distances)
         return worst_ratio(distances, natural_cuts(distances)) <= 1.0
 
     def explains(self, rows: NDArray[np.intp], n: int) -> bool:
@@ -106,7 +108,7 @@ def _published_fit(problem: Problem, plan: Plan) -> SampleFit:
     """Run Algorithm 1 to the letter, on all rows."""
     rows, counts, X = problem.rows, problem.counts, problem.sample.X
     temperatures = plan.temperatures
-    assert temperatures is not None  # or it would not be as published
+    assert temperatures is not None  # a published fit has temperatures
     learned = iterate(
         ReweightedStep(rows, EntropyRule(*temperatures), counts),
         equal_weights(rows, plan.fit_k, counts),
@@ -120,22 +122,24 @@ def _published_fit(problem: Problem, plan: Plan) -> SampleFit:
 def _best_fit(X: NDArray[Any], plan: Plan, rng: np.random.Generator) -> SampleFit:
     """Fit with all rows and without groups that stand apart; return the best."""
     n, kept, separable = len(X), np.arange(len(X)), plan.separable
-    views = directions(X, rng)
-    best = _fit_rows(X, kept, deep_start(X, views, plan.fit_k), plan, plan.tol)
+    directions = random_directions(X, rng)
+    best = _fit_rows(X, kept, deep_start(X, directions, plan.fit_k), plan, plan.tol)
     if not separable.any():
         return best
-    best, views = _straighten(best, X, views, plan, rng)
+    best, directions = _straighten(best, X, directions, plan, rng)
     kept, splits, score = best.kept, best.splits, best.score(n)
     for _ in range(MAX_GROUPS):
-        split = cleave(X[np.ix_(kept, separable)], views[separable], plan.fit_k, rng)
+        split = cleave(
+            X[np.ix_(kept, separable)], directions[separable], plan.fit_k, rng
+        )
         if split is None:
             break
         kept, splits = kept[split.larger], (*splits, split)
         # Without the smaller group a fit can explain at most the larger one.
         if len(kept) < max(n / 2, plan.fit_k + 3) or score >= len(kept) / n - 0.01:
             break
-        views = directions(X[kept], rng)
-        start = deep_start(X[kept], views, plan.fit_k)
+        directions = random_directions(X[kept], rng)
+        start = deep_start(X[kept], directions, plan.fit_k)
         fit = replace(_fit_rows(X, kept, start, plan, plan.tol), splits=splits)
         without_group = fit.score(n)
         if without_group > score:
@@ -148,33 +152,33 @@ def _best_fit(X: NDArray[Any], plan: Plan, rng: np.random.Generator) -> SampleFi
 def _straighten(
     bent: SampleFit,
     X: NDArray[Any],
-    views: NDArray[Any],
+    directions: NDArray[Any],
     plan: Plan,
     rng: np.random.Generator,
 ) -> tuple[SampleFit, NDArray[Any]]:
     """Fit without groups that bend an axis and that the fit explains, if there are any.
 
-    How much the fit explains with them means nothing then. But most rows must remain,
-    the fit without the groups must explain them, and they must bend no axis in turn.
-    Also returns the directions of the start.
+    The share that the fit with them explains is meaningless then. But most rows must
+    remain, the fit without the groups must explain most of them, and no group among
+    them may bend an axis in turn. Also return the directions of the start.
     """
     n, k, separable = len(X), plan.fit_k, plan.separable
-    kept, seen, splits = bent.kept, views, bent.splits
+    kept, present, splits = bent.kept, directions, bent.splits
     for _ in range(MAX_GROUPS):
-        split = bending(X[np.ix_(kept, separable)], seen[separable])
+        split = bending(X[np.ix_(kept, separable)], present[separable])
         if split is None or not bent.explains(kept[~split.larger], n):
             break
         kept, splits = kept[split.larger], (*splits, split)
         if len(kept) < max(MAJORITY * n, k + 3):
-            return bent, views
-        seen = directions(X[kept], rng)
+            return bent, directions
+        present = random_directions(X[kept], rng)
     if not splits:
-        return bent, views
-    start = deep_start(X[kept], seen, k)
+        return bent, directions
+    start = deep_start(X[kept], present, k)
     fit = _fit_rows(X, kept, start, plan, plan.tol_without_group)
     fit = replace(fit, splits=splits)
-    good = fit.score(n) >= MOST_OF_IT * len(kept) / n
-    return (fit, seen) if good else (bent, views)
+    good = fit.score(n) >= MIN_EXPLAINED * len(kept) / n
+    return (fit, present) if good else (bent, directions)
 
 
 def _fit_rows(
@@ -188,7 +192,7 @@ def _fit_rows(
     for _ in range(MAX_DOUBLINGS if plan.temperatures is None else 0):
         if learned.last.effective >= min(plan.fit_k + 1, len(kept) - 1):
             break
-        # Pure noise can pull the subspace onto a few rows: warm up.
+        # In pure noise the subspace may follow a few rows: raise the temperatures.
         temperatures = Temperatures(*(2.0 * t for t in temperatures))
         learned = learn(rows, start, temperatures, plan.max_iter, tol)
     least = min_rows(len(X), plan.fit_k)
@@ -215,15 +219,15 @@ def learn(
 
 
 def settle(rows: Rows, start: Subspace, trust: float) -> tuple[Subspace, Temperatures]:
-    """Run a few rounds with temperatures calibrated anew each time; return the last."""
-    # Fewer rows than twice the dimension could not carry the subspace.
+    """Run a few rounds, each with temperatures calibrated anew; return the last."""
+    # Fewer rows than twice the number of components cannot carry the subspace.
     least = 2.0 * (len(start.basis) + 1) / rows.shape[0]
     trust = min(1.0, max(trust, least))
     solver = Powers(2) if rows.shape[1] >= MANY_DIMENSIONS else EXACT
     step = ReweightedStep(rows, TrustRule(trust), solver=solver)
     settled = iterate(step, start, max_iter=SETTLE_ROUNDS, tol=0.0)
-    view = settled.last.view
-    return settled.last.next, calibrate(view.v, view.e, trust)
+    distances = settled.last.distances
+    return settled.last.next, calibrate(distances.v, distances.e, trust)
 
 
 def trim(

@@ -1,1 +1,1 @@
-"""Low rank plus sparse."""
+"""Decompositions into a low-rank and a sparse matrix."""

@@ -1,7 +1,7 @@
-"""NOISE: the level of dense noise under low rank structure and gross errors.
+"""Estimate of the dense noise in data with low rank and gross errors.
 
-Stable `pursuit` needs it where the user gives none. Rounds of a truncated singular
-value decomposition and of mending the entries that do not fit, driven by `iterate`.
+Stable pursuit needs it if the user gives none. Each round fits a truncated singular
+value decomposition and replaces the entries that do not fit; `iterate` repeats it.
 """
 
 from __future__ import annotations
@@ -15,20 +15,31 @@ from trueaxis._engine.dimension import hard_threshold
 from trueaxis._engine.iterate import StepResult, iterate
 
 MAD_TO_SIGMA = 1.4826
-# Entries further off than so many sigma count as gross errors: first against the
-# structure itself, whose tails may be heavy, later against the fit.
+# Gross errors are entries farther than this many sigma from 0 (at first, because the
+# structure may have heavy tails), and later from the fit.
 FIRST_CUT, CUT = 5.0, 3.0
-# The rank grows only while fewer entries than this share change sides: what is being
-# mended looks like structure.
+# The rank grows only while fewer entries than this share are judged differently than
+# before: replaced entries look like structure.
 SETTLED = 0.005
 MAX_ROUNDS = 50
 
 
 @dataclass(frozen=True)
 class RepairedData:
-    """The data with gross errors replaced, and what that rests on.
+    """The data with gross errors replaced by a low-rank fit.
 
-    `flipped` is the share of entries that were judged otherwise in the round before.
+    Attributes
+    ----------
+    filled : ndarray
+        The data with gross errors replaced.
+    sound : ndarray of bool
+        Entries that are not gross errors.
+    rank : int
+        Rank of the fit.
+    sigma : float
+        Standard deviation of the noise.
+    flipped : float
+        Share of entries that were judged differently in the round before.
     """
 
     filled: NDArray[np.float64]
@@ -39,19 +50,19 @@ class RepairedData:
 
 
 def noise_level(X: NDArray[np.float64]) -> float:
-    """Standard deviation of the dense noise in X = low rank + sparse + noise.
+    """Return the standard deviation of the noise in X = low rank + sparse + noise.
 
-    Zero (or rounding) where there is none, as in X of exact low rank.
+    Without noise, it is 0 up to rounding errors.
     """
     sigma = MAD_TO_SIGMA * float(np.median(np.abs(X)))
     bound = FIRST_CUT * sigma
     start = RepairedData(np.clip(X, -bound, bound), np.abs(X) <= bound, 0, sigma)
     found = iterate(NoiseStep(X), start, max_iter=MAX_ROUNDS, tol=0.0)
-    return found.last.next.sigma
+    return float(found.last.next.sigma)
 
 
 class NoiseStep:
-    """Fit the low rank to the mended data, then mend by the fit."""
+    """Step that fits a low rank to the repaired data, and repairs them by the fit."""
 
     def __init__(self, X: NDArray[np.float64]) -> None:
         self.X = X
@@ -61,10 +72,10 @@ class NoiseStep:
     def __call__(
         self, state: RepairedData, previous: StepResult | None = None
     ) -> StepResult:
-        """One round; the change is the share of entries judged anew."""
+        """Take one step; its change is the share of entries judged differently."""
         n, D = self.X.shape
         U, s, Vt = np.linalg.svd(state.filled, full_matrices=False)
-        # The median over noise alone: what has been found to be structure is not.
+        # The median of the singular values of noise: the first `rank` are structure.
         edge = self.threshold * np.median(s[state.rank :])
         most = self.short // 2 if state.flipped <= SETTLED else state.rank
         rank = min(int((s > edge).sum()), most)
@@ -74,6 +85,6 @@ class NoiseStep:
         sigma = MAD_TO_SIGMA * float(np.median(off[state.sound]) * freedom)
         sound = off <= CUT * sigma
         flipped = float((sound != state.sound).mean())
-        found = RepairedData(np.where(sound, self.X, fit), sound, rank, sigma, flipped)
+        after = RepairedData(np.where(sound, self.X, fit), sound, rank, sigma, flipped)
         change = flipped + abs(rank - state.rank)
-        return StepResult(found, state.sigma, change, float(sound.sum()) / D)
+        return StepResult(after, state.sigma, change, float(sound.sum()) / D)

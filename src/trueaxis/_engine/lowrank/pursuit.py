@@ -1,7 +1,7 @@
-"""PURSUE: low rank plus sparse, in memory.
+"""The steps of low-rank plus sparse decompositions, in memory.
 
-Steps that `iterate` repeats; an estimator then takes its components from the low rank.
-Notation: X data (rows are samples), L low rank, S sparse entries, O outlying rows.
+`iterate` repeats them; the components are those of the low rank. Notation: X data (rows
+are samples), L low rank, S sparse entries, O outlying rows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,19 @@ from trueaxis._engine.lowrank.proximal import (
 
 @dataclass(frozen=True)
 class AugmentedSplit:
-    """X = L + S on the way: the multiplier proves optimality at the end."""
+    """State of X = L + S.
+
+    Attributes
+    ----------
+    low_rank, sparse : ndarray
+        L and S.
+    multiplier : ndarray
+        Lagrange multiplier; proves optimality at the end.
+    mu : float
+        Penalty of the constraint.
+    nuclear : float
+        Nuclear norm of L.
+    """
 
     low_rank: Matrix
     sparse: Matrix
@@ -31,13 +43,25 @@ class AugmentedSplit:
     nuclear: float
 
     def gross(self) -> Matrix:
-        """What is not of low rank, and no noise."""
+        """Return the gross errors: neither low rank nor noise."""
         return self.sparse
 
 
 @dataclass(frozen=True)
 class Decomposition:
-    """X = L + S + O + noise on the way; `aim` is the S + O that the next step tries."""
+    """State of X = L + S + O + noise.
+
+    Attributes
+    ----------
+    low_rank, sparse, rows : ndarray
+        L, S and O.
+    nuclear : float
+        Nuclear norm of L.
+    aim : ndarray
+        Extrapolated S + O, from which the next step starts.
+    pace : float
+        Nesterov's sequence, on which the extrapolation depends.
+    """
 
     low_rank: Matrix
     sparse: Matrix
@@ -47,18 +71,19 @@ class Decomposition:
     pace: float = 1.0
 
     def gross(self) -> Matrix:
-        """What is not of low rank, and no noise."""
+        """Return the gross errors: neither low rank nor noise."""
         return self.sparse + self.rows
 
 
 class PrincipalPursuit:
-    """Minimise |L|_* + lam |S|_1 where L + S = X: inexact augmented Lagrangian.
+    """Minimize |L|_* + lam |S|_1 subject to L + S = X: inexact augmented Lagrangian.
 
     Candes, Li, Ma, Wright (2011), solved as by Lin, Chen, Ma (2010), who raise mu by
-    `rho` in every step. Away from exact recovery that ends short of the optimum (1 % of
-    the objective in tall X), because the constraint binds before the multiplier is
-    right. With a finite `balance` mu waits while the error of the multiplier is more
-    than so many times that of the constraint, and the change is the larger of both.
+    `rho` in every step. Unless recovery is exact, that stops before the optimum (1 % of
+    the objective in tall X), because the constraint holds before the multiplier has
+    converged. With a finite `balance`, mu stays as it is while the error of the
+    multiplier is more than `balance` times that of the constraint, and the change is
+    the larger of both.
     """
 
     def __init__(
@@ -75,7 +100,7 @@ class PrincipalPursuit:
         self.mu_max = 1e7 * self._first_mu()
 
     def start(self) -> AugmentedSplit:
-        """Nothing explained yet, and the largest multiplier that is feasible."""
+        """Return zeros, and the largest feasible multiple of X as the multiplier."""
         zeros = np.zeros_like(self.X)
         entry = float(np.abs(self.X).max(initial=0.0))
         multiplier = self.X / max(self.spectral, entry / self.lam)
@@ -84,8 +109,8 @@ class PrincipalPursuit:
     def __call__(
         self, state: AugmentedSplit, previous: StepResult | None = None
     ) -> StepResult:
-        """One round of S, L and multiplier; the change is what L + S leaves of X."""
-        waits = np.isfinite(self.balance)
+        """Update S, L and the multiplier; the change is the norm of X - L - S."""
+        balanced = np.isfinite(self.balance)
         lifted = self.X + state.multiplier / state.mu
         S = soft_threshold(lifted - state.low_rank, self.lam / state.mu)
         L = singular_threshold(lifted - S, 1 / state.mu)
@@ -93,31 +118,31 @@ class PrincipalPursuit:
         multiplier = state.multiplier + state.mu * left
         primal = float(np.linalg.norm(left)) / self.size
         off = state.mu * float(np.linalg.norm(L.matrix - state.low_rank))
-        dual = off / max(float(np.linalg.norm(multiplier)), TINY) if waits else 0.0
-        ready = not waits or dual <= self.balance * primal
+        dual = off / max(float(np.linalg.norm(multiplier)), TINY) if balanced else 0.0
+        ready = not balanced or dual <= self.balance * primal
         mu = min(self.rho * state.mu, self.mu_max) if ready else state.mu
-        found = AugmentedSplit(L.matrix, S, multiplier, mu, L.nuclear)
+        after = AugmentedSplit(L.matrix, S, multiplier, mu, L.nuclear)
         change = max(primal, dual)
-        return StepResult(found, self.objective(state), change, float(len(self.X)))
+        return StepResult(after, self.objective(state), change, float(len(self.X)))
 
     def objective(self, state: AugmentedSplit) -> float:
-        """|L|_* + lam |S|_1; it may rise on the way."""
-        if not np.isfinite(self.lam):  # nothing is sparse then
+        """Return |L|_* + lam |S|_1, which may rise in a step."""
+        if not np.isfinite(self.lam):  # S = 0 then
             return state.nuclear
         return state.nuclear + self.lam * float(np.abs(state.sparse).sum())
 
     def _first_mu(self) -> float:
-        # Without data any number will do, but the inverse of TINY overflows.
+        # The inverse of TINY, for X = 0, would overflow.
         return 1.25 / max(self.spectral, 1e-150)
 
 
 class PenalisedPursuit:
-    """Minimise |L|_* + lam |S|_1 + gam sum_i |o_i| + |X - L - S - O|^2 / (2 mu).
+    """Minimize |L|_* + lam |S|_1 + gam sum_i |o_i| + |X - L - S - O|^2 / (2 mu).
 
-    Stable pursuit (Zhou et al. 2010) if `gam` is inf, else with outlying rows o_i. L
-    and (S, O) take turns, each solved exactly: a proximal gradient step in S + O of
-    length one over the Lipschitz constant. Hence Nesterov's extrapolation holds; where
-    it would raise the objective, a plain step is taken instead.
+    Stable pursuit (Zhou et al. 2010) if `gam` is inf, otherwise with outlying rows o_i.
+    L and (S, O) are solved for alternately and exactly. That is a proximal gradient
+    step in S + O, of length one over the Lipschitz constant, so Nesterov's
+    extrapolation applies. If it raises the objective, a plain step is taken instead.
     """
 
     def __init__(
@@ -128,36 +153,36 @@ class PenalisedPursuit:
         gam: float = np.inf,
     ) -> None:
         self.X, self.gam = X, gam
-        self.mu = max(mu, TINY)  # of zeros the noise level is zero
+        self.mu = max(mu, TINY)  # the noise level of X = 0 is 0
         self.lam = default_lam(X) if lam is None else lam
         self.size = max(float(np.linalg.norm(X)), TINY)
 
     def start(self) -> Decomposition:
-        """Nothing explained yet."""
+        """Return zeros."""
         zeros = np.zeros_like(self.X)
         return Decomposition(zeros, zeros, zeros, 0.0, aim=zeros)
 
     def __call__(
         self, state: Decomposition, previous: StepResult | None = None
     ) -> StepResult:
-        """L for the extrapolated S + O, then S and O for L; no step goes up."""
+        """Solve for L given the extrapolated S + O, then for S and O given L."""
         before = self.objective(state)
-        found = self._round(state, state.aim, state.pace)
-        if self.objective(found) > before:
-            found = self._round(state, state.sparse + state.rows, 1.0)
+        after = self._round(state, state.aim, state.pace)
+        if self.objective(after) > before:
+            after = self._round(state, state.sparse + state.rows, 1.0)
         moved = [
-            found.low_rank - state.low_rank,
-            found.sparse - state.sparse,
-            found.rows - state.rows,
+            after.low_rank - state.low_rank,
+            after.sparse - state.sparse,
+            after.rows - state.rows,
         ]
         change = float(np.linalg.norm(moved)) / self.size
-        return StepResult(found, before, change, float(len(self.X)))
+        return StepResult(after, before, change, float(len(self.X)))
 
     def objective(self, state: Decomposition) -> float:
-        """The penalised objective."""
+        """Return the penalized objective."""
         left = self.X - state.low_rank - state.sparse - state.rows
         value = state.nuclear + float(np.vdot(left, left)) / (2 * self.mu)
-        # A block that is absent costs nothing, even at an infinite price.
+        # A part that is 0 costs nothing, even at an infinite price.
         if np.isfinite(self.lam):
             value += self.lam * float(np.abs(state.sparse).sum())
         if np.isfinite(self.gam):
@@ -175,5 +200,6 @@ class PenalisedPursuit:
 
 
 def default_lam(X: Matrix) -> float:
-    """One over the root of the longer side."""
-    return 1 / np.sqrt(max(X.shape))
+    """Return the usual price of sparse entries, 1 / sqrt(max(n, D))."""
+    lam: float = 1 / np.sqrt(max(X.shape))
+    return lam

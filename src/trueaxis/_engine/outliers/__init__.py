@@ -1,1 +1,1 @@
-"""Which rows to trim, and which to call outliers."""
+"""Cut-offs for trimming rows and for flagging outliers."""

@@ -1,4 +1,4 @@
-"""Find discrete columns, in which levels must not be mistaken for groups of rows."""
+"""Detection of discrete columns, whose levels must not be mistaken for groups."""
 
 from __future__ import annotations
 
@@ -7,59 +7,61 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-TIE = 1 / 3  # a column is discrete if one value holds more than this share of the rows,
-LEVELS = 10  # or if it has no more values than these;
-SCREENED = 64  # rows in which that shows first
+TIE = 1 / 3  # a column is discrete if more than this share of the rows are equal,
+LEVELS = 10  # or if it has no more values than these
+SCREENED = 64  # rows that are checked for ties first
 GOLDEN = 0.6180339887498949
-MOSTLY = 1 / 3  # a table is if more of its columns are than this
-FAR = 8.0  # from the levels of a discrete column, in units of their range
+MOSTLY = 1 / 3  # data are mostly discrete if more than this share of the columns are
+FAR = 8.0  # distance from the levels of a discrete column, in units of their range
 
 
-def discrete_columns(table: NDArray[Any]) -> NDArray[np.bool_]:
-    """Columns of few values, or with a value that a third of the rows share."""
-    n = len(table)
-    # Either shows in some rows already, unless there is a pattern in how they are
-    # chosen: the golden ratio has none.
-    some = table
+def discrete_columns(X: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mark columns with few values, or with a value that a third of the rows share."""
+    n = len(X)
+    # Both show as ties in a few rows already, unless the choice of these rows has the
+    # same period as a pattern in the data: multiples of the golden ratio have none.
+    some = X
     if n > SCREENED:
-        some = table[np.unique((np.arange(SCREENED) * GOLDEN % 1.0 * n).astype(int))]
+        some = X[np.unique((np.arange(SCREENED) * GOLDEN % 1.0 * n).astype(int))]
     tied = (np.diff(np.sort(some, axis=0), axis=0) == 0).any(axis=0)
-    out = np.zeros(table.shape[1], dtype=bool)
+    discrete = np.zeros(X.shape[1], dtype=bool)
     places = [int(q * (n - 1)) for q in (0.25, 0.5, 0.75)]
     for column in np.flatnonzero(tied):
-        values = np.sort(table[:, column])
+        values = np.sort(X[:, column])
         shares = [(values == values[place]).mean() for place in places]
         few = n > 2 * LEVELS and (np.diff(values) > 0).sum() < LEVELS
-        out[column] = few or max(shares) > TIE
-    return out
+        discrete[column] = few or max(shares) > TIE
+    return discrete
 
 
-def separable_columns(table: NDArray[Any]) -> NDArray[np.bool_]:
-    """Columns in which a group of rows can be told from a level: the continuous ones.
+def separable_columns(X: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mark the columns in which a group of rows can stand apart: the continuous ones.
 
-    None, if the table is mostly discrete.
+    If the data are mostly discrete, none is marked.
     """
-    vary = table.min(axis=0) < table.max(axis=0)
-    discrete = discrete_columns(table) & vary
-    return ~discrete & bool(discrete.sum() <= MOSTLY * vary.sum())
+    vary = X.min(axis=0) < X.max(axis=0)
+    discrete = discrete_columns(X) & vary
+    return np.asarray(~discrete & bool(discrete.sum() <= MOSTLY * vary.sum()))
 
 
 def discrete_among(
-    table: NDArray[Any], inner: NDArray[Any], rows: NDArray[Any]
+    X: NDArray[Any], inner: NDArray[Any], rows: NDArray[Any]
 ) -> NDArray[np.bool_]:
-    return discrete_columns(table[inner]) & varying_columns(table, rows)
+    """Mark columns that are discrete in the rows `inner` and vary in `rows`."""
+    return discrete_columns(X[inner]) & varying_columns(X, rows)
 
 
-def varying_columns(table: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.bool_]:
-    return table[rows].min(axis=0) < table[rows].max(axis=0)
+def varying_columns(X: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mark the columns that are not constant in some rows."""
+    return np.asarray(X[rows].min(axis=0) < X[rows].max(axis=0))
 
 
-def beyond_levels(table: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """Rows with a value that is no level of its column: 99 among marks from 1 to 5.
+def beyond_levels(X: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mark rows with a value far from the levels of its column, as 99 among 1 to 5.
 
-    Levels are what most rows have; a column of which nearly all rows have the same
-    value does not tell how far apart levels are.
+    Levels are the values of most rows. Columns with one value in nearly all rows are
+    skipped, because the distance between their levels is unknown.
     """
-    low, high = np.quantile(table[rows], [0.1, 0.9], axis=0)
-    away = np.maximum(low - table, table - high)
-    return ((away > FAR * (high - low)) & (high > low)).any(axis=1)
+    low, high = np.quantile(X[rows], [0.1, 0.9], axis=0)
+    away = np.maximum(low - X, X - high)
+    return np.asarray(((away > FAR * (high - low)) & (high > low)).any(axis=1))

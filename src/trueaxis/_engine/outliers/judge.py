@@ -23,7 +23,7 @@ from trueaxis._rows.base import Rows
 
 @dataclass(frozen=True)
 class Verdicts:
-    """The subspace of a fit, in the coordinates of the fit, and who is an outlier.
+    """The subspace of a fit, in the coordinates of the fit, and the regular rows.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Judge:
     counts : ndarray or None
         How often each row counts; rows that do not count are not regular.
     index : ndarray
-        Numbers of the rows of the sample.
+        Indices of the rows of the sample.
     original : ndarray
         The rows of the sample, with the columns as given.
     """
@@ -116,7 +116,7 @@ def measure_without_leverage(
 
 
 def cutoff_ratio(distance: NDArray[Any], cutoff: float) -> NDArray[np.float64]:
-    """Return distances in units of their cut-off; a cut-off of 0 allows none at all."""
+    """Return distances in units of their cut-off; infinity beyond a cut-off of 0."""
     if cutoff > 0:
         return np.asarray(distance / cutoff)
     return np.where(distance > 0, np.inf, 0.0)

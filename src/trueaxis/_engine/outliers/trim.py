@@ -1,7 +1,8 @@
-"""The last stage of a fit: keep the rows within cut-offs, for efficiency.
+"""Cut-offs of the last stage of a fit, which keeps all rows within them.
 
-Smooth weights find the cloud, but waste the rows at its rim. Hard cut-offs, set by the
-lower half of the distances, keep nearly all of them.
+Smooth weights find the cloud, but give the rows at its rim little weight, which costs
+efficiency. Hard cut-offs, computed from the lower half of the distances, keep nearly
+all regular rows.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from trueaxis._engine.kernels import RowWeights
 from trueaxis._engine.quantiles import n_different, quantile
 from trueaxis._engine.rules.base import RowDistances, Rule
 
-NORMAL_75 = 0.6745
+NORMAL_75 = 0.6745  # upper quartile of a normal distribution
 ROUNDING = 1e-24  # of a squared length
-MANY = 8  # different rows that make an exact fit
-KEEP = 3.09  # 99.9 % of regular rows: what is trimmed costs accuracy
+MANY = 8  # distinct rows that make an exact fit
+KEEP = 3.09  # keeps 99.9 % of regular rows: every row trimmed costs accuracy
 
 
 class Cuts(NamedTuple):
@@ -30,40 +31,50 @@ class Cuts(NamedTuple):
 
 
 def cube_root_cut(d2: NDArray[Any], deviations: float) -> float:
-    """Cut-off for squared distances, whose cube roots are about normal.
+    """Return a cut-off for squared distances, whose cube roots are about normal.
 
-    Only the lower half sets center and scale, so that 45 % outliers don't move it.
+    Center and scale come from the lower half only, so that 45 % of outliers do not
+    move the cut-off.
     """
     z = np.cbrt(d2)
     q25, q50 = quantile(z, 0.25), quantile(z, 0.5)
-    if q50 - q25 <= 1e-9 * q50:  # copies of a row: let each distance count once
+    if q50 - q25 <= 1e-9 * q50:  # copies of a row: count each distance once
         z = np.unique(np.round(z / max(q50, np.finfo(float).tiny), 9)) * q50
         q25, q50 = quantile(z, 0.25), quantile(z, 0.5)
     with np.errstate(over="ignore"):
         return float(np.power(q50 + deviations * (q50 - q25) / NORMAL_75, 3))
 
 
-def without_leverage(view: RowDistances) -> RowDistances:
-    """Distances as they would be had each row not been in the fit.
+def without_leverage(distances: RowDistances) -> RowDistances:
+    """Return the distances that rows would have if they were not part of the fit.
 
-    Residuals of rows inside the fit are too small when k is not small against the rows
-    that carry it. The leverage of a row of weight w is w (1 + s).
+    Residuals of rows in the fit are too small, unless k is small compared with the
+    number of rows that carry it. The leverage of a row of weight w is w (1 + s).
     """
-    if view.fit_weight is None:
-        return view
-    used = view.fit_weight > 0
-    h = np.minimum(view.fit_weight * (1.0 + np.where(used, view.s, 0.0)), 0.99)
+    if distances.fit_weight is None:
+        return distances
+    w = distances.fit_weight
+    h = np.minimum(w * (1.0 + np.where(w > 0, distances.s, 0.0)), 0.99)
     factor = (1.0 - h) ** -2
     with np.errstate(over="ignore"):
-        return view._replace(e=view.e * factor, s=view.s * factor)
+        return distances._replace(e=distances.e * factor, s=distances.s * factor)
 
 
 @dataclass(eq=False)
 class CutRule(Rule):
-    """Rows within `span_e` give the span, rows within `core` center and variances.
+    """Weights of rows within cut-offs.
 
-    Far rows inside the subspace are good leverage and sharpen the span; beyond far_s
-    they count far_s / s, which bounds their influence under heavy tails.
+    Far rows inside the subspace have good leverage and sharpen the span. Beyond
+    `far_s` their weight is far_s / s, which bounds their influence under heavy tails.
+
+    Attributes
+    ----------
+    span_e : float
+        Largest e of the rows that determine the span.
+    far_s : float
+        s from which rows get less weight.
+    core : Cuts
+        Cut-offs of the rows that determine center and variances.
     """
 
     span_e: float
@@ -71,64 +82,72 @@ class CutRule(Rule):
     core: Cuts
     row_local = True
 
-    def weigh(self, view: RowDistances) -> RowWeights:
-        """Log-weight of rows that are kept: 0, or less if far; else minus infinity."""
-        core = (view.e <= self.core.e) & (view.s <= self.core.s)
-        log_weights = np.where(view.e <= self.span_e, 0.0, -np.inf)
-        far = (view.s > self.far_s) & ~core
+    def weigh(self, distances: RowDistances) -> RowWeights:
+        """Return 0 for rows that are kept, less if far, otherwise minus infinity."""
+        core = (distances.e <= self.core.e) & (distances.s <= self.core.s)
+        log_weights = np.where(distances.e <= self.span_e, 0.0, -np.inf)
+        far = (distances.s > self.far_s) & ~core
         with np.errstate(divide="ignore", over="ignore"):
-            log_weights[far] += np.log(self.far_s / view.s[far])
+            log_weights[far] += np.log(self.far_s / distances.s[far])
         return RowWeights(log_weights, core)
 
 
 @dataclass(eq=False)
 class TrimRule(Rule):
-    """`CutRule` with cut-offs from all rows, that keeps at least `need` of them."""
+    """`CutRule` with cut-offs computed from all rows.
+
+    Attributes
+    ----------
+    need : int
+        Least number of rows to keep.
+    """
 
     need: int
 
-    def weigh(self, view: RowDistances) -> RowWeights:
-        """Find the cut-offs, then keep the rows within them."""
-        view = without_leverage(view)
-        return self.cut_rule(view).weigh(view)
+    def weigh(self, distances: RowDistances) -> RowWeights:
+        """Compute the cut-offs, and return the log-weights they give."""
+        distances = without_leverage(distances)
+        return self.cut_rule(distances).weigh(distances)
 
-    def cut_rule(self, view: RowDistances) -> CutRule:
-        """Cut-offs for distances from which the leverage has been taken."""
-        cuts = natural_cuts(view)
-        need = min(self.need, len(view.e))
-        nearest = np.partition(view.e, need - 1)[need - 1]
-        worst = worst_ratio(view, cuts)
+    def cut_rule(self, distances: RowDistances) -> CutRule:
+        """Return the rule with cut-offs for distances without leverage."""
+        cuts = natural_cuts(distances)
+        need = min(self.need, len(distances.e))
+        nearest = np.partition(distances.e, need - 1)[need - 1]
+        worst = worst_ratio(distances, cuts)
         widen = max(1.0, np.partition(worst, need - 1)[need - 1])
         core = Cuts(cuts.e * widen, cuts.s * widen)
         return CutRule(max(cuts.e, nearest), cuts.s, core)
 
 
-def natural_cuts(view: RowDistances) -> Cuts:
-    """Cut-offs of both distances, whatever number of rows lies within.
+def natural_cuts(distances: RowDistances) -> Cuts:
+    """Return cut-offs of both distances, regardless of how many rows are within.
 
-    Rows on the center, such as copies of one row, say nothing about the spread. If half
-    of the others lie in the subspace exactly, so must every regular row.
+    Rows at the center, such as copies of one row, are ignored. If half of the others
+    lie in the subspace exactly, only such rows are regular.
     """
-    d = view.v + view.e
+    d = distances.v + distances.e
     rounding = ROUNDING * d
     away = d > ROUNDING * np.median(d[d > 0]) if (d > 0).any() else d > 0
-    off = away & (view.e > rounding) & np.isfinite(d)
+    off = away & (distances.e > rounding) & np.isfinite(d)
     e = rounding[np.isfinite(d)].max(initial=np.finfo(float).tiny)
-    if off.any() and not is_exact_fit(view, away & ~off, away):
-        e = max(e, cube_root_cut(view.e[off], KEEP))
-    inside = away & (view.v > rounding) & np.isfinite(view.s)
-    s = cube_root_cut(view.s[inside], KEEP) if inside.any() else np.inf
+    if off.any() and not is_exact_fit(distances, away & ~off, away):
+        e = max(e, cube_root_cut(distances.e[off], KEEP))
+    inside = away & (distances.v > rounding) & np.isfinite(distances.s)
+    s = cube_root_cut(distances.s[inside], KEEP) if inside.any() else np.inf
     return Cuts(float(e), float(s))
 
 
-def is_exact_fit(view: RowDistances, exact: NDArray[Any], rows: NDArray[Any]) -> bool:
-    """Whether half of the rows lie in the subspace, and not as copies of a few."""
+def is_exact_fit(
+    distances: RowDistances, exact: NDArray[Any], rows: NDArray[Any]
+) -> bool:
+    """Return whether half of the rows are `exact`, and not copies of a few."""
     if 2 * exact.sum() < rows.sum() or not exact.any():
         return False
-    return n_different(view.v[exact]) >= max(MANY, 0.2 * exact.sum())
+    return bool(n_different(distances.v[exact]) >= max(MANY, 0.2 * exact.sum()))
 
 
-def worst_ratio(view: RowDistances, cuts: Cuts) -> NDArray[np.float64]:
-    """Larger of both squared distances in units of its cut-off."""
+def worst_ratio(distances: RowDistances, cuts: Cuts) -> NDArray[np.float64]:
+    """Return the larger of both squared distances in units of its cut-off."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.fmax(view.e / cuts.e, view.s / cuts.s)
+        return np.fmax(distances.e / cuts.e, distances.s / cuts.s)

@@ -1,1 +1,1 @@
-"""Weight formulas."""
+"""Weight formulas: from distances of rows to their log-weights."""

@@ -1,7 +1,7 @@
-"""WEIGH by concave losses of the residual.
+"""Weights from concave losses of the residual.
 
-A weight is the derivative of the loss by e, so that no step raises the sum of losses.
-Notation as in `rules`, and r = sqrt(e).
+A weight is the derivative of the loss with respect to e, so that no step raises the sum
+of losses. Notation as in `base`, and r = sqrt(e).
 """
 
 from __future__ import annotations
@@ -15,139 +15,159 @@ from numpy.typing import NDArray
 from trueaxis._engine.kernels import RowWeights
 from trueaxis._engine.rules.base import RowDistances, Rule
 
-# Of the mean squared distance. An absolute guard lets objectives rise: rows in the
-# subspace get weights beyond what the sums can hold.
+# Share of the mean squared distance that guards divisions. With an absolute guard, the
+# weights of rows in the subspace may exceed the precision of the sums, and objectives
+# rise.
 GUARD = 1e-10
-CALM = 0.1  # of the median squared distance
+BOUND = 0.1  # share of the median squared distance that bounds weights
 LEAST = float(np.finfo(float).tiny)
 
 
-def usual_guard(view: RowDistances) -> float:
-    """What squared distances get added before they are divided by."""
-    return max(GUARD * view.mean(view.d), LEAST)
+def usual_guard(distances: RowDistances) -> float:
+    """Return the constant that is added to squared distances before dividing."""
+    return max(GUARD * distances.mean(distances.d), LEAST)
 
 
 @dataclass(eq=False, kw_only=True)
 class GuardedRule(Rule):
-    """A formula that divides by distances, which get a little more to be safe."""
+    """A formula that divides by squared distances plus a small guard.
+
+    Attributes
+    ----------
+    guard : float or None
+        None to set it in proportion to the data.
+    """
 
     guard: float | None = None
     row_local = True
 
-    def freeze(self, view: RowDistances) -> GuardedRule:
-        """Guard in proportion to the data, if no guard is given."""
+    def freeze(self, distances: RowDistances) -> GuardedRule:
+        """Return the rule with its guard set, if none is given."""
         if self.guard is not None:
             return self
-        return replace(self, guard=usual_guard(view))
+        return replace(self, guard=usual_guard(distances))
 
-    def bounded(self, view: RowDistances) -> GuardedRule:
-        """No row may weigh much more than usual because it is near."""
-        usual = CALM * view.median(self.nearness(view))
-        return replace(self, guard=max(usual, self.guard or 0.0))
+    def bounded(self, distances: RowDistances) -> GuardedRule:
+        """Return the rule with a guard that bounds the weights of near rows."""
+        bound = BOUND * distances.median(self.nearness(distances))
+        return replace(self, guard=max(bound, self.guard or 0.0))
 
-    def nearness(self, view: RowDistances) -> NDArray[np.float64]:
-        """The squared distances that the formula divides by."""
-        return view.e
+    def nearness(self, distances: RowDistances) -> NDArray[np.float64]:
+        """Return the squared distances that the formula divides by."""
+        return distances.e
 
     def guarded(self, d2: NDArray[Any]) -> NDArray[np.float64]:
-        """Squared distances that are safe to divide by."""
+        """Return squared distances that are safe to divide by."""
         assert self.guard is not None  # `freeze` comes first
         return d2 + self.guard
 
-    def off_center(self, view: RowDistances) -> NDArray[np.bool_]:
-        """Rows that are not on the center, where directions mean nothing.
+    def off_center(self, distances: RowDistances) -> NDArray[np.bool_]:
+        """Mark the rows that are not at the center, and so have a direction.
 
-        All, if all rows are there.
+        If all rows are at the center, all are marked.
         """
         assert self.guard is not None  # `freeze` comes first
-        return (view.d > GUARD * self.guard) | (self.guard <= LEAST)
+        return (distances.d > GUARD * self.guard) | (self.guard <= LEAST)
 
 
 @dataclass(eq=False)
 class PowerRule(GuardedRule):
-    """Minimises sum r^p: w = e^(p/2 - 1)."""
+    """Power loss: w = e^(p/2 - 1). Minimizes sum r^p."""
 
     p: float
     aim = -1
     proven = True
 
-    def weigh(self, view: RowDistances) -> RowWeights:
-        """(p/2 - 1) ln e."""
-        return RowWeights((self.p / 2 - 1) * np.log(self.guarded(view.e)))
+    def weigh(self, distances: RowDistances) -> RowWeights:
+        """Return (p/2 - 1) ln e."""
+        return RowWeights((self.p / 2 - 1) * np.log(self.guarded(distances.e)))
 
-    def objective(self, view: RowDistances, log_total: float) -> float:
-        """Sum of r^p."""
-        return view.total(self.guarded(view.e) ** (self.p / 2))
+    def objective(self, distances: RowDistances, log_total: float) -> float:
+        """Return the sum of r^p."""
+        return distances.total(self.guarded(distances.e) ** (self.p / 2))
 
 
 @dataclass(eq=False)
 class ScaledRule(Rule):
-    """A loss with a scale c for r; None takes the median of r at the first look."""
+    """A loss with a scale c for r.
+
+    Attributes
+    ----------
+    c : float or None
+        None for the median of r at the start.
+    """
 
     c: float | None = None
     row_local = True
     aim = -1
     proven = True
 
-    def freeze(self, view: RowDistances) -> ScaledRule:
-        """Set c."""
+    def freeze(self, distances: RowDistances) -> ScaledRule:
+        """Return the rule with c set, if none is given."""
         if self.c is not None:
             return self
-        # Half of the rows in the subspace exactly: any positive residual will do.
-        c = view.median(np.sqrt(view.e)) or np.sqrt(usual_guard(view))
+        # The median is 0 if half of the rows are in the subspace: any scale will do.
+        c = distances.median(np.sqrt(distances.e)) or np.sqrt(usual_guard(distances))
         return replace(self, c=float(c))
 
-    def bounded(self, view: RowDistances) -> ScaledRule:
-        """A small c leaves the weights of near rows unbounded."""
-        usual = np.sqrt(CALM * view.median(view.e))
-        return replace(self, c=max(float(usual), self.c or 0.0))
+    def bounded(self, distances: RowDistances) -> ScaledRule:
+        """Return the rule with a c that bounds the weights of near rows."""
+        bound = np.sqrt(BOUND * distances.median(distances.e))
+        return replace(self, c=max(float(bound), self.c or 0.0))
 
-    def scaled(self, view: RowDistances) -> tuple[float, NDArray[np.float64]]:
-        """Return c, and residuals in units of it."""
+    def scaled(self, distances: RowDistances) -> tuple[float, NDArray[np.float64]]:
+        """Return c, and residuals in units of c."""
         assert self.c is not None  # `freeze` comes first
-        return self.c, np.sqrt(view.e) / self.c
+        return self.c, np.sqrt(distances.e) / self.c
 
 
 @dataclass(eq=False)
 class HuberRule(ScaledRule):
-    """Minimises sum of r^2 up to c, of 2 c r - c^2 beyond: w = min(1, c/r)."""
+    """Huber's loss: w = min(1, c/r).
 
-    def weigh(self, view: RowDistances) -> RowWeights:
-        """0 up to c, ln(c/r) beyond."""
-        _, x = self.scaled(view)
+    Minimizes the sum of r^2 where r <= c, and 2 c r - c^2 beyond.
+    """
+
+    def weigh(self, distances: RowDistances) -> RowWeights:
+        """Return 0 where r <= c, and ln(c/r) beyond."""
+        _, x = self.scaled(distances)
         return RowWeights(-np.log(np.maximum(1.0, x)))
 
-    def objective(self, view: RowDistances, log_total: float) -> float:
-        """Sum of losses."""
-        c, x = self.scaled(view)
-        return c**2 * view.total(np.where(x <= 1, np.minimum(x, 1) ** 2, 2 * x - 1))
+    def objective(self, distances: RowDistances, log_total: float) -> float:
+        """Return the sum of losses."""
+        c, x = self.scaled(distances)
+        losses = np.where(x <= 1, np.minimum(x, 1) ** 2, 2 * x - 1)
+        return c**2 * distances.total(losses)
 
 
 @dataclass(eq=False)
 class CauchyRule(ScaledRule):
-    """Minimises sum ln(1 + (r/c)^2): w = 1 / (1 + (r/c)^2)."""
+    """Cauchy's loss: w = 1 / (1 + (r/c)^2). Minimizes sum ln(1 + (r/c)^2)."""
 
-    def weigh(self, view: RowDistances) -> RowWeights:
-        """-ln(1 + (r/c)^2)."""
-        _, x = self.scaled(view)
+    def weigh(self, distances: RowDistances) -> RowWeights:
+        """Return -ln(1 + (r/c)^2)."""
+        _, x = self.scaled(distances)
         return RowWeights(-2 * np.log(np.hypot(1.0, x)))
 
-    def objective(self, view: RowDistances, log_total: float) -> float:
-        """Sum of losses."""
-        _, x = self.scaled(view)
-        return view.total(2 * np.log(np.hypot(1.0, x)))
+    def objective(self, distances: RowDistances, log_total: float) -> float:
+        """Return the sum of losses."""
+        _, x = self.scaled(distances)
+        return distances.total(2 * np.log(np.hypot(1.0, x)))
 
 
 @dataclass(eq=False)
 class AdaptiveRule(ScaledRule):
-    """Minimises sum (1 + c) r^2 / (r + c), from r to r^2: w = (r + 2 c) / (r + c)^2."""
+    """Adaptive loss: w = (r + 2 c) / (r + c)^2.
 
-    def weigh(self, view: RowDistances) -> RowWeights:
-        """ln((x + 2) / (x + 1)^2), x = r/c."""
-        _, x = self.scaled(view)
+    Minimizes sum (1 + c) r^2 / (r + c), between r (small c) and r^2 (large c).
+    """
+
+    def weigh(self, distances: RowDistances) -> RowWeights:
+        """Return ln((x + 2) / (x + 1)^2), x = r/c."""
+        _, x = self.scaled(distances)
         return RowWeights(np.log(x + 2) - 2 * np.log(x + 1))
 
-    def objective(self, view: RowDistances, log_total: float) -> float:
-        """Sum of losses."""
-        c, x = self.scaled(view)
-        return c * (1 + c) * view.total(x * (x / (x + 1)))
+    def objective(self, distances: RowDistances, log_total: float) -> float:
+        """Return the sum of losses."""
+        c, x = self.scaled(distances)
+        return c * (1 + c) * distances.total(x * (x / (x + 1)))

@@ -1,6 +1,6 @@
-"""WEIGH by what the subspace keeps of every row.
+"""Weights from the part of each row that the subspace retains.
 
-For methods about a fixed center, where v = d - e. Notation as in `rules`.
+For methods with a fixed center, where v = d - e. Notation as in `base`.
 """
 
 from __future__ import annotations
@@ -18,75 +18,81 @@ from trueaxis._engine.rules.losses import GuardedRule, usual_guard
 
 @dataclass(eq=False)
 class LengthRule(GuardedRule):
-    """With power steps it maximises sum sqrt(v): w = 1 / sqrt(v)."""
+    """Projected length: w = 1 / sqrt(v). Power steps maximize sum sqrt(v)."""
 
     proven = True
 
-    def nearness(self, view: RowDistances) -> NDArray[np.float64]:
-        """Distance inside the subspace."""
-        return view.v
+    def nearness(self, distances: RowDistances) -> NDArray[np.float64]:
+        """Return the squared distances inside the subspace."""
+        return distances.v
 
-    def weigh(self, view: RowDistances) -> RowWeights:
-        """-ln(v) / 2."""
-        log_weights = -0.5 * np.log(self.guarded(view.v))
-        return RowWeights(np.where(self.off_center(view), log_weights, -np.inf))
+    def weigh(self, distances: RowDistances) -> RowWeights:
+        """Return -ln(v) / 2."""
+        log_weights = -0.5 * np.log(self.guarded(distances.v))
+        return RowWeights(np.where(self.off_center(distances), log_weights, -np.inf))
 
-    def objective(self, view: RowDistances, log_total: float) -> float:
-        """Sum of projected lengths."""
-        return view.total(np.sqrt(self.guarded(view.v)))
+    def objective(self, distances: RowDistances, log_total: float) -> float:
+        """Return the sum of projected lengths."""
+        return distances.total(np.sqrt(self.guarded(distances.v)))
 
 
 @dataclass(eq=False)
 class AngleRule(GuardedRule):
-    """Ratio of projected length to residual, sqrt(v) / sqrt(e + g^2), g = `gamma`.
+    """Ratio of projected length to residual, sqrt(v) / sqrt(e + gamma^2).
 
-    exact : w = d / (sqrt(v) e^1.5), its gradient; with power steps the sum rises
-    not exact : w = d / (sqrt(v) e), gradient of sum sqrt(d) artanh(sqrt(v / d))
-
-    `gamma` None is the median residual at the first look.
+    Attributes
+    ----------
+    gamma : float or None
+        None for the median residual at the start.
+    exact : bool
+        If True, w = d / (sqrt(v) e^1.5), the gradient of the sum of ratios, which rises
+        with power steps. If False, w = d / (sqrt(v) e), the gradient of
+        sum sqrt(d) artanh(sqrt(v / d)).
     """
 
     gamma: float | None = None
     exact: bool = True
 
     @property
-    def proven(self) -> bool:  # type: ignore[override]
-        """For the gradient only."""
+    def proven(self) -> bool:  # type: ignore[override]  # by parameters
+        """Whether the weights are the gradient of the ratios."""
         return self.exact
 
-    def freeze(self, view: RowDistances) -> AngleRule:
-        """Set gamma, and the guard."""
+    def freeze(self, distances: RowDistances) -> AngleRule:
+        """Return the rule with gamma and the guard set, if not given."""
         gamma = self.gamma
         if gamma is None:
-            gamma = np.sqrt(view.median(view.e)) or np.sqrt(usual_guard(view))
-        guard = usual_guard(view) if self.guard is None else self.guard
+            # The median is 0 if half of the rows are in the subspace.
+            median = distances.median(distances.e)
+            gamma = np.sqrt(median) or np.sqrt(usual_guard(distances))
+        guard = usual_guard(distances) if self.guard is None else self.guard
         return replace(self, guard=guard, gamma=float(gamma))
 
-    def nearness(self, view: RowDistances) -> NDArray[np.float64]:
-        """Distance inside the subspace; off it gamma is the guard."""
-        return view.v
+    def nearness(self, distances: RowDistances) -> NDArray[np.float64]:
+        """Return the squared distances inside; gamma guards those off the subspace."""
+        return distances.v
 
     def both(
-        self, view: RowDistances
+        self, distances: RowDistances
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Distances inside and off the subspace that are safe to divide by."""
+        """Return v and e, made safe to divide by."""
         assert self.gamma is not None  # `freeze` comes first
-        return self.guarded(view.v), view.e + self.gamma**2
+        return self.guarded(distances.v), distances.e + self.gamma**2
 
-    def weigh(self, view: RowDistances) -> RowWeights:
-        """Logarithm of the formula."""
-        v, e = self.both(view)
+    def weigh(self, distances: RowDistances) -> RowWeights:
+        """Return the logarithm of the formula."""
+        v, e = self.both(distances)
         power = 1.5 if self.exact else 1.0
         log_weights = np.log(v + e) - 0.5 * np.log(v) - power * np.log(e)
-        return RowWeights(np.where(self.off_center(view), log_weights, -np.inf))
+        return RowWeights(np.where(self.off_center(distances), log_weights, -np.inf))
 
-    def objective(self, view: RowDistances, log_total: float) -> float:
-        """Sum of sqrt(v / e), or of sqrt(d) artanh(sqrt(v / d))."""
-        v, e = self.both(view)
+    def objective(self, distances: RowDistances, log_total: float) -> float:
+        """Return the sum of sqrt(v / e), or of sqrt(d) artanh(sqrt(v / d))."""
+        v, e = self.both(distances)
         if self.exact:
-            return view.total(np.sqrt(v / e))
+            return distances.total(np.sqrt(v / e))
         d = v + e
-        return view.total(np.sqrt(d) * np.arctanh(np.sqrt(v / d)))
+        return distances.total(np.sqrt(d) * np.arctanh(np.sqrt(v / d)))
 
 
 Membership = Literal["ratio", "root", "norm", "raw"]
@@ -96,40 +102,45 @@ Membership = Literal["ratio", "root", "norm", "raw"]
 class MembershipRule(GuardedRule):
     """RPCA-DI: w = lambda / d, lambda = exp((inside - off) / tau).
 
-    inside and off are what a row has in the subspace and off it, by `membership`:
-    "ratio" v/d and e/d, "root" their roots, "norm" sqrt(v) and sqrt(e), "raw" v and e.
-    With a fixed center and "ratio" the sum of lambda rises.
+    With a fixed center and membership "ratio", the sum of lambda rises.
+
+    Attributes
+    ----------
+    tau : float
+    membership : {"ratio", "root", "norm", "raw"}
+        The values of inside and off: v/d and e/d, their square roots, sqrt(v) and
+        sqrt(e), or v and e.
     """
 
     tau: float = 1.0
     membership: Membership = "ratio"
 
     @property
-    def proven(self) -> bool:  # type: ignore[override]
-        """For "ratio" only."""
+    def proven(self) -> bool:  # type: ignore[override]  # by parameters
+        """Whether the membership is "ratio"."""
         return self.membership == "ratio"
 
-    def log_lambda(self, view: RowDistances) -> NDArray[np.float64]:
-        """How much more a row belongs into the subspace than off it."""
-        v, e = view.v, view.e
+    def log_lambda(self, distances: RowDistances) -> NDArray[np.float64]:
+        """Return the logarithm of lambda."""
+        v, e = distances.v, distances.e
         if self.membership in ("ratio", "root"):
-            d = self.guarded(view.d)
+            d = self.guarded(distances.d)
             v, e = v / d, e / d
         if self.membership in ("root", "norm"):
             v, e = np.sqrt(v), np.sqrt(e)
         return (v - e) / self.tau
 
-    def nearness(self, view: RowDistances) -> NDArray[np.float64]:
-        """Distance from the center."""
-        return view.d
+    def nearness(self, distances: RowDistances) -> NDArray[np.float64]:
+        """Return the squared distances from the center."""
+        return distances.d
 
-    def weigh(self, view: RowDistances) -> RowWeights:
-        """Logarithm of lambda / d; a row on the center says nothing and is left out."""
-        log_weights = self.log_lambda(view) - np.log(self.guarded(view.d))
-        return RowWeights(np.where(self.off_center(view), log_weights, -np.inf))
+    def weigh(self, distances: RowDistances) -> RowWeights:
+        """Return the logarithm of lambda / d; a row at the center gets no weight."""
+        log_weights = self.log_lambda(distances) - np.log(self.guarded(distances.d))
+        return RowWeights(np.where(self.off_center(distances), log_weights, -np.inf))
 
-    def objective(self, view: RowDistances, log_total: float) -> float:
-        """Logarithm of the sum of lambda."""
-        x = self.log_lambda(view)
+    def objective(self, distances: RowDistances, log_total: float) -> float:
+        """Return the logarithm of the sum of lambda."""
+        x = self.log_lambda(distances)
         top = x.max()
-        return float(top + np.log(view.total(np.exp(x - top))))
+        return float(top + np.log(distances.total(np.exp(x - top))))

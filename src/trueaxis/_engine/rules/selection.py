@@ -1,7 +1,7 @@
-"""WEIGH by rank: rules that keep the q best rows and drop the others.
+"""Rules that keep the q best rows and drop the others.
 
-They see all rows at once, and so cost a second pass. Copies of a row are counted, so
-that of the row on the edge only a part may be kept. Notation as in `rules`.
+They need the distances of all rows at once, and so a second pass. Copies of a row are
+counted, so that only some copies of the last row may be kept. Notation as in `base`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,12 @@ TIE = 1e-9
 class Smallest(NamedTuple):
     """The q smallest values, copies counted.
 
-    share : part of each that is among them, 0 to 1
-    edge : the smallest value that is not (infinity where all are)
+    Attributes
+    ----------
+    share : ndarray
+        Share of the copies of each value that is among them, 0 to 1.
+    edge : float
+        The smallest value that is not among them; infinity if all are.
     """
 
     share: NDArray[np.float64]
@@ -32,7 +36,7 @@ class Smallest(NamedTuple):
 
 
 def smallest(x: NDArray[Any], q: float, counts: NDArray[Any] | None) -> Smallest:
-    """Find the q smallest values; of equal ones the first.
+    """Find the q smallest values; the first of equal ones.
 
     Examples
     --------
@@ -47,22 +51,23 @@ def smallest(x: NDArray[Any], q: float, counts: NDArray[Any] | None) -> Smallest
     share = np.empty(len(x))
     kept = np.clip(q - before, 0.0, c)
     np.divide(kept, c, out=kept, where=c > 0)
-    # What rounding of the counts leaves over is no part of a row.
+    # Remove rounding errors of the counts: a tiny share is none.
     kept = np.where(np.abs(kept - np.round(kept)) < TIE, np.round(kept), kept)
     share[order] = np.where(c > 0, kept, 0.0)
-    # The first value of which a copy is left out.
-    out = (c > 0) & (before + c > q * (1 + 1e-12))
-    return Smallest(share, float(x[order[out.argmax()]]) if out.any() else np.inf)
+    # The first value of which a copy is dropped.
+    dropped = (c > 0) & (before + c > q * (1 + 1e-12))
+    edge = float(x[order[dropped.argmax()]]) if dropped.any() else np.inf
+    return Smallest(share, edge)
 
 
 def _log(share: NDArray[Any]) -> NDArray[np.float64]:
     with np.errstate(divide="ignore"):
-        return np.log(share)
+        return np.asarray(np.log(share))
 
 
 @dataclass(frozen=True)
 class Selection:
-    """How many rows to keep, before the size of the data is known.
+    """The number of rows to keep, before the size of the data is known.
 
     Attributes
     ----------
@@ -84,13 +89,13 @@ class Selection:
         if q > most:
             raise ValueError(
                 f"q={q} rows are to be kept, but X has {n:g}: choose at most {most:g}, "
-                "or a share."
+                "or a share of the rows."
             )
         if q < least:
             raise ValueError(
-                f"q={q} rows are to be kept for {k} components, but through {k + 1} "
-                f"rows or fewer some subspace fits exactly: choose at least {least} "
-                f"of the {n:g} rows, or a share."
+                f"q={q} rows are too few for {k} components, because some subspace "
+                f"fits {k + 1} rows or fewer exactly: choose at least {least} of the "
+                f"{n:g} rows, or a share of the rows."
             )
         return float(q)
 
@@ -122,25 +127,25 @@ class SelectingRule(Rule):
 
 @dataclass(eq=False)
 class NearestRule(SelectingRule, GuardedRule):
-    """The q rows nearest the subspace, w = r^(p-2). Minimises the sum of their r^p.
+    """The q rows nearest to the subspace: w = r^(p-2). Minimizes the sum of their r^p.
 
-    p = 2 weighs them alike (DRPCA), p = 1 truncates RPCA-OM (T-RPCA).
+    With p = 2 their weights are equal (DRPCA); p = 1 truncates RPCA-OM (T-RPCA).
     """
 
     p: float = 2.0
     row_local = False
     proven = True
 
-    def weigh(self, view: RowDistances) -> RowWeights:
-        """(p/2 - 1) ln e, or minus infinity."""
-        share = smallest(view.e, self.count, view.counts).share
+    def weigh(self, distances: RowDistances) -> RowWeights:
+        """Return (p/2 - 1) ln e for the rows kept, otherwise minus infinity."""
+        share = smallest(distances.e, self.count, distances.counts).share
         power = self.p / 2 - 1
-        return RowWeights(_log(share) + power * np.log(self.guarded(view.e)))
+        return RowWeights(_log(share) + power * np.log(self.guarded(distances.e)))
 
-    def objective(self, view: RowDistances, log_total: float) -> float:
-        """Sum of the q smallest r^p."""
-        share = smallest(view.e, self.count, view.counts).share
-        return view.total(share * self.guarded(view.e) ** (self.p / 2))
+    def objective(self, distances: RowDistances, log_total: float) -> float:
+        """Return the sum of the q smallest r^p."""
+        share = smallest(distances.e, self.count, distances.counts).share
+        return distances.total(share * self.guarded(distances.e) ** (self.p / 2))
 
 
 Gamma = Literal["adaptive", "frozen"]
@@ -148,74 +153,80 @@ Gamma = Literal["adaptive", "frozen"]
 
 @dataclass(eq=False)
 class NeighbourRule(SelectingRule):
-    """RWL-AN: weights on the simplex that minimise sum w e + gamma sum w^2.
+    """RWL-AN: weights on the simplex that minimize sum w e + gamma sum w^2.
 
-    gamma "adaptive" is chosen in every round so that q weights are positive; "frozen"
-    keeps that of the first round, and then every step lowers the objective; a number is
-    used as it is.
+    Attributes
+    ----------
+    gamma : {"adaptive", "frozen"} or float
+        "adaptive" chooses it in every round so that q weights are positive; "frozen"
+        keeps the value of the first round, so that every step lowers the objective.
     """
 
     gamma: Gamma | float = "adaptive"
 
     @property
-    def proven(self) -> bool:  # type: ignore[override]
-        """Nothing is promised while gamma changes."""
+    def proven(self) -> bool:  # type: ignore[override]  # by parameters
+        """Whether gamma is constant."""
         return self.gamma != "adaptive"
 
     def for_part(self, share: float) -> NeighbourRule:
-        """As many of a sample as of all rows, whose weights are larger there."""
+        """Return the rule that keeps the same share of a sample.
+
+        Weights of fewer rows are larger, so gamma must be smaller.
+        """
         gamma = self.gamma if isinstance(self.gamma, str) else share * self.gamma
         return replace(self, q=share * self.count, gamma=gamma)
 
-    def freeze(self, view: RowDistances) -> NeighbourRule:
-        """Set gamma by the first look, if it is to be frozen."""
+    def freeze(self, distances: RowDistances) -> NeighbourRule:
+        """Return the rule with gamma set, if it is "frozen"."""
         if self.gamma != "frozen":
             return self
-        return replace(self, gamma=max(self.solved(view)[0], np.finfo(float).tiny))
+        return replace(self, gamma=max(self.solved(distances)[0], np.finfo(float).tiny))
 
-    def solved(self, view: RowDistances) -> tuple[float, NDArray[np.float64]]:
+    def solved(self, distances: RowDistances) -> tuple[float, NDArray[np.float64]]:
         """Return gamma, and the weights of one copy of every row (all sum to 1)."""
         if not isinstance(self.gamma, str):
-            gamma, counts = float(self.gamma), view.counts
-            nearest = (view.e if counts is None else view.e[counts > 0]).min()
+            gamma, counts = float(self.gamma), distances.counts
+            nearest = (distances.e if counts is None else distances.e[counts > 0]).min()
             with np.errstate(over="ignore"):
-                return gamma, project_on_simplex((nearest - view.e) / gamma / 2, counts)
-        share, edge = smallest(view.e, self.count, view.counts)
-        missing = np.maximum(edge - view.e, 0.0)
-        # The gamma that leaves q rows: half the sum of what they lack to the edge.
-        gamma = 0.5 * view.total(share * missing)
-        if gamma == 0:  # the q nearest are equally near: let them count alike
-            return gamma, share / view.total(share)
+                x = (nearest - distances.e) / gamma / 2
+                return gamma, project_on_simplex(x, counts)
+        share, edge = smallest(distances.e, self.count, distances.counts)
+        missing = np.maximum(edge - distances.e, 0.0)
+        # With this gamma, exactly q weights are positive.
+        gamma = 0.5 * distances.total(share * missing)
+        if gamma == 0:  # the q nearest rows are equally near: equal weights
+            return gamma, share / distances.total(share)
         return gamma, missing / (2 * gamma)
 
-    def weigh(self, view: RowDistances) -> RowWeights:
-        """Logarithm of the weights."""
-        return RowWeights(_log(self.solved(view)[1]))
+    def weigh(self, distances: RowDistances) -> RowWeights:
+        """Return the logarithm of the weights."""
+        return RowWeights(_log(self.solved(distances)[1]))
 
-    def objective(self, view: RowDistances, log_total: float) -> float:
-        """Sum of w e + gamma w^2."""
-        gamma, w = self.solved(view)
-        if np.isinf(gamma):  # then the second sum is constant
-            return view.total(w * view.e)
-        return view.total(w * (view.e + gamma * w))
+    def objective(self, distances: RowDistances, log_total: float) -> float:
+        """Return the sum of w e + gamma w^2."""
+        gamma, w = self.solved(distances)
+        if np.isinf(gamma):  # weights are equal, and the second sum is constant
+            return distances.total(w * distances.e)
+        return distances.total(w * (distances.e + gamma * w))
 
 
 def project_on_simplex(
     x: NDArray[Any], counts: NDArray[Any] | None
 ) -> NDArray[np.float64]:
-    """Nearest weights that are not negative and, over all copies, sum to 1."""
+    """Return the nearest weights that are not negative and, over copies, sum to 1."""
     order = np.argsort(-x, kind="stable")
     c = np.ones(len(x)) if counts is None else counts[order]
-    # The largest is 0, so that no digits are lost; what is infinitely far is just far.
+    # Shift the largest to 0 to keep digits; -1e200 in place of infinity avoids NaN.
     z = np.maximum(x[order] - x[order[0]], -1e200)
     total, n = np.cumsum(c * z), np.cumsum(c)
-    # Lower all by one amount, and cut at zero; find how many stay above.
-    above = (c > 0) & (1.0 + n * z > total)
-    last = len(x) - 1 - above[::-1].argmax()
-    lowered = (total[last] - 1.0) / n[last]
-    out = np.empty(len(x))
-    out[order] = np.maximum(z - lowered, 0.0)
-    return out
+    # The projection subtracts a constant and clips at 0: find which stay positive.
+    positive = (c > 0) & (1.0 + n * z > total)
+    last = len(x) - 1 - positive[::-1].argmax()
+    constant = (total[last] - 1.0) / n[last]
+    weights = np.empty(len(x))
+    weights[order] = np.maximum(z - constant, 0.0)
+    return weights
 
 
 Ratio = Literal["tan", "sin2"]
@@ -223,10 +234,15 @@ Ratio = Literal["tan", "sin2"]
 
 @dataclass(eq=False)
 class RatioRule(SelectingRule, GuardedRule):
-    """RPCA-RP: the q rows with the smallest e/d, which also give the center.
+    """RPCA-RP: the q rows with the smallest e/d, which also determine the center.
 
-    "tan" : w = d / (sqrt(e) v^1.5), gradient of sqrt(e/v)
-    "sin2" : w = 1/d, gradient of e/d; with a fixed center the sum falls
+    Attributes
+    ----------
+    ratio : {"tan", "sin2"}
+        "tan" for w = d / (sqrt(e) v^1.5), the gradient of sqrt(e/v); "sin2" for
+        w = 1/d, the gradient of e/d, whose sum falls if the center is fixed.
+    centre_fixed : bool
+        Whether the center is not learned.
     """
 
     ratio: Ratio = "tan"
@@ -234,35 +250,36 @@ class RatioRule(SelectingRule, GuardedRule):
     row_local = False
 
     @property
-    def proven(self) -> bool:  # type: ignore[override]
-        """For "sin2" about a fixed center only."""
+    def proven(self) -> bool:  # type: ignore[override]  # by parameters
+        """Whether the ratio is "sin2" and the center fixed."""
         return self.ratio == "sin2" and self.centre_fixed
 
     def about_fixed_center(self) -> RatioRule:
         """Return the rule for a center that is not learned."""
         return replace(self, centre_fixed=True)
 
-    def score(self, view: RowDistances) -> NDArray[np.float64]:
-        """Return e/d, infinite on the center, where it means nothing."""
-        there = self.off_center(view) & (view.d > 0)
-        return np.where(there, view.e / np.where(there, view.d, 1.0), np.inf)
+    def score(self, distances: RowDistances) -> NDArray[np.float64]:
+        """Return e/d; infinity for rows at the center, where it is undefined."""
+        defined = self.off_center(distances) & (distances.d > 0)
+        d = np.where(defined, distances.d, 1.0)
+        return np.where(defined, distances.e / d, np.inf)
 
-    def weigh(self, view: RowDistances) -> RowWeights:
-        """Log-weights of the rows that are kept; they are the core."""
-        score = self.score(view)
-        share = smallest(score, self.count, view.counts).share
-        # All copies of the last row are in the core.
+    def weigh(self, distances: RowDistances) -> RowWeights:
+        """Return log-weights, and the rows that are kept as the core."""
+        score = self.score(distances)
+        share = smallest(score, self.count, distances.counts).share
+        # The core includes all copies of the last row.
         core = score <= score[share > 0].max() * (1 + TIE)
-        v, e = self.guarded(view.v), self.guarded(view.e)
+        v, e = self.guarded(distances.v), self.guarded(distances.e)
         if self.ratio == "tan":
             log_weights = np.log(v + e) - 0.5 * np.log(e) - 1.5 * np.log(v)
         else:
             log_weights = -np.log(v + e)
         return RowWeights(_log(share) + log_weights, core)
 
-    def objective(self, view: RowDistances, log_total: float) -> float:
-        """Sum of the q smallest e/d, or of their sqrt(e/v)."""
-        v, e = self.guarded(view.v), self.guarded(view.e)
+    def objective(self, distances: RowDistances, log_total: float) -> float:
+        """Return the sum of the q smallest e/d, or of their sqrt(e/v)."""
+        v, e = self.guarded(distances.v), self.guarded(distances.e)
         x = np.sqrt(e / v) if self.ratio == "tan" else e / (v + e)
-        share = smallest(self.score(view), self.count, view.counts).share
-        return view.total(share * x)
+        share = smallest(self.score(distances), self.count, distances.counts).share
+        return distances.total(share * x)

@@ -1,1 +1,1 @@
-"""Steps of the methods that do not weight rows by a rule."""
+"""Steps of the methods that do more than weight rows by a rule."""

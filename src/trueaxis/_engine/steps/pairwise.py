@@ -1,4 +1,4 @@
-"""Scatter of all pairs of rows, for the method that weighs pairs instead of rows."""
+"""Scatter of all pairs of rows, for the method that weights pairs instead of rows."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 PAIRS_AT_A_TIME = 1 << 21
-SAME = 1e-8  # of the length of the rows: a weight beyond its inverse loses the digits
+SAME = 1e-8  # of the length of the rows: differences below it have too few digits
 
 
 def pairwise_scatter(
     X: NDArray[Any], power: float, counts: NDArray[Any] | None
 ) -> NDArray[np.float64]:
-    """Sum of (x - x')(x - x')' over all pairs, each over its distance to the power.
+    """Return the sum of (x - x')(x - x')' / |x - x'|^power over all pairs.
 
-    Pairs at distance 0 (or next to it) add nothing, whatever their weight.
+    Pairs of equal or nearly equal rows are skipped.
     """
     n, D = X.shape
     length = np.linalg.norm(X, axis=1)
@@ -31,7 +31,7 @@ def pairwise_scatter(
         weight = np.zeros_like(distance)
         np.power(distance, -power, out=weight, where=apart)
         weight *= c[some, None] * c
-        # Pairs are met in both orders, and each time one half of them is added.
+        # Each pair occurs in both orders, and one half of it is added each time.
         degree = weight.sum(axis=1)
         scatter += X[some].T @ (degree[:, None] * X[some] - weight @ X)
     return 0.5 * (scatter + scatter.T)

@@ -1,8 +1,8 @@
-"""STEP of the sign and power family: pull the axes towards the rows, make them a basis.
+"""The step of methods that maximize sum |t|^p over scores t on orthonormal axes.
 
-Methods that maximise sum |t|^p over the scores t of rows on orthonormal axes: not a
-function of v and e, so rows are not weighed but pull, each on every axis, by the slope
-of its score. One pass per step, as in `reweighted`.
+The objective is not a function of v and e, so rows have no weights. Instead, the step
+adds up its gradient for each axis, and takes the nearest orthonormal basis. It takes
+one pass, as in `reweighted`.
 """
 
 from __future__ import annotations
@@ -23,17 +23,22 @@ from trueaxis._engine.subspace import Subspace, orthonormal, top_eigen
 from trueaxis._rows.base import ArrayRows, Kernel, Rows
 
 MOST_DAMPINGS = 60
-# Keeps axes that nothing pulls where they are, and moves no other.
+# Weight of the present axes: keeps axes without a gradient, and moves no other.
 HOLD = 1e-13
 
 
 class Pull(NamedTuple):
-    """Sums over all rows, for k axes.
+    """Objective and gradient, summed over all rows, for k axes.
 
-    value : sum of |t|^p
-    slope : (k, D), rows times the slope of |t|^p
-    level : (k, D), sum of the rows whose score is 0, where |t| has no slope, each on
-        one side of a plane so that they do not cancel
+    Attributes
+    ----------
+    value : float
+        Sum of |t|^p.
+    slope : ndarray of shape (k, D)
+        Sum of the rows times the derivative of |t|^p.
+    level : ndarray of shape (k, D)
+        Sum of the rows with score 0, where |t| has no derivative. Each is taken with
+        the sign that puts it on one side of a plane, so that they do not cancel.
     """
 
     value: float
@@ -43,14 +48,15 @@ class Pull(NamedTuple):
 
 @dataclass(frozen=True)
 class PowerPull(Kernel):
-    """The pass: scores of a block on the axes, and how its rows pull on them.
+    """Kernel that sums the objective and its gradient.
 
     Attributes
     ----------
     axes : Subspace
     p : float
     smooth : float
-        For p < 1 scores are made sqrt(t^2 + smooth^2): at 0 the slope is infinite.
+        If p < 1, |t| is replaced by sqrt(t^2 + smooth^2), because the derivative at 0
+        is infinite.
     counts : ndarray, optional
         How often each row counts.
     """
@@ -62,7 +68,7 @@ class PowerPull(Kernel):
     counts: NDArray[np.float64] | None
 
     def part(self, first: int, n: int) -> PowerPull:
-        """The kernel for n rows from row `first` on."""
+        """Return the kernel for n rows, starting at row `first`."""
         if self.counts is None:
             return self
         return replace(self, counts=self.counts[first : first + n])
@@ -94,16 +100,22 @@ class PowerPull(Kernel):
         state[0] = Pull(total, state[0].slope + slope.T @ y, level)
 
     def merge(self, state: list[Pull], other: list[Pull]) -> list[Pull]:
-        """Add the state of later rows to that of earlier ones."""
-        (one,), (two,) = state, other
-        return [
-            Pull(one.value + two.value, one.slope + two.slope, one.level + two.level)
-        ]
+        """Add the state of later rows to the state of earlier ones."""
+        (a,), (b,) = state, other
+        return [Pull(a.value + b.value, a.slope + b.slope, a.level + b.level)]
 
 
 @dataclass(frozen=True)
 class SignStepResult(StepResult):
-    """A step, and the pull at its `next` where that was already needed."""
+    """The outcome of a step.
+
+    Attributes
+    ----------
+    state : Subspace
+        Where the step started.
+    ahead : Pull or None
+        The sums at `next`, if they were computed already.
+    """
 
     state: Subspace
     ahead: Pull | None
@@ -111,10 +123,10 @@ class SignStepResult(StepResult):
 
 @dataclass(frozen=True)
 class PolarStep:
-    """The nearest orthonormal basis to what the rows pull the axes towards.
+    """Step to the orthonormal basis nearest to the gradient.
 
-    For p >= 1 the objective is convex, so that it cannot fall. For p < 1 it is not, and
-    the step is shortened until it does not fall.
+    If p >= 1, the objective is convex and so cannot fall. If p < 1, the step is
+    shortened until the objective does not fall.
 
     Attributes
     ----------
@@ -122,7 +134,7 @@ class PolarStep:
     p, smooth : float
     counts : ndarray, optional
     held : ndarray of shape (j, D)
-        Axes found before, which the new ones are to be orthogonal to.
+        Axes found before, to which the new ones are orthogonal.
     """
 
     rows: Rows
@@ -141,7 +153,7 @@ class PolarStep:
         here = here or self.pull(state)
         after, ahead = self._step(state, here, here.slope)
         if self.p <= 1 and not _distance(state, after) and here.level.any():
-            # On the edge of a sign: either side is better than this one.
+            # Some scores are 0: the objective is larger on either side.
             after, ahead = self._step(state, here, here.slope + here.level)
         n = self.rows.shape[0] if self.counts is None else float(self.counts.sum())
         return SignStepResult(
@@ -154,9 +166,10 @@ class PolarStep:
         )
 
     def pull(self, axes: Subspace) -> Pull:
-        """How the rows pull on these axes."""
+        """Return objective and gradient at these axes."""
         kernel = PowerPull(axes, self.p, self.smooth, self.counts)
-        return self.rows.scan(kernel)[1][0]
+        pull: Pull = self.rows.scan(kernel)[1][0]
+        return pull
 
     def _moved(
         self, state: Subspace, slope: NDArray[Any], damping: float = 0.0
@@ -167,7 +180,7 @@ class PolarStep:
             return state
         basis = orthonormal(slope / size + (HOLD + damping) * state.basis)
         left = basis - (basis @ self.held.T) @ self.held
-        # Nothing but rounding is left of rows that the axes held explain.
+        # If the axes held explain the rows, only rounding errors are left.
         if np.linalg.norm(left) < 0.9 * np.linalg.norm(basis):
             return state
         return replace(state, basis=orthonormal(left))
@@ -193,13 +206,13 @@ def _distance(a: Subspace, b: Subspace) -> float:
 
 @dataclass(frozen=True)
 class SignSearch:
-    """How a method of the family looks for its axes.
+    """Search for the axes, all together or one after the other.
 
     Attributes
     ----------
-    ground : Problem
+    problem : Problem
     moments : Moments
-        Of all rows, about the center.
+        Moments of all rows about the center.
     p : float
     init : {"largest", "pca", "random"}
         Start at the longest row, at the leading eigenvectors, or at random combinations
@@ -219,22 +232,24 @@ class SignSearch:
     tol: float
 
     def together(self, k: int) -> IterationResult[SignStepResult]:
-        """All axes at once."""
+        """Search for all axes together."""
         return self._best(k, np.zeros((0, self.problem.rows.shape[1])))
 
     def greedy(self, k: int) -> IterationResult[SignStepResult]:
-        """One axis after the other, each in what the ones before left."""
+        """Search for one axis after the other, each orthogonal to those before."""
         held = np.zeros((0, self.problem.rows.shape[1]))
-        found = []
+        results = []
         for _ in range(k):
-            found.append(self._best(1, held))
-            held = np.vstack([held, found[-1].last.next.basis])
-        history = reduce(lambda one, two: two.after(one), found).history.copy()
-        of = [np.full(one.n_iter, j, dtype=float) for j, one in enumerate(found)]
-        history["component"] = np.concatenate(of)
-        last, worst = found[-1].last, max(one.last.change for one in found)
+            results.append(self._best(1, held))
+            held = np.vstack([held, results[-1].last.next.basis])
+        joined = reduce(lambda earlier, later: later.after(earlier), results)
+        component = np.repeat(np.arange(k), [result.n_iter for result in results])
+        history = {**joined.history, "component": component.astype(float)}
+        worst = max(result.last.change for result in results)
+        last = results[-1].last
         last = replace(last, next=replace(last.next, basis=held), change=worst)
-        return IterationResult(last, history, all(one.converged for one in found))
+        converged = all(result.converged for result in results)
+        return IterationResult(last, history, converged)
 
     def _best(self, k: int, held: NDArray[Any]) -> IterationResult[SignStepResult]:
         least = np.finfo(float).tiny
@@ -245,26 +260,26 @@ class SignSearch:
         starts = [self._first(k, held, rng)]
         others = [self._random(k, held, rng) for _ in range(self.n_init - 1)]
         if others and problem.sample.large:
-            # A sample tells which is best; only that one goes on with all rows.
+            # Choose the best on the sample; only that one continues with all rows.
             part = replace(step, rows=ArrayRows(problem.sample.X), counts=None)
-            others = [self._climb(part, others).last.next]
-        return self._climb(step, [*starts, *others])
+            others = [self._iterate(part, others).last.next]
+        return self._iterate(step, [*starts, *others])
 
-    def _climb(
+    def _iterate(
         self, step: PolarStep, starts: list[Subspace]
     ) -> IterationResult[SignStepResult]:
-        # Signs settle by themselves, and below 1 there is little to extrapolate.
-        def climb(start: Subspace) -> IterationResult[SignStepResult]:
-            accelerator = Squarem() if self.p > 1 else None
-            return iterate(
+        results = (
+            iterate(
                 step,
                 start,
                 max_iter=self.max_iter,
                 tol=self.tol,
-                accelerator=accelerator,
+                # If p <= 1, steps are not smooth.
+                accelerator=Squarem() if self.p > 1 else None,
             )
-
-        return best_of(map(climb, starts), sense=1)
+            for start in starts
+        )
+        return best_of(results, sense=1)
 
     def _first(self, k: int, held: NDArray[Any], rng: np.random.Generator) -> Subspace:
         if self.init == "random":
@@ -283,19 +298,17 @@ class SignSearch:
         return problem.rows.take(np.array([e.argmax()])) - mean
 
     def _random(self, k: int, held: NDArray[Any], rng: np.random.Generator) -> Subspace:
-        S = self.problem.sample.X
-        return self._axes(
-            rng.standard_normal((k, len(S))) @ (S - self.moments.mean()), held
-        )
+        y = self.problem.sample.X - self.moments.mean()
+        return self._axes(rng.standard_normal((k, len(y))) @ y, held)
 
-    def _axes(self, towards: NDArray[Any], held: NDArray[Any]) -> Subspace:
-        """A basis near these directions, orthogonal to the axes held."""
-        k = len(towards)
-        for _ in range(2):  # twice is enough to be orthogonal to rounding
-            left = towards - (towards @ held.T) @ held
-            size, before = float(np.linalg.norm(left)), np.linalg.norm(towards)
-            if not size > 1e-12 * before:  # nothing left: any axes will do
+    def _axes(self, directions: NDArray[Any], held: NDArray[Any]) -> Subspace:
+        """Return axes near some directions, orthogonal to the axes held."""
+        k = len(directions)
+        for _ in range(2):  # twice is enough to be orthogonal up to rounding errors
+            left = directions - (directions @ held.T) @ held
+            size, before = float(np.linalg.norm(left)), np.linalg.norm(directions)
+            if not size > 1e-12 * before:  # nothing is left: any axes will do
                 left = np.linalg.svd(held, full_matrices=True)[2][len(held) :][:k]
                 size = 1.0
-            towards = orthonormal(left / size)
-        return Subspace(self.moments.mean(), towards, np.ones(k), 1.0)
+            directions = orthonormal(left / size)
+        return Subspace(self.moments.mean(), directions, np.ones(k), 1.0)

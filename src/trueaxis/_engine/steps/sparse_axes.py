@@ -1,7 +1,7 @@
-"""SOLVE for components that use few columns.
+"""A solver for components with loadings on few columns, for `reweighted`.
 
-A solver for `reweighted`: of all bases whose axes live on q columns, one with much
-variance. Finding the best is combinatorial; from a good start the iteration climbs.
+Finding the q columns with the largest variance is combinatorial; an iteration improves
+good starts.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ MOST_EXCHANGES = 2000
 
 @dataclass(frozen=True)
 class SparseSolver(Solver):
-    """Leading axes on the q best columns, the same for all axes.
+    """Solver for the leading axes on q columns, which all axes share.
 
     Attributes
     ----------
     q : int or float
-        Number of columns, or their share.
+        Number of columns, or a share of them.
     """
 
     q: int | float
@@ -45,18 +45,18 @@ class SparseSolver(Solver):
         if not k <= columns <= D:
             raise ValueError(
                 f"q={self.q} columns for {k} components, but X has {D} columns: choose "
-                f"q from {k} to {D}, or a share."
+                f"q from {k} to {D}, or a share of the columns."
             )
         return EXACT if columns == D else SparseSolver(int(columns))
 
     def start(self, moments: Moments, k: int) -> Subspace:
-        """Begin with sparse axes, too."""
+        """Return sparse axes near those of plain PCA."""
         return self(moments, None, solve(moments, k))
 
     def __call__(
         self, moments: Moments, core: Moments | None, state: Subspace
     ) -> Subspace:
-        """Never less variance than `state` has, if that is sparse itself."""
+        """Return sparse axes with at least the variance of `state`, if it is sparse."""
         k, B = len(state.basis), moments.full_scatter()
         return along(sparse_axes(B, k, int(self.q), state.basis)[0], moments)
 
@@ -64,11 +64,11 @@ class SparseSolver(Solver):
 def sparse_axes(
     B: NDArray[Any], k: int, q: int, near: NDArray[Any] | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Axes (as rows) on at most q columns with much variance, and their variances.
+    """Return axes (as rows) on at most q columns with large variance, and variances.
 
-    Climbs from several starts: the columns that matter most to the k leading
-    eigenvectors, those of largest variance, and those that `near` lives on. Where there
-    are not too many columns, the best end is improved by exchanging single ones.
+    Iterates from several starts: the columns with the largest share in the k leading
+    eigenvectors, those of largest variance, and those that `near` uses. Unless there
+    are too many columns, the best result is improved by exchanging single columns.
     """
     leading, values = top_eigen(B, k)
     starts = [(leading**2 * values[:, None]).sum(axis=0), np.diag(B)]
@@ -76,24 +76,24 @@ def sparse_axes(
         used = (near != 0).any(axis=0)
         if k <= used.sum() <= q:
             starts.append(used.astype(float))
-    climb = partial(_explain, B, k, q)
+    step = partial(_explain, B, k, q)
     ends = [
-        iterate(climb, largest(start, q), max_iter=MOST_ROUNDS, tol=0.5 / q).last.next
+        iterate(step, largest(start, q), max_iter=MOST_ROUNDS, tol=0.5 / q).last.next
         for start in starts
     ]
-    best = max(ends, key=lambda columns: _on(B, k, columns)[1].sum())
+    best = max(ends, key=lambda columns: _axes_on(B, k, columns)[1].sum())
     if q * (len(B) - q) <= MOST_EXCHANGES:
-        swap = partial(_exchange, B, k)
-        best = iterate(swap, best, max_iter=MOST_ROUNDS, tol=0.5 / q).last.next
-    return _on(B, k, best)
+        exchange = partial(_exchange, B, k)
+        best = iterate(exchange, best, max_iter=MOST_ROUNDS, tol=0.5 / q).last.next
+    return _axes_on(B, k, best)
 
 
 def _explain(
     B: NDArray[Any], k: int, q: int, columns: NDArray[Any], _: StepResult | None
 ) -> StepResult:
-    """From columns to the q that the best axes on them explain best."""
-    P, values = _on(B, k, columns)
-    # Variance of every column that scores on P explain: diag B P (P'BP)^+ P'B.
+    """Step from columns to the q columns that the best axes on them explain best."""
+    P, values = _axes_on(B, k, columns)
+    # The variance of each column that the scores on P explain: diag B P (P'BP)^+ P'B.
     used = values > 1e-14 * values[0]
     loadings = (P[used] @ B) ** 2 / values[used, None]
     after = largest(loadings.sum(axis=0), q)
@@ -104,7 +104,7 @@ def _explain(
 def _exchange(
     B: NDArray[Any], k: int, columns: NDArray[Any], _: StepResult | None
 ) -> StepResult:
-    """Exchange the one column for the one other that adds most, if any does."""
+    """Exchange the pair of columns that adds most variance, if any does."""
     others = np.setdiff1d(np.arange(len(B)), columns, assume_unique=True)
     q = len(columns)
     out, into = (a.ravel() for a in np.meshgrid(np.arange(q), others, indexing="ij"))
@@ -112,13 +112,13 @@ def _exchange(
     tried[np.arange(len(out)), out] = into
     blocks = B[tried[:, :, None], tried[:, None, :]]
     sums = np.linalg.eigvalsh(blocks)[:, -k:].sum(axis=1)
-    now = float(_on(B, k, columns)[1].sum())
+    now = float(_axes_on(B, k, columns)[1].sum())
     if not len(sums) or sums.max() <= now * (1 + 1e-12):
         return StepResult(columns, now, 0.0, float(q))
     return StepResult(np.sort(tried[sums.argmax()]), now, 1.0 / q, float(q))
 
 
-def _on(
+def _axes_on(
     B: NDArray[Any], k: int, columns: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     inner, values = top_eigen(B[np.ix_(columns, columns)], k)
@@ -128,5 +128,5 @@ def _on(
 
 
 def largest(x: NDArray[Any], q: int) -> NDArray[np.intp]:
-    """Numbers of the q largest values, in order; of equal ones the first."""
+    """Return the indices of the q largest values, sorted; the first of equal ones."""
     return np.sort(np.argsort(-x, kind="stable")[:q])

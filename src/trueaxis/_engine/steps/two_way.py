@@ -1,7 +1,7 @@
-"""STEP of the two-way model: rows and columns are weighed in turns.
+"""The step of the two-way model, which weights rows and columns alternately.
 
-Columns are scaled by the roots of their weights; in the scaled columns it is the step
-of `reweighted`, after which the columns get new weights.
+Columns are scaled by the square roots of their weights. In the scaled columns, the step
+of `reweighted` is taken; then the columns get new weights.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from trueaxis._rows.transformed import TransformedRows, Where
 
 
 class ColumnWeighting(NamedTuple):
-    """Every column, seen from an origin, times a factor."""
+    """Transform of a block: columns minus an origin, times a factor."""
 
     origin: NDArray[np.float64]
     factors: NDArray[np.float64]
@@ -41,7 +41,7 @@ class ColumnWeighting(NamedTuple):
         return scaled.astype(block.dtype, copy=False)
 
     def part(self, first: int, n: int) -> ColumnWeighting:
-        """The same for any rows."""
+        """Return the transform itself, which is the same for all rows."""
         return self
 
 
@@ -54,18 +54,19 @@ class Scaled:
     inner : Subspace
         In the scaled columns.
     weights : ndarray of shape (D,)
-        Of the columns; their product is 1. Columns are scaled by the roots.
+        Weights of the columns, with product 1. Columns are scaled by their square
+        roots.
     """
 
     inner: Subspace
     weights: NDArray[np.float64]
 
     def unscaled(self) -> NDArray[np.float64]:
-        """Orthonormal basis of the same subspace in the columns as given."""
+        """Return an orthonormal basis of the same subspace in the original columns."""
         return np.linalg.qr((self.inner.basis / np.sqrt(self.weights)).T)[0].T
 
     def with_weights(self, weights: NDArray[Any]) -> Scaled:
-        """The same subspace, in columns scaled otherwise."""
+        """Return the same subspace, in columns scaled by other weights."""
         factors = np.sqrt(weights / self.weights)
         basis = np.linalg.qr((self.inner.basis * factors).T)[0].T
         inner = replace(self.inner, mean=self.inner.mean * factors, basis=basis)
@@ -74,7 +75,15 @@ class Scaled:
 
 @dataclass(frozen=True)
 class TwoWayTurn(StepResult):
-    """A turn, and the step in scaled columns that it is made of."""
+    """The outcome of a step.
+
+    Attributes
+    ----------
+    state : Scaled
+        Where the step started.
+    scaled : ReweightedResult
+        The step in the scaled columns.
+    """
 
     state: Scaled
     scaled: ReweightedResult
@@ -82,19 +91,20 @@ class TwoWayTurn(StepResult):
 
 @dataclass(frozen=True)
 class TwoWayStep:
-    """Weigh the rows, solve, weigh the columns.
+    """Step that weights the rows, solves, and weights the columns.
 
     Attributes
     ----------
     rows : Rows
     origin : ndarray of shape (D,)
-        Columns are scaled as seen from here.
+        Subtracted from the rows before columns are scaled.
     rule : PowerRule
-        Weighs the rows by their distances in the scaled columns.
+        Weights the rows by their distances in the scaled columns.
     counts : ndarray or None
         How often each row counts.
     penalty : float
-        Times the sum of the weights of the columns, which it keeps from growing.
+        Added to the objective, times the sum of the column weights, so that these stay
+        bounded.
     """
 
     rows: Rows
@@ -105,28 +115,29 @@ class TwoWayStep:
 
     def __call__(self, state: Scaled, previous: TwoWayTurn | None = None) -> TwoWayTurn:
         """Take one step."""
-        solver = _Keeping()
+        solver = _RecordingSolver()
         scaling = ColumnWeighting(self.origin, np.sqrt(state.weights))
         rows = TransformedRows(self.rows, scaling)
-        turn = ReweightedStep(rows, self.rule, self.counts, solver=solver)(state.inner)
-        total = 0.5 * self.rule.p * np.exp(turn.log_total)
-        residual = total * _residuals(solver.moments, turn.next.basis) / state.weights
+        step = ReweightedStep(rows, self.rule, self.counts, solver=solver)
+        scaled = step(state.inner)
+        total = 0.5 * self.rule.p * np.exp(scaled.log_total)
+        residual = total * _residuals(solver.moments, scaled.next.basis) / state.weights
         residual += self.penalty
-        # Of all weights with product 1 these make the weighted sum of residuals least.
+        # These weights have product 1 and minimize the weighted sum of residuals.
         weights = np.exp(np.log(residual).mean()) / residual
-        after = Scaled(turn.next, state.weights).with_weights(weights)
+        after = Scaled(scaled.next, state.weights).with_weights(weights)
         return TwoWayTurn(
             next=after,
-            objective=turn.objective + self.penalty * float(state.weights.sum()),
+            objective=scaled.objective + self.penalty * float(state.weights.sum()),
             change=subspace_change(after.unscaled(), state.unscaled()),
-            effective=turn.effective,
+            effective=scaled.effective,
             state=state,
-            scaled=turn,
+            scaled=scaled,
         )
 
 
-class _Keeping(Solver):
-    """The best subspace; keeps the moments, from which columns are judged."""
+class _RecordingSolver(Solver):
+    """Exact solver that keeps the moments, from which column weights are computed."""
 
     def __call__(
         self, moments: Moments, core: Moments | None, state: Subspace
@@ -136,32 +147,45 @@ class _Keeping(Solver):
 
 
 def _residuals(moments: Moments, basis: NDArray[Any]) -> NDArray[np.float64]:
-    """Variance of every scaled column off the subspace."""
+    """Return the variance of every scaled column off the subspace."""
     product = moments.scattered(basis)
     inside = np.einsum("ij,ij->j", basis, 2 * product - product @ basis.T @ basis)
-    return np.maximum(moments.column_variances() - inside, 0.0)
+    return np.asarray(np.maximum(moments.column_variances() - inside, 0.0))
 
 
 def two_way(
     problem: Problem, k: int, p: float, floor: float, max_iter: int, tol: float
 ) -> tuple[Subspace, float, IterationResult[TwoWayTurn]]:
-    """Iterate from plain PCA and equal weights; also returns the subspace.
+    """Iterate from plain PCA and equal column weights.
 
-    And the number of rows that its variances rest on.
+    Parameters
+    ----------
+    problem : Problem
+    k : int
+    p : float
+        Power of the loss of rows.
+    floor : float
+        Added to the residual of every column, as a share of the mean residual.
+    max_iter, tol
 
-    `floor` is what every column gets added to its residual, as a share of their mean.
+    Returns
+    -------
+    subspace : Subspace
+    n : float
+        Number of rows behind its variances.
+    result : IterationResult
     """
     rows, counts, D = problem.rows, problem.counts, problem.rows.shape[1]
     start = equal_weights(rows, k, counts)
-    view = measure_rows(rows, start, counts)
-    rule = PowerRule(p).freeze(view)
-    # Residuals of all columns, weighted, sum to this.
-    together = 0.5 * p * rule.objective(view, 0.0)
-    step = TwoWayStep(rows, start.mean, rule, counts, floor * together / D)
+    distances = measure_rows(rows, start, counts)
+    rule = PowerRule(p).freeze(distances)
+    # The sum of the weighted residuals of all columns.
+    total = 0.5 * p * rule.objective(distances, 0.0)
+    step = TwoWayStep(rows, start.mean, rule, counts, floor * total / D)
     state = Scaled(replace(start, mean=np.zeros(D)), np.ones(D))
     result = iterate(step, state, max_iter=max_iter, tol=tol)
     end, last = result.last.next, result.last
     mean = start.mean + end.inner.mean / np.sqrt(end.weights)
-    weighing = last.scaled.bounded_weighting()
-    moments = weighted_moments(rows, mean, weighing, counts).span().about(mean)
+    weighting = last.scaled.bounded_weighting()
+    moments = weighted_moments(rows, mean, weighting, counts).span().about(mean)
     return spanned(end.unscaled(), moments), moments.equal_size(), result

@@ -2,34 +2,19 @@
 
 import numpy as np
 import pytest
+from engine_data import low_rank_and_errors
 from hypothesis import given
 from hypothesis import strategies as st
 from pyrpca import rpca_pcp_ialm
-from scipy.optimize import minimize
 from skpcp.pcp import pcp
 
 from trueaxis._engine.iterate import iterate
-from trueaxis._engine.lowrank.noise import noise_level
-from trueaxis._engine.lowrank.proximal import (
-    row_threshold,
-    singular_threshold,
-    soft_threshold,
-    sparse_and_rows,
-)
 from trueaxis._engine.lowrank.pursuit import PenalisedPursuit, PrincipalPursuit
 
 SHAPES = [(100, 100), (500, 20), (100, 200)]
+
+
 SMALL_SHAPES = [(40, 30), (120, 8), (30, 50)]
-
-
-def planted(seed=0, n=100, D=100, rank=5, share=0.05, noise=0.0, outlying=0):
-    """Low rank, and the same with gross errors, noise and outlying rows."""
-    rng = np.random.default_rng(seed)
-    L = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, D))
-    gross = np.where(rng.random((n, D)) < share, rng.uniform(-10, 10, (n, D)), 0.0)
-    X = L + gross + noise * rng.standard_normal((n, D))
-    X[:outlying] += 10 * rng.standard_normal((outlying, D))
-    return L, X
 
 
 def solve(step, max_iter=5000, tol=1e-7):
@@ -46,69 +31,8 @@ def apart(A, B):
     return np.linalg.norm(A - B) / np.linalg.norm(B)
 
 
-# ---------------------------------------------------------------- proximal maps
-
-
-@pytest.mark.parametrize("shape", [(7, 5), (5, 7), (60, 4), (9, 1), (1, 9)])
-@pytest.mark.parametrize("t", [0.01, 0.5, 3.0, 100.0])
-def test_singular_threshold_satisfies_its_optimality_conditions(shape, t):
-    M = np.random.default_rng(0).standard_normal(shape)
-    L, nuclear = singular_threshold(M, t)
-    dual = (M - L) / t
-    assert np.linalg.norm(dual, 2) <= 1 + 1e-9
-    assert nuclear == pytest.approx(np.linalg.norm(L, "nuc"), abs=1e-12)
-    assert np.vdot(dual, L) == pytest.approx(nuclear, abs=1e-9)
-
-
-def test_gram_and_direct_decomposition_agree():
-    rng = np.random.default_rng(1)
-    M = rng.standard_normal((300, 6)) * np.logspace(0, -4, 6)
-    for t in [0.5, 0.02, 0.002]:  # the last one is too small for the Gram matrix
-        U, s, Vt = np.linalg.svd(M, full_matrices=False)
-        expected = (U * np.maximum(s - t, 0)) @ Vt
-        np.testing.assert_allclose(
-            singular_threshold(M, t).matrix, expected, atol=1e-12
-        )
-
-
-@given(st.integers(0, 10**6), st.floats(0.05, 3), st.floats(0.05, 5))
-def test_sparse_and_rows_are_jointly_optimal(seed, lam, gam):
-    M = 2 * np.random.default_rng(seed).standard_t(3, (8, 5))
-    S, rows = sparse_and_rows(M, lam, gam)
-    left = M - S - rows
-    length = np.linalg.norm(left, axis=1)
-    assert np.abs(left).max() <= lam * (1 + 1e-12)
-    assert length.max() <= gam * (1 + 1e-12)
-    assert np.vdot(left, S) == pytest.approx(lam * np.abs(S).sum(), abs=1e-9)
-    lengths = np.linalg.norm(rows, axis=1).sum()
-    assert np.vdot(left, rows) == pytest.approx(gam * lengths, abs=1e-9)
-
-
-def test_sparse_and_rows_contain_the_single_maps():
-    M = np.random.default_rng(3).standard_normal((9, 6))
-    S, rows = sparse_and_rows(M, np.inf, 1.5)
-    assert not S.any()
-    np.testing.assert_allclose(rows, row_threshold(M, 1.5), atol=1e-15)
-    S, rows = sparse_and_rows(M, 0.4, np.inf)
-    assert not rows.any()
-    np.testing.assert_array_equal(S, soft_threshold(M, 0.4))
-    S, rows = sparse_and_rows(M, 0.4, 0.4 * np.sqrt(6))  # the ball contains the box
-    np.testing.assert_allclose(rows, 0, atol=1e-14)
-
-
-def test_row_threshold_against_a_general_minimiser():
-    m = np.array([3.0, -1.0, 2.0])
-    found = minimize(
-        lambda o: 1.2 * np.linalg.norm(o) + 0.5 * np.sum((o - m) ** 2), m, tol=1e-12
-    )
-    np.testing.assert_allclose(row_threshold(m[None], 1.2)[0], found.x, atol=1e-6)
-
-
-# ---------------------------------------------------------------- principal pursuit
-
-
 def test_planted_low_rank_is_recovered():
-    L, X = planted()
+    L, X = low_rank_and_errors()
     step = PrincipalPursuit(X)
     result = iterate(step, step.start(), max_iter=100, tol=1e-7)
     found = result.last.next
@@ -120,7 +44,7 @@ def test_planted_low_rank_is_recovered():
 
 @pytest.mark.parametrize(("n", "D"), SHAPES)
 def test_principal_pursuit_is_optimal(n, D):
-    _, X = planted(n=n, D=D)
+    _, X = low_rank_and_errors(n=n, D=D)
     step = PrincipalPursuit(X, balance=10.0)
     found = solve(step, tol=1e-6)
     Y = found.multiplier
@@ -131,7 +55,7 @@ def test_principal_pursuit_is_optimal(n, D):
 
 @pytest.mark.parametrize(("rho", "box", "gap"), [(1.2, 1e-3, 1e-5), (1.05, 1e-4, 1e-6)])
 def test_slow_growth_gets_near_the_optimum_of_square_data(rho, box, gap):
-    _, X = planted()
+    _, X = low_rank_and_errors()
     step = PrincipalPursuit(X, rho=rho)
     found = solve(step)
     Y = found.multiplier
@@ -141,7 +65,7 @@ def test_slow_growth_gets_near_the_optimum_of_square_data(rho, box, gap):
 
 
 def test_balance_matters_for_tall_data():
-    L, X = planted(n=500, D=20)
+    L, X = low_rank_and_errors(n=500, D=20)
     usual, exact = PrincipalPursuit(X), PrincipalPursuit(X, balance=10.0)
     hasty, patient = solve(usual), solve(exact, tol=1e-5)
     assert usual.objective(hasty) > 1.005 * exact.objective(patient)
@@ -149,7 +73,7 @@ def test_balance_matters_for_tall_data():
 
 
 def test_principal_pursuit_agrees_with_other_packages():
-    _, X = planted(seed=4)
+    _, X = low_rank_and_errors(seed=4)
     step = PrincipalPursuit(X)
     found = solve(step)
     assert apart(rpca_pcp_ialm(X, step.lam, verbose=False)[0], found.low_rank) < 1e-5
@@ -157,26 +81,23 @@ def test_principal_pursuit_agrees_with_other_packages():
 
 
 def test_transposed_data_give_the_transposed_answer():
-    _, X = planted(n=60, D=25)
+    _, X = low_rank_and_errors(n=60, D=25)
     tall, wide = solve(PrincipalPursuit(X)), solve(PrincipalPursuit(X.T))
     np.testing.assert_allclose(tall.low_rank, wide.low_rank.T, atol=1e-9)
 
 
 def test_extreme_prices_leave_one_part():
-    _, X = planted(n=30, D=20)
+    _, X = low_rank_and_errors(n=30, D=20)
     dear = solve(PrincipalPursuit(X, lam=10.0))
     assert not dear.sparse.any()
     cheap = solve(PrincipalPursuit(X, lam=1e-3))
     np.testing.assert_allclose(cheap.low_rank, 0, atol=1e-6 * np.linalg.norm(X))
 
 
-# ---------------------------------------------------------------- penalised pursuit
-
-
 @pytest.mark.parametrize(("n", "D"), SMALL_SHAPES)
 @pytest.mark.parametrize("gam", [0.7, np.inf])
 def test_penalised_pursuit_is_optimal(n, D, gam):
-    _, X = planted(n=n, D=D, rank=2, noise=0.3, outlying=3)
+    _, X = low_rank_and_errors(n=n, D=D, rank=2, noise=0.3, outlying=3)
     step = penalised(X, 0.3, gam=gam)
     found = solve(step, tol=1e-10)
     R = (X - found.low_rank - found.sparse - found.rows) / step.mu
@@ -194,7 +115,7 @@ def test_penalised_pursuit_is_optimal(n, D, gam):
 
 
 def test_outlying_rows_are_found():
-    _, X = planted(n=80, D=60, rank=3, noise=0.1, outlying=4)
+    _, X = low_rank_and_errors(n=80, D=60, rank=3, noise=0.1, outlying=4)
     found = solve(penalised(X, 0.1, gam=0.7))
     assert set(np.flatnonzero(np.linalg.norm(found.rows, axis=1))) >= set(range(4))
     assert np.linalg.norm(found.rows[4:], axis=1).max() < 1
@@ -202,7 +123,7 @@ def test_outlying_rows_are_found():
 
 
 def test_no_noise_tends_to_principal_pursuit_linearly():
-    _, X = planted(n=60, D=40, rank=3)
+    _, X = low_rank_and_errors(n=60, D=40, rank=3)
     exact = solve(PrincipalPursuit(X, rho=1.1), tol=1e-9).low_rank
     gaps = [
         apart(solve(penalised(X, sigma), tol=1e-9).low_rank, exact)
@@ -213,7 +134,7 @@ def test_no_noise_tends_to_principal_pursuit_linearly():
 
 
 def test_a_large_price_of_rows_means_none():
-    _, X = planted(n=50, D=30, noise=0.2, outlying=2)
+    _, X = low_rank_and_errors(n=50, D=30, noise=0.2, outlying=2)
     none = solve(penalised(X, 0.2), tol=1e-10)
     dear = solve(penalised(X, 0.2, gam=10.0), tol=1e-10)
     assert not dear.rows.any()
@@ -227,7 +148,7 @@ def test_a_large_price_of_rows_means_none():
     st.sampled_from([np.inf, 0.7, 0.4]),
 )
 def test_the_penalised_objective_never_rises(seed, shape, sigma, gam):
-    _, X = planted(seed, *shape, rank=1, noise=sigma, outlying=2)
+    _, X = low_rank_and_errors(seed, *shape, rank=1, noise=sigma, outlying=2)
     step = penalised(X, sigma, gam=gam)
     result = iterate(step, step.start(), max_iter=60, tol=0.0)
     objective = result.history["objective"]
@@ -237,7 +158,7 @@ def test_the_penalised_objective_never_rises(seed, shape, sigma, gam):
 
 
 def test_extrapolation_saves_most_rounds():
-    _, X = planted(n=60, D=40, rank=3)
+    _, X = low_rank_and_errors(n=60, D=40, rank=3)
     step = penalised(X, 0.01)
     quick = iterate(step, step.start(), max_iter=5000, tol=1e-8)
 
@@ -249,9 +170,6 @@ def test_extrapolation_saves_most_rounds():
     plain = iterate(plain_step, plain_step.start(), max_iter=5000, tol=1e-8)
     assert plain.converged and quick.n_iter < plain.n_iter / 2
     assert apart(quick.last.next.low_rank, plain.last.next.low_rank) < 1e-6
-
-
-# ---------------------------------------------------------------- degenerate data
 
 
 @pytest.mark.parametrize("shape", [(6, 4), (4, 6), (5, 1), (1, 5)])
@@ -268,27 +186,3 @@ def test_constant_matrices(shape, value):
             assert not split.rows.any()
         else:
             assert np.isfinite(step.objective(split))
-
-
-# ---------------------------------------------------------------- noise
-
-
-@pytest.mark.parametrize(("n", "D"), SHAPES)
-@pytest.mark.parametrize("share", [0.0, 0.05, 0.1])
-@pytest.mark.parametrize("noise", [0.1, 0.3, 1.0])
-def test_noise_level_is_within_a_tenth(n, D, share, noise):
-    _, X = planted(n=n, D=D, share=share, noise=noise)
-    assert noise_level(X) == pytest.approx(noise, rel=0.1)
-
-
-def test_noise_level_scales_with_the_data():
-    _, X = planted(n=60, D=20, rank=2, noise=0.2)
-    assert noise_level(1e-3 * X) == pytest.approx(1e-3 * noise_level(X))
-    assert noise_level(X.T) == pytest.approx(noise_level(X))
-
-
-def test_noise_level_without_noise_is_nothing():
-    L, X = planted()
-    assert noise_level(L) < 1e-12
-    assert noise_level(X) < 1e-5
-    assert noise_level(np.zeros((5, 3))) == 0

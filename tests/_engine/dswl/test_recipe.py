@@ -1,16 +1,12 @@
-"""Nothing but `Rows` knows where the data live, and each pass reads them once."""
+"""DSWL reads any source of rows, each pass once."""
 
 import numpy as np
 import pytest
 from streamed import Streamed
 
 from trueaxis._engine.dswl.recipe import DSWLRecipe
-from trueaxis._engine.dswl.rules import EntropyRule, TrustRule
 from trueaxis._engine.fit import fit_with
-from trueaxis._engine.iterate import iterate
 from trueaxis._engine.problem import Problem
-from trueaxis._engine.reweighted import ReweightedStep
-from trueaxis._engine.starts import equal_weights
 from trueaxis._rows.base import ArrayRows
 from trueaxis.datasets import planted
 
@@ -36,18 +32,6 @@ def test_a_streamed_source_gives_the_same_answer(n, options):
     )
     np.testing.assert_allclose(one.found.weights, two.found.weights, atol=1e-8)
     np.testing.assert_array_equal(one.verdicts.support, two.verdicts.support)
-
-
-def test_a_row_local_rule_reads_the_data_once_per_iteration():
-    X = planted("ocs", n=900, share=0.2).X
-    rows = Streamed(X)
-    start = equal_weights(ArrayRows(X), 3)
-    step = ReweightedStep(rows, EntropyRule(400.0, 60.0, 300.0))
-    result = iterate(step, start, max_iter=50, tol=1e-6)
-    assert rows.reads == result.n_iter > 2
-    rows.reads = 0
-    ReweightedStep(rows, TrustRule(0.5))(start)
-    assert rows.reads == 2  # the temperatures need all rows first
 
 
 def test_a_large_fit_reads_all_rows_a_few_times():

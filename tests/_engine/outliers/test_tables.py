@@ -1,0 +1,122 @@
+"""Outliers in tables as they come: skewed, discrete, mixed, small."""
+
+import numpy as np
+import pytest
+
+from trueaxis import DSWL
+from trueaxis.datasets import planted
+from trueaxis.datasets.awkward import TABLES, factors, mostly_one_row, one_hot
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("k", [1, 2, "auto"])
+def test_hardly_a_row_of_clean_tables_is_flagged(name, k):
+    for seed in range(100, 103):
+        X = TABLES[name](np.random.default_rng(seed))
+        model = DSWL(k).fit(X)
+        assert np.isfinite(model.components_).all()
+        assert np.isfinite(model.explained_variance_).all()
+        assert (~model.support_).mean() <= 0.1
+
+
+def with_levels(cloud, n_columns, seed=0):
+    """Binary columns beside the planted ones."""
+    rng = np.random.default_rng(seed)
+    levels = rng.integers(0, 2, size=(len(cloud.X), n_columns)).astype(float)
+    return np.hstack([cloud.X, levels])
+
+
+@pytest.mark.parametrize("kind", ["ocs", "scatter", "amp"])
+def test_binary_columns_do_not_hide_outliers(kind):
+    cloud = planted(kind, share=0.2, random_state=1)
+    model = DSWL(3).fit(with_levels(cloud, 2))
+    assert not model.support_[cloud.is_outlier].any()
+    assert model.support_[~cloud.is_outlier].mean() > 0.93
+
+
+def test_a_rare_level_is_no_outlier():
+    rng = np.random.default_rng(2)
+    X = np.hstack(
+        [rng.standard_normal((300, 5)), one_hot(rng, 300, 3, [0.7, 0.2, 0.1]) * 3]
+    )
+    assert DSWL(2).fit(X).support_.mean() > 0.93
+
+
+def test_an_exact_plane_is_found_and_everything_off_it_flagged():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((200, 2)) @ rng.standard_normal((2, 6))
+    X[150:] += rng.standard_normal((50, 6))
+    model = DSWL(2).fit(X)
+    assert not model.support_[150:].any()
+    assert model.support_[:150].mean() > 0.95
+    assert model.noise_variance_ < 1e-20
+    fresh = rng.standard_normal((20, 2)) @ model.components_ * 0.1 + model.mean_
+    assert (model.predict(fresh) == 1).all()
+
+
+def test_copies_of_one_row_do_not_determine_the_variances():
+    X = mostly_one_row(np.random.default_rng(4), 300, 4)
+    model = DSWL(2).fit(X)
+    assert model.explained_variance_[0] > 0.1
+    assert model.support_.mean() > 0.95
+
+
+@pytest.mark.parametrize(("n", "bad"), [(12, 1), (40, 3), (100, 9)])
+def test_few_gross_outliers_in_few_rows(n, bad):
+    missed = 0
+    for seed in range(10):
+        X = planted("none", n=n, n_features=4, n_components=2, random_state=seed).X
+        X[:bad] += 40 * np.sign(np.random.default_rng(seed).standard_normal((bad, 4)))
+        missed += DSWL(2).fit(X).support_[:bad].sum()
+    assert missed <= bad  # of 10 * bad
+
+
+def test_pure_noise_neither_collapses_nor_warns():
+    X = np.random.default_rng(0).standard_normal((120, 200))
+    model = DSWL(10).fit(X)
+    assert model.history_["effective"][-1] > 11
+    assert model.support_.mean() > 0.95
+
+
+@pytest.mark.parametrize("share", [0.03, 0.1, 0.3])
+def test_gross_errors_show_even_in_a_mostly_discrete_table(share):
+    rng = np.random.default_rng(0)
+    X = np.hstack([factors(rng, 300, 5), rng.random((300, 3)) < 0.4])
+    bad = np.arange(300) < share * 300
+    X[bad, 0] = 999
+    model = DSWL().fit(X)
+    assert not model.support_[bad].any() and (model.predict(X[bad]) == -1).all()
+    assert model.support_[~bad].mean() > 0.93
+    assert abs(model.mean_[0]) < 0.5
+
+
+def test_a_column_of_large_scale_does_not_hide_outliers():
+    cloud = planted("ocs", share=0.2, random_state=1)
+    large = 1000 * np.random.default_rng(1).standard_normal(500)
+    model = DSWL(4).fit(np.column_stack([cloud.X, large]))
+    assert not model.support_[cloud.is_outlier].any()
+
+
+def test_small_clean_tables_keep_their_rows():
+    flagged = []
+    for seed in range(20):
+        X = factors(np.random.default_rng(seed), 15, 6)
+        flagged.append((~DSWL().fit(X).support_).mean())
+    assert np.mean(np.array(flagged) > 0.1) <= 0.1
+
+
+def test_copies_of_five_rows_are_no_outliers():
+    rows = np.random.default_rng(0).standard_normal((5, 4))
+    assert DSWL(2).fit(np.tile(rows, (200, 1))).support_.all()
+
+
+@pytest.mark.parametrize(("n", "share"), [(41, 0.025), (200, 0.05), (400, 0.08)])
+def test_a_code_for_missing_among_grades_is_flagged(n, share):
+    rng = np.random.default_rng(n)
+    marks = rng.integers(1, 6, size=(n, 1)) + rng.integers(-1, 2, size=(n, 6))
+    X = np.clip(marks, 1, 5).astype(float)
+    bad = np.arange(n) < round(share * n)
+    X[bad, rng.integers(0, 6, bad.sum())] = 99
+    for k in (1, 2):
+        flagged = ~DSWL(k).fit(X).support_
+        assert flagged[bad].all() and flagged[~bad].mean() < 0.06

@@ -1,0 +1,31 @@
+"""Rows in the coordinates of their affine hull."""
+
+import numpy as np
+from engine_data import normal_cloud, pca_subspace
+
+from trueaxis._engine.problem import affine_hull
+from trueaxis._engine.subspace import (
+    Subspace,
+)
+from trueaxis._rows.base import ArrayRows
+
+
+def test_the_hull_keeps_distances_and_maps_back():
+    X = normal_cloud(n=8, D=30, offset=5.0)
+    X[2] *= 1e6  # must not cost the other rows their digits
+    hull = affine_hull(ArrayRows(X))
+    Z = hull.rows.take(np.arange(8))
+    others = [0, 1, 3, 4, 5, 6, 7]
+    gram = lambda A: (A[others] - A[0]) @ (A[others] - A[0]).T  # noqa: E731
+    np.testing.assert_allclose(gram(Z), gram(X), rtol=1e-8, atol=1e-8)
+    back = hull.lift(Subspace(Z[4], np.eye(2, 8), np.ones(2), 1.0))
+    np.testing.assert_allclose(back.mean, X[4], rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(back.basis @ back.basis.T, np.eye(2), atol=1e-12)
+
+
+def test_enough_rows_need_no_hull():
+    rows = ArrayRows(normal_cloud())
+    hull = affine_hull(rows)
+    assert hull.rows is rows
+    sub = pca_subspace(normal_cloud())
+    assert hull.lift(sub) is sub
