@@ -8,12 +8,12 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from trueaxis._engine.fit import Recipe
-from trueaxis._engine.recipes import ReweightingRecipe, TwoWayRecipe
+from trueaxis._engine.recipes import TwoWayRecipe
 from trueaxis._engine.reweighted import EXACT
 from trueaxis._engine.rules.base import UniformRule
 from trueaxis._engine.rules.losses import AdaptiveRule
 from trueaxis._engine.steps.sparse_axes import SparseSolver
-from trueaxis.estimators.method import IterativeMethod, MultistartMethod
+from trueaxis.estimators.method import IterativeMethod, MultistartMethod, reweighting
 from trueaxis.estimators.parameters import number, number_or_none, part
 
 
@@ -71,12 +71,10 @@ class RSPCA(MultistartMethod):
     def _recipe(self) -> Recipe:
         sigma = number_or_none(self.sigma)
         large = sigma is not None and sigma > 1e150
-        return ReweightingRecipe(
-            (UniformRule() if large else AdaptiveRule(sigma),),
+        return reweighting(
+            self,
+            UniformRule() if large else AdaptiveRule(sigma),
             solver=EXACT if self.q is None else SparseSolver(self.q),
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
             learned={"sigma_": ("c", np.inf)},
             rotatable=self.q is None,
         )

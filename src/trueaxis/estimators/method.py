@@ -7,7 +7,7 @@ value that the engine carries out.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from trueaxis._engine.fit import FitResult, Recipe, SearchResult, fit_with
 from trueaxis._engine.problem import Problem
+from trueaxis._engine.recipes import ReweightingRecipe
+from trueaxis._engine.rules.base import Rule
 from trueaxis._engine.subspace import fix_signs
 from trueaxis._rows.base import Rows
 from trueaxis._rows.checked import refuse_overflow
@@ -220,3 +222,22 @@ class FixedCenterMethod(Method):
     n_init: int = number(1, 1, whole=True)
     center: Literal["mean", "median"] = choice("mean", "median")
     centre: str = deprecated_centre("mean", "median")
+
+
+class Multistart(Protocol):
+    """The parameters that row-weighted methods share."""
+
+    n_init: int
+    max_iter: int
+    tol: float
+
+
+def reweighting(method: Multistart, *rules: Rule, **options: Any) -> Recipe:
+    """Return the recipe of a row-weighted method; see `ReweightingRecipe`."""
+    return ReweightingRecipe(
+        rules,
+        n_init=method.n_init,
+        max_iter=method.max_iter,
+        tol=method.tol,
+        **options,
+    )

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from trueaxis._engine.fit import Recipe
-from trueaxis._engine.recipes import ReweightingRecipe
 from trueaxis._engine.reweighted import EXACT, Powers
 from trueaxis._engine.rules.base import Rule, UniformRule
 from trueaxis._engine.rules.losses import CauchyRule, HuberRule, PowerRule
-from trueaxis.estimators.method import FixedCenterMethod, MultistartMethod
+from trueaxis.estimators.method import FixedCenterMethod, MultistartMethod, reweighting
 from trueaxis.estimators.parameters import (
     choice,
     flag,
@@ -55,11 +54,9 @@ class RPCAOM(MultistartMethod):
     """
 
     def _recipe(self) -> Recipe:
-        return ReweightingRecipe(
-            (PowerRule(1.0),),
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
+        return reweighting(
+            self,
+            PowerRule(1.0),
         )
 
 
@@ -116,13 +113,11 @@ class R1PCA(FixedCenterMethod):
     _own_attributes: ClassVar[frozenset[str]] = frozenset({"c_"})
 
     def _recipe(self) -> Recipe:
-        return ReweightingRecipe(
-            (self._rule(),),
+        return reweighting(
+            self,
+            self._rule(),
             center=renamed_center(self),
             solver=Powers(1),
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
             learned={"c_": ("c", None)},
         )
 
@@ -185,11 +180,9 @@ class L2pPCA(FixedCenterMethod):
     def _recipe(self) -> Recipe:
         path = ANNEALING_PATH if self.anneal else ()
         above = [p for p in path if p > self.p and self.p < 1]
-        return ReweightingRecipe(
-            tuple(PowerRule(p) for p in (*above, self.p)),
+        return reweighting(
+            self,
+            *(PowerRule(p) for p in (*above, self.p)),
             center=renamed_center(self),
             solver=EXACT if self.solver == "eigen" else Powers(1),
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
         )

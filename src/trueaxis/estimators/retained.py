@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from trueaxis._engine.fit import Recipe
-from trueaxis._engine.recipes import ReweightingRecipe
 from trueaxis._engine.reweighted import EXACT, Powers
 from trueaxis._engine.rules.retained import (
     AngleRule,
@@ -14,7 +13,7 @@ from trueaxis._engine.rules.retained import (
     Membership,
     MembershipRule,
 )
-from trueaxis.estimators.method import FixedCenterMethod
+from trueaxis.estimators.method import FixedCenterMethod, reweighting
 from trueaxis.estimators.parameters import (
     choice,
     number,
@@ -75,12 +74,10 @@ class RPCADI(FixedCenterMethod):
     membership: Membership = choice("ratio", "root", "norm", "raw")
 
     def _recipe(self) -> Recipe:
-        return ReweightingRecipe(
-            (MembershipRule(float(self.tau), self.membership),),
+        return reweighting(
+            self,
+            MembershipRule(float(self.tau), self.membership),
             center=renamed_center(self),
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
         )
 
 
@@ -139,13 +136,11 @@ class AnglePCA(FixedCenterMethod):
 
     def _recipe(self) -> Recipe:
         exact = self.variant == "exact"
-        return ReweightingRecipe(
-            (AngleRule(number_or_none(self.gamma), exact=exact),),
-            solver=Powers(1) if exact else EXACT,
+        return reweighting(
+            self,
+            AngleRule(number_or_none(self.gamma), exact=exact),
             center=renamed_center(self),
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
+            solver=Powers(1) if exact else EXACT,
             learned={"gamma_": ("gamma", None)},
         )
 
@@ -187,11 +182,9 @@ class L21MaxPCA(FixedCenterMethod):
     """
 
     def _recipe(self) -> Recipe:
-        return ReweightingRecipe(
-            (LengthRule(),),
-            solver=Powers(1),
+        return reweighting(
+            self,
+            LengthRule(),
             center=renamed_center(self),
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
+            solver=Powers(1),
         )

@@ -9,9 +9,9 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from trueaxis._engine.fit import Recipe
-from trueaxis._engine.recipes import PlainRecipe, ReweightingRecipe
+from trueaxis._engine.recipes import PlainRecipe
 from trueaxis._engine.rules.base import FunctionRule, Rule, UniformRule
-from trueaxis.estimators.method import Method, MultistartMethod
+from trueaxis.estimators.method import Method, MultistartMethod, reweighting
 from trueaxis.estimators.parameters import (
     checked,
     choice,
@@ -101,11 +101,9 @@ class ReweightedPCA(MultistartMethod):
         rule = self.rule
         if not isinstance(rule, Rule):
             rule = UniformRule() if rule is None else FunctionRule(rule)
-        return ReweightingRecipe(
-            (rule,),
+        return reweighting(
+            self,
+            rule,
             center=renamed_center(self),
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
             counts_effective_rows=True,
         )

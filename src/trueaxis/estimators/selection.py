@@ -8,17 +8,15 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from trueaxis._engine.fit import Recipe
-from trueaxis._engine.recipes import ReweightingRecipe
 from trueaxis._engine.rules.selection import (
     NearestRule,
     NeighbourRule,
     Ratio,
     RatioRule,
-    SelectingRule,
     Selection,
 )
 from trueaxis._validation import validate_choice, validate_number
-from trueaxis.estimators.method import Method
+from trueaxis.estimators.method import Method, reweighting
 from trueaxis.estimators.parameters import (
     checked,
     choice,
@@ -27,6 +25,8 @@ from trueaxis.estimators.parameters import (
     part,
     renamed_center,
 )
+
+LEARNED = {"q_": ("q", None)}  # the number of rows kept
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -47,20 +47,6 @@ class SelectingMethod(Method):
     q: int | float = part(0.75)
 
     _own_attributes: ClassVar[frozenset[str]] = frozenset({"q_"})
-
-    def _selecting(
-        self,
-        rule: SelectingRule,
-        center: Literal["weighted", "selected", "mean", "median"] = "weighted",
-    ) -> Recipe:
-        return ReweightingRecipe(
-            (rule,),
-            center=center,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            learned={"q_": ("q", None)},
-        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -107,7 +93,7 @@ class TRPCA(SelectingMethod):
     q: int | float = part(0.5)
 
     def _recipe(self) -> Recipe:
-        return self._selecting(NearestRule(Selection(self.q), 1.0))
+        return reweighting(self, NearestRule(Selection(self.q), 1.0), learned=LEARNED)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -154,7 +140,7 @@ class DRPCA(SelectingMethod):
     n_init: int = number(10, 1, whole=True)
 
     def _recipe(self) -> Recipe:
-        return self._selecting(NearestRule(Selection(self.q), 2.0))
+        return reweighting(self, NearestRule(Selection(self.q), 2.0), learned=LEARNED)
 
 
 def _check_gamma(name: str, value: Any) -> None:
@@ -214,7 +200,7 @@ class RWLAN(SelectingMethod):
     def _recipe(self) -> Recipe:
         # The nearest row that is left out sets the weights. A given gamma needs no q.
         q = Selection(self.q, left_out=1) if isinstance(self.gamma, str) else 0.0
-        return self._selecting(NeighbourRule(q, self.gamma))
+        return reweighting(self, NeighbourRule(q, self.gamma), learned=LEARNED)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -275,4 +261,4 @@ class RPCARP(SelectingMethod):
     def _recipe(self) -> Recipe:
         center = renamed_center(self)
         rule = RatioRule(Selection(self.q), self.ratio, center != "selected")
-        return self._selecting(rule, center)
+        return reweighting(self, rule, center=center, learned=LEARNED)

@@ -1,0 +1,53 @@
+"""The page on adding a method does what it says."""
+
+import re
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import check_estimator
+
+import trueaxis
+from trueaxis.datasets import planted
+
+PAGE = Path(__file__).parent.parent / "docs" / "adding-a-method.md"
+METHOD, LINE = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S)
+
+
+@pytest.fixture
+def welsch(monkeypatch):
+    """The class of the page, as a module of its own, with its line in METHODS."""
+    module = types.ModuleType("trueaxis.estimators.welsch")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec(compile(METHOD, str(PAGE), "exec"), vars(module))
+    monkeypatch.setattr(trueaxis.estimators, "METHODS", dict(trueaxis.METHODS))
+    exec(compile(LINE, str(PAGE), "exec"), vars(module) | vars(trueaxis.estimators))
+    return module.WelschPCA
+
+
+def test_the_example_is_short():
+    lines = [line for line in METHOD.splitlines() if line.strip()]
+    code = [line for line in lines if not line.startswith(("from ", "import "))]
+    assert len(lines) <= 20 and len(code) <= 14
+    assert len(LINE.strip().splitlines()) == 1
+
+
+@pytest.mark.sklearn
+def test_the_new_method_passes_scikit_learns_suite(welsch):
+    check_estimator(welsch())
+
+
+def test_the_new_method_withstands_outliers(welsch):
+    assert trueaxis.estimators.METHODS["welsch-pca"] is welsch
+    cloud = planted("scatter", share=0.2)
+    model = welsch(3).fit(cloud.X)
+    off = np.linalg.norm(
+        cloud.components - cloud.components @ model.components_.T @ model.components_
+    )
+    assert off < 0.1 and model.converged_ and model.c_ > 0
+    assert np.median(model.weights_[cloud.is_outlier]) < 1e-6 * model.weights_.max()
+    assert (np.diff(model.history_["objective"]) <= 1e-9).all()
+    with pytest.raises(ValueError, match="n_init=0 is out of range"):
+        welsch(3, n_init=0).fit(cloud.X)
