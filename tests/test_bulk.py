@@ -264,7 +264,7 @@ def test_npy_files_have_no_place_for_text(data):
     model = data / "model.npz"
     run("fit", data / "one.parquet", "-o", model, "--id", "who", "--label", "site")
     done = run("score", model, data / "one.parquet", "-o", data / "o.npy", code=1)
-    assert "o.npy ends in .npy, and tables are written as" in done.output
+    assert "o.npy ends in .npy, but tables are written as" in done.output
     transform = ["transform", model, data / "one.parquet", "-o", data / "o.npy"]
     done = run(*transform, "--id", "who", code=1)
     assert "holds numbers only" in done.output and not (data / "o.npy").exists()

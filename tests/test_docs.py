@@ -1,6 +1,5 @@
 """What README, docs and examples say is run here."""
 
-import ast
 import os
 import re
 import runpy
@@ -77,44 +76,3 @@ def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)\)", text):
         if not target.startswith("http"):
             assert (page.parent / target).exists(), target
-
-
-def modules():
-    """Name and file of every module of the package."""
-    package = ROOT / "src" / "trueaxis"
-    for path in package.rglob("*.py"):
-        name = path.relative_to(package).with_suffix("").as_posix()
-        if name not in ("__init__", "engine/__init__"):
-            yield name.removesuffix("/__init__"), path
-
-
-def imported(tree):
-    """Modules of the package that code imports when it runs."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            continue
-        if isinstance(node, ast.ImportFrom) and node.module == "trueaxis":
-            yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module.startswith("trueaxis."):
-            whole = node.module.removeprefix("trueaxis.").replace(".", "/")
-            yield from (f"{whole}/{name.name}" for name in node.names)
-        yield from imported(node)
-
-
-def test_modules_import_only_from_modules_above_them():
-    rows = re.findall(r"^\| (`.*?`) \|", (ROOT / "CONTRIBUTING.md").read_text(), re.M)
-    order = re.findall(r"`(.*?)`", " ".join(rows))
-
-    def place(name):
-        """Where a module, or one that it is a part of, stands in the list."""
-        for i, entry in enumerate(order):
-            if name == entry or f"{name}/".startswith(f"{entry.rstrip('/')}/"):
-                return i
-        return None
-
-    for name, path in modules():
-        assert place(name) is not None, f"{name} is not in the list"
-        for other in imported(ast.parse(path.read_text())):
-            above = place(other)  # None: a name of the package itself
-            inside = above == place(name) and order[above].endswith("/")
-            assert above is None or inside or above < place(name), (name, other)

@@ -1,11 +1,11 @@
 """trueaxis: robust principal component analysis, axes that outliers did not bend."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from trueaxis._moved import redirect_moved_modules
 
+TYPE_CHECKING = False  # importing `typing` would take longer than all the rest
 if TYPE_CHECKING:
+    from typing import Any
+
     from trueaxis import datasets, diagnostics, estimators, plots, report, reproduction
     from trueaxis._engine.rules.base import Rule
     from trueaxis._persistence.model_files import load, save
@@ -96,7 +96,9 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
+    from importlib import import_module
+
     if name in _FOLDERS:
         return import_module(f"trueaxis.{name}")
     if name in __all__:

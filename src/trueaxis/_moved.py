@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
-import warnings
-from collections.abc import Sequence
-from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+
+# Whoever imports trueaxis imports this module: nothing else is imported before it is
+# needed.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from typing import Any
 
 # Modules that the documentation or a docstring once named, and where they are now.
 MOVED = {
     "trueaxis.analysis": "trueaxis.report.analysis",
+    "trueaxis.cells": "trueaxis._tables.cells",
     "trueaxis.cli": "trueaxis._cli.main",
     "trueaxis.comparison": "trueaxis.diagnostics",
     "trueaxis.demo": "trueaxis._cli.demo",
@@ -23,13 +26,16 @@ MOVED = {
     "trueaxis.engine.selection": "trueaxis._engine.rules.selection",
     "trueaxis.experiments": "trueaxis.reproduction",
     "trueaxis.experiments.contenders": "trueaxis.reproduction.methods",
+    "trueaxis.headings": "trueaxis._tables.header",
     "trueaxis.memory": "trueaxis._rows.memory",
     "trueaxis.progress": "trueaxis._rows.progress",
     "trueaxis.rows": "trueaxis._rows.base",
     "trueaxis.scaling": "trueaxis.estimators.scaler",
     "trueaxis.sources": "trueaxis._rows.open_rows",
     "trueaxis.tables": "trueaxis._tables.read",
+    "trueaxis.text_tables": "trueaxis._tables.text",
     "trueaxis.trust": "trueaxis.diagnostics",
+    "trueaxis.values": "trueaxis._persistence.json_values",
 }
 
 
@@ -40,6 +46,9 @@ class MovedModule(ModuleType):
         # The import system asks for these itself; nobody named the module yet.
         if name.startswith("__"):
             raise AttributeError(name)
+        import warnings
+        from importlib import import_module
+
         new = MOVED[self.__name__]
         value = getattr(import_module(new), name)
         warnings.warn(
@@ -51,7 +60,7 @@ class MovedModule(ModuleType):
         return value
 
 
-class MovedModuleFinder(MetaPathFinder, Loader):
+class MovedModuleFinder:
     """Find modules at their old paths, after all other finders have given up."""
 
     def find_spec(
@@ -63,8 +72,11 @@ class MovedModuleFinder(MetaPathFinder, Loader):
         """Return the spec of a module that has moved, or None for any other."""
         if fullname not in MOVED:
             return None
+        from importlib.machinery import ModuleSpec
+
         packages = {old.rpartition(".")[0] for old in MOVED}
-        return ModuleSpec(fullname, self, is_package=fullname in packages)
+        # Duck-typed: importing `importlib.abc` would slow down `import trueaxis`.
+        return ModuleSpec(fullname, self, is_package=fullname in packages)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Create the module that forwards."""

@@ -1,1 +1,1 @@
-"""Fitted models as files, and as ONNX graphs."""
+"""Saving and loading fitted models, and exporting them to ONNX."""

@@ -1,7 +1,7 @@
-"""Model files on disk: a header and arrays, written whole or not at all, and checked.
+"""Write and read model files: a header and arrays, with checksums.
 
-An .npz of uncompressed members with a JSON header and checksums. `files` says what the
-header means; nothing here knows about models.
+A model file is an .npz with uncompressed members and a JSON header. `model_state` gives
+the header its meaning; this module knows nothing about models.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from trueaxis._files import atomic_write
 
 FORMAT, FORMAT_VERSION = "trueaxis model", 1
 HEADER = "header.json"
-NUMBERS = "biuf"  # kinds of arrays: truths, integers, floats
-# What zipfile raises for garbled archives, apart from errors of the disk.
-GARBLED = (
+NUMBERS = "biuf"  # kinds of arrays: booleans, integers, floats
+# What zipfile raises for damaged archives, apart from disk errors.
+UNREADABLE = (
     zipfile.BadZipFile,
     EOFError,
     NotImplementedError,
@@ -37,32 +37,32 @@ GARBLED = (
 
 
 class ModelFileError(ValueError):
-    """A file that is no whole model file, or one that this version cannot read."""
+    """Error for a file that is not an intact model file, or has a newer format."""
 
 
 def foreign(what: str) -> ModelFileError:
-    """What to raise for a file of others."""
+    """Return the error for a file that trueaxis did not write."""
     return ModelFileError(
-        f"is not a model file of trueaxis, but {what}: pass a file that trueaxis.save "
-        "wrote."
+        f"is not a trueaxis model file, but {what}: pass a file written by "
+        "trueaxis.save."
     )
 
 
 def damaged(what: str) -> ModelFileError:
-    """What to raise for a file that is not as it was written."""
+    """Return the error for a file that was changed after it was written."""
     return ModelFileError(
-        f"is damaged: {what}. It was cut short or changed since it was written: copy "
+        f"is damaged: {what}. It was truncated or changed after it was written: copy "
         "it again, or save the model again."
     )
 
 
 def write(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    """Put header and arrays into a file, with format, versions and checksums."""
+    """Write header and arrays to a file; add format, versions and checksums."""
     for name, array in arrays.items():
         if array.dtype.kind not in NUMBERS:
             raise TypeError(
-                f"{name} has type {array.dtype} instead of numbers: a model file could "
-                "not be read without running what is in it. Fit the model again."
+                f"{name} has dtype {array.dtype}, but model files hold only numbers, "
+                "which can be read without running code. Fit the model again."
             )
     header = {
         "format": FORMAT,
@@ -81,26 +81,26 @@ def write(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
 
 
 def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Header and arrays, once all checksums hold.
+    """Return header and arrays of a file after verifying all checksums.
 
     Raises
     ------
     ModelFileError
-        With a message that goes on after the path.
+        With a message that continues after the path.
     """
     if not path.is_file():
         raise foreign("a folder or a device")
     with path.open("rb") as file:
         start = file.read(4)
         if not start.startswith(b"PK"):
-            raise foreign("some other kind of file" if start else "empty")
+            raise foreign("another kind of file" if start else "an empty file")
         try:
             archive = zipfile.ZipFile(file)
-        except (*GARBLED, OSError) as error:
+        except (*UNREADABLE, OSError) as error:
             raise damaged(f"its table of contents is missing ({error})") from error
-        header = _header(archive)
+        header = _read_header(archive)
         return header, {
-            name: _array(archive, name, digest)
+            name: _read_array(archive, name, digest)
             for name, digest in header["arrays"].items()
         }
 
@@ -109,7 +109,7 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 
 class _Digest:
-    """A file that only remembers the checksum of what is written to it."""
+    """File that keeps only the checksum of what is written to it."""
 
     def __init__(self) -> None:
         self.sha = hashlib.sha256()
@@ -119,7 +119,7 @@ class _Digest:
 
 
 def _digest(array: NDArray[Any]) -> str:
-    # Of the .npy as it is stored: type, shape, order and bytes.
+    # Of the .npy as stored, so that dtype, shape and memory order are covered.
     digest = _Digest()
     _write_npy(digest, array)
     return digest.sha.hexdigest()
@@ -130,40 +130,40 @@ def _write_npy(file: Any, array: NDArray[Any]) -> None:
 
 
 def checksum(header: dict[str, Any]) -> str:
-    """Of the header without its checksum; those of the arrays are part of it."""
+    """Return the checksum of a header, which includes those of the arrays."""
     rest = {key: value for key, value in header.items() if key != "checksum"}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
-    # Without the time the same model gives the same file; not compressed, as noise
-    # hardly shrinks, and what is not compressed cannot blow up when read.
+    # Without a time stamp, so that the same model gives the same file. Not compressed:
+    # noise hardly shrinks, and a member cannot be larger than the file when read.
     return zipfile.ZipInfo(name)
 
 
 # --------------------------------------------------------------------------------- read
 
 
-def _header(archive: zipfile.ZipFile) -> dict[str, Any]:
+def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
     names = archive.namelist()
     if HEADER not in names:
         raise foreign(f"an archive of {len(names)} members without a {HEADER}")
     try:
-        header = json.loads(_member(archive, HEADER))
+        header = json.loads(_read_member(archive, HEADER))
     except (ValueError, RecursionError) as error:
         if isinstance(error, ModelFileError):
             raise
-        raise damaged(f"its header is no JSON ({error})") from error
+        raise damaged(f"its header is not valid JSON ({error})") from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise foreign(f"an archive whose header does not say {FORMAT!r}")
     _refuse_newer(header)
     try:
-        good = header.get("checksum") == checksum(header)
-    except (ValueError, RecursionError):  # a NaN, for one, which we don't write
-        good = False
-    if not good:
-        raise damaged("the checksum of its header does not hold")
+        intact = header.get("checksum") == checksum(header)
+    except (ValueError, RecursionError):  # such as a NaN, which `write` never writes
+        intact = False
+    if not intact:
+        raise damaged("the checksum of its header does not match")
     _refuse_other_members(header, names)
     return header
 
@@ -186,36 +186,41 @@ def _refuse_other_members(header: dict[str, Any], names: list[str]) -> None:
         raise damaged("its header lists no arrays")
     listed = sorted([HEADER, *(f"{name}.npy" for name in arrays)])
     if sorted(names) != listed:
-        odd = sorted(set(names) ^ set(listed)) or ["one of them twice"]
+        unmatched = sorted(set(names) ^ set(listed))
+        detail = (
+            f"{unmatched[0]!r:.80} is in only one of them"
+            if unmatched
+            else "one of them is stored twice"
+        )
         raise damaged(
-            f"its header lists {len(listed)} members, the archive has {len(names)}; "
-            f"amiss is {odd[0]!r:.80}"
+            f"its header lists {len(listed)} members, but the archive has "
+            f"{len(names)}: {detail}"
         )
 
 
-def _member(archive: zipfile.ZipFile, name: str) -> bytes:
+def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
     info = archive.getinfo(name)
     if info.compress_type != zipfile.ZIP_STORED:
         raise damaged(f"{name} is compressed, which trueaxis.save does not do")
     try:
         return archive.read(info)
-    except GARBLED as error:
+    except UNREADABLE as error:
         raise damaged(f"{name} cannot be read ({error})") from error
     except OSError as error:
-        # A nonsensical position, rather than an error of the disk.
+        # EINVAL is a nonsensical position in the file; others are disk errors.
         if error.errno != errno.EINVAL:
             raise
         raise damaged(f"{name} cannot be read ({error})") from error
 
 
-def _array(archive: zipfile.ZipFile, name: str, digest: Any) -> NDArray[Any]:
-    data = _member(archive, f"{name}.npy")
+def _read_array(archive: zipfile.ZipFile, name: str, digest: Any) -> NDArray[Any]:
+    data = _read_member(archive, f"{name}.npy")
     if hashlib.sha256(data).hexdigest() != digest:
-        raise damaged(f"the checksum of {name} does not hold")
+        raise damaged(f"the checksum of {name} does not match")
     try:
         array = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
-    except (*GARBLED, MemoryError, TypeError) as error:
-        raise damaged(f"{name} is no array of numbers ({error})") from error
+    except (*UNREADABLE, MemoryError, TypeError) as error:
+        raise damaged(f"{name} is not an array of numbers ({error})") from error
     if array.dtype.kind not in NUMBERS:
-        raise damaged(f"{name} has type {array.dtype} instead of numbers")
+        raise damaged(f"{name} has dtype {array.dtype} instead of numbers")
     return array

@@ -1,6 +1,6 @@
-"""Parameters and numbers as JSON, from which the same types and bits come back.
+"""Encode parameters and numbers as JSON, so that types and bits survive.
 
-`files` writes what `encode` gives; what JSON lacks becomes an object with one tag.
+`model_state` stores what `encode` returns. Types that JSON lacks become tagged objects.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ RULES = {
     )
 }
 RECORDS: dict[str, Any] = {"Distances": Distances, "Cuts": trim.Cuts}
-# Numbers and text; never objects, which would have to be unpickled.
+# Numbers and text, but no objects, which would have to be unpickled.
 NUMPY = re.compile(r"[<>|][biufU][0-9]{1,4}")
 
 
 def encode(value: Any) -> Any:
-    """What `json` can write.
+    """Return a value as `json` can write it.
 
     Raises
     ------
     TypeError
-        For what has no place in a file: functions, generators, classes of one's own.
+        If a file cannot hold the value: functions, generators, user-defined classes.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def encode(value: Any) -> Any:
     >>> decode(encode((1, float("inf"))))
     (1, inf)
     """
-    # By exact type: NumPy's floats and texts are Python's too, and would come back so.
+    # By exact type: NumPy floats and strings are also Python's, and would become these.
     kind = type(value)
     if value is None or kind in (bool, int, str):
         return value
@@ -74,18 +74,19 @@ def encode(value: Any) -> Any:
     if RECORDS.get(name) is kind:
         return {"record": name, "values": [encode(item) for item in value]}
     if RULES.get(name) is kind:
-        given = value.get_params(deep=False).items()
-        return {"rule": name, "parameters": {key: encode(item) for key, item in given}}
+        parameters = value.get_params(deep=False)
+        encoded = {key: encode(item) for key, item in parameters.items()}
+        return {"rule": name, "parameters": encoded}
     raise TypeError(f"{value!r} is a {name}")
 
 
 def decode(value: Any) -> Any:
-    """The value that was encoded.
+    """Return the value that `encode` was given.
 
     Raises
     ------
     ValueError
-        For what `encode` does not write.
+        If `encode` cannot have returned this.
     """
     match value:
         case None | bool() | int() | float() | str():
@@ -99,33 +100,35 @@ def decode(value: Any) -> Any:
         case {"numpy": str(dtype), "shape": shape, "hex": str(digits)}:
             return _decode_numpy(dtype, shape, digits)
         case {"record": str(name), "values": list(items)} if name in RECORDS:
-            return _made(RECORDS[name], name, [decode(item) for item in items], {})
-        case {"rule": str(name), "parameters": dict(given)} if name in RULES:
-            # Their constructors do nothing but keep what they get.
-            decoded = {key: decode(item) for key, item in given.items()}
-            return _made(RULES[name], name, [], decoded)
-    raise ValueError(f"the value {value!r:.80} is of no known kind")
+            return _construct(RECORDS[name], name, [decode(item) for item in items], {})
+        case {"rule": str(name), "parameters": dict(parameters)} if name in RULES:
+            # The constructors of rules only store their parameters.
+            decoded = {key: decode(item) for key, item in parameters.items()}
+            return _construct(RULES[name], name, [], decoded)
+    raise ValueError(f"the value {value!r:.80} is of an unknown kind")
 
 
 def _encode_numpy(value: Any) -> dict[str, Any]:
     if not NUMPY.fullmatch(value.dtype.str):
-        raise TypeError(f"{value!r} is NumPy's {value.dtype}")
+        raise TypeError(f"{value!r} is a NumPy value of dtype {value.dtype}")
     shape = list(value.shape) if isinstance(value, np.ndarray) else None
     return {"numpy": value.dtype.str, "shape": shape, "hex": value.tobytes().hex()}
 
 
 def _decode_numpy(dtype: str, shape: Any, digits: str) -> Any:
     if not NUMPY.fullmatch(dtype):
-        raise ValueError(f"the type {dtype!r:.80} is neither a number nor text")
+        raise ValueError(f"the dtype {dtype!r:.80} is neither of numbers nor of text")
     try:
         flat = np.frombuffer(bytearray.fromhex(digits), dtype=dtype)
         return flat.reshape(())[()] if shape is None else flat.reshape(shape)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"a number of type {dtype} is garbled ({error})") from None
+        raise ValueError(f"a value of dtype {dtype} is invalid ({error})") from None
 
 
-def _made(kind: Any, name: str, values: list[Any], given: dict[str, Any]) -> Any:
+def _construct(
+    cls: Any, name: str, values: list[Any], parameters: dict[str, Any]
+) -> Any:
     try:
-        return kind(*values, **given)
+        return cls(*values, **parameters)
     except TypeError as error:
-        raise ValueError(f"{name} does not take what is given ({error})") from None
+        raise ValueError(f"{name} does not accept its values ({error})") from None

@@ -1,7 +1,7 @@
-"""Model files: `save` writes a fitted model, `load` reads it without running anything.
+"""Save fitted models to files, and load them without running code.
 
-What comes back answers bit for bit as the model did; `header` turns models into plain
-values and arrays, `archive` writes and checks the file.
+A loaded model predicts bit for bit what the saved one did. `model_state` turns models
+into plain values and arrays; `archive` writes and checks the file.
 """
 
 from __future__ import annotations
@@ -18,28 +18,29 @@ from trueaxis._persistence.model_state import from_parts, to_parts
 def save(model: Any, path: str | os.PathLike[str], *, training: bool = True) -> None:
     """Write a fitted model to a file.
 
-    The file appears whole or not at all: it is written beside, and then renamed. One
-    that was there before is replaced.
+    The file is written atomically: under a temporary name that is then changed. An
+    existing file is replaced.
 
     Parameters
     ----------
     model : estimator
-        Fitted; of a class in `trueaxis.METHODS`, or `ReweightedPCA`; or a pipeline of
-        a `ColumnScaler` and one of them, the names of whose steps are not kept.
-    path : str or path
+        Fitted estimator of a class in `trueaxis.METHODS`, or `ReweightedPCA`; or a
+        pipeline of a `ColumnScaler` and one of them. The names of the steps are not
+        kept.
+    path : str or path-like
         Used as given; no ".npz" is added.
     training : bool, default=True
-        Whether to keep what is as long as the training data: `weights_`, `support_`,
-        `low_rank_`, `sparse_` and `outlying_`. Without them the file is small, and
-        answers about rows are the same.
+        Whether to keep the attributes that grow with the number of training samples:
+        `weights_`, `support_`, `low_rank_`, `sparse_` and `outlying_`. Without them the
+        file is small, and predictions are the same.
 
     Raises
     ------
     TypeError
         For other classes, and for parameters that a file cannot hold: a function or a
-        class of your own as `rule`, or a RandomState instance.
+        user-defined class as `rule`, or a RandomState instance.
     NotFittedError, ValueError
-        If the model is not fitted, or its attributes are not of one fit.
+        If the model is not fitted, or its attributes come from different fits.
 
     Examples
     --------
@@ -61,19 +62,20 @@ def save(model: Any, path: str | os.PathLike[str], *, training: bool = True) -> 
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model that `save` wrote.
+    """Load a model that `save` wrote.
 
-    Nothing in the file is run: it holds numbers and text, and only what a fitted model
-    of the class can have is accepted. The checksum finds damage, not forgery.
+    No code in the file is run: it holds numbers and text, and only attributes that a
+    fitted model of the class can have are accepted. Checksums detect damage, but not
+    forgery.
 
     Parameters
     ----------
-    path : str or path
+    path : str or path-like
 
     Returns
     -------
     estimator or Pipeline
-        Fitted; it transforms and predicts exactly as the one that was saved. Steps of a
+        Fitted; it transforms and predicts exactly as the saved one did. The steps of a
         pipeline have the names that `make_pipeline` gives, such as "columnscaler".
 
     Raises
@@ -81,7 +83,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is none of trueaxis, damaged, or of a newer format.
+        If the file is not a trueaxis model file, is damaged, or has a newer format.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Model files: a fitted model as a header of plain values and arrays, and back.
+"""Turn a fitted model into a header of plain values and arrays, and back.
 
-`values` turns parameters into JSON; only what a fitted model of the class can have is
-accepted on the way back.
+`json_values` encodes the parameters. On the way back only parameters and attributes
+that a fitted model of the class can have are accepted.
 """
 
 from __future__ import annotations
@@ -18,49 +18,44 @@ from trueaxis._persistence.json_values import decode, encode
 from trueaxis._rows.dask.collections import is_dask, pulled
 from trueaxis.estimators import METHODS, ReweightedPCA
 from trueaxis.estimators.base import Distances, SubspaceEstimator
+from trueaxis.estimators.method import Method
+from trueaxis.estimators.parameters import DEPRECATED
 from trueaxis.estimators.pipeline import SplitPipeline, join_pipeline, split_pipeline
 from trueaxis.estimators.scaler import HOW, ColumnScaler
 
-HISTORY = "history_."  # its arrays are flattened under such names
-SCALING = "scaling."  # of the scaler before the method
+HISTORY = "history_."  # prefix of the arrays of the dict history_
+# Arrays of the scaler before the method, and their attributes. The names on the left
+# are part of the file format.
+SCALER_ARRAYS = {"scaling.centre": "center_", "scaling.unit": "unit_"}
 
 CLASSES: dict[str, Any] = METHODS | {"reweighted-pca": ReweightedPCA}
-# As long as the training data, and not needed for new rows.
+# These grow with the number of training samples, and are not needed to predict.
 TRAINING = {"weights_", "support_", "low_rank_", "sparse_", "outlying_"}
 COMMON = {"n_features_in_", *SubspaceEstimator.__annotations__}
-# An attribute that is new in a later version must not be required of older files.
+# An attribute that a later version adds must not be required of older files.
 REQUIRED = COMMON - TRAINING
-# What a method learns beyond that; no other name is ever set from a file.
-OWN = {
-    "dswl": {"objective_", "tau_", "trust_"},
-    "r1-pca": {"c_"},
-    "angle-pca": {"gamma_"},
-    "rwl-an": {"q_"},
-    "t-rpca": {"q_"},
-    "drpca": {"q_"},
-    "rpca-rp": {"q_"},
-    "rspca": {"sigma_"},
-    "two-way": {"feature_weights_"},
-    "pcp": {"low_rank_", "sparse_", "lam_"},
-    "spcp": {"low_rank_", "sparse_", "lam_", "sigma_"},
-    "rrpcp": {"low_rank_", "sparse_", "outlying_", "lam_", "sigma_", "gam_"},
-}
+
+
+def known_attributes(cls: type[Method]) -> set[str]:
+    """Return the fitted attributes of a method; a file may set no other name."""
+    return COMMON | cls._own_attributes
 
 
 def to_parts(
     model: Any, training: bool
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Header and arrays of a fitted method, or of a scaler and a method."""
-    scaler, model = checked(model)
+    """Return header and arrays of a fitted method, alone or behind a scaler."""
+    scaler, model = split_fitted(model)
     name = _class_name(model)
-    values, arrays = _learnt(model, name, training)
+    values, arrays = _fitted_attributes(model, training)
     names = getattr(model, "feature_names_in_", None)
     names = None if names is None else [str(each) for each in names]
-    misfit = _misfit(vars(model), names)
-    if misfit:
+    mismatch = _find_mismatch(vars(model), names)
+    if mismatch:
         raise ValueError(
-            f"The model is not of one fit: {misfit}. A later fit may have failed, or "
-            "an attribute was changed: fit it again."
+            f"The attributes of the model do not come from one fit: {mismatch}. A "
+            "later fit may have failed, or an attribute was changed: fit the model "
+            "again."
         )
     header = {
         "class": name,
@@ -70,12 +65,12 @@ def to_parts(
     }
     if scaler is not None:
         header["scaling"] = scaler.how
-        arrays |= {SCALING + "centre": scaler.center_, SCALING + "unit": scaler.unit_}
+        arrays |= {key: getattr(scaler, name) for key, name in SCALER_ARRAYS.items()}
     return header, arrays
 
 
-def checked(model: Any) -> SplitPipeline:
-    """Take a model apart whose parts are fitted, of known classes, and of one fit."""
+def split_fitted(model: Any) -> SplitPipeline:
+    """Split a model; check that its parts are of trueaxis and fitted together."""
     scaler, method = parts = split_pipeline(model)
     _class_name(method)
     check_is_fitted(method, sorted(REQUIRED))
@@ -84,19 +79,19 @@ def checked(model: Any) -> SplitPipeline:
     check_is_fitted(scaler, "unit_")
     if scaler.n_features_in_ != method.n_features_in_:
         raise ValueError(
-            f"The ColumnScaler knows {scaler.n_features_in_} columns and the "
-            f"{type(method).__name__} {method.n_features_in_}: they are not of one "
-            "fit. Fit the pipeline."
+            f"The ColumnScaler was fitted on {scaler.n_features_in_} columns, but the "
+            f"{type(method).__name__} on {method.n_features_in_}: they were not fitted "
+            "together. Fit the pipeline."
         )
     return parts
 
 
 def from_parts(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
-    """The method, or pipeline of scaler and method, that header and arrays tell."""
-    scaler = _scaler(header, arrays)
-    model = _model(header, arrays)
+    """Return the method, or the pipeline of scaler and method."""
+    scaler = _read_scaler(header, arrays)
+    model = _read_model(header, arrays)
     if scaler is not None:
-        # The scaler meets the frames, and hands plain arrays to the method.
+        # The scaler sees the data frame, and passes a plain array to the method.
         _move_names(model, scaler)
     return join_pipeline(scaler, model)
 
@@ -109,39 +104,42 @@ def _class_name(model: Any) -> str:
         if type(model) is cls:
             return name
     raise TypeError(
-        f"The model is a {type(model).__name__}, which is not one of trueaxis: pass a "
-        "fitted estimator of a class in trueaxis.METHODS or a ReweightedPCA, or a "
-        "pipeline of a ColumnScaler and one of them."
+        f"The model is a {type(model).__name__}, which is not an estimator of "
+        "trueaxis: pass a fitted estimator of a class in trueaxis.METHODS or a "
+        "ReweightedPCA, or a pipeline of a ColumnScaler and one of them."
     )
 
 
 def _parameters(model: Any) -> dict[str, Any]:
     defaults, encoded = type(model)().get_params(deep=False), {}
     for name, value in model.get_params(deep=False).items():
+        if isinstance(value, str) and value == DEPRECATED:
+            continue  # files must stay readable when the parameter is removed
         try:
             encoded[name] = encode(value)
         except TypeError as error:
             raise TypeError(
-                f"The parameter {name} cannot be saved: {error}, and a model file "
-                "holds numbers, text and trueaxis's own rules, but neither code nor "
-                "the state of a generator. A fitted model does not need it: save after "
-                f"model.set_params({name}={defaults[name]!r}), and set it again to fit."
+                f"The parameter {name} cannot be saved: {error}, but model files hold "
+                "only numbers, text and the rules of trueaxis, and neither code nor "
+                "the state of a generator. Predictions do not need it: save after "
+                f"model.set_params({name}={defaults[name]!r}), and set it again before "
+                "the next fit."
             ) from None
     return encoded
 
 
-def _learnt(
-    model: Any, name: str, training: bool
+def _fitted_attributes(
+    model: Any, training: bool
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Fitted attributes: encoded values, and arrays."""
+    """Return the fitted attributes: encoded values, and arrays."""
     values: dict[str, Any] = {}
     arrays: dict[str, NDArray[Any]] = {}
     for key, value in vars(model).items():
-        if not _is_learnt(key) or (key in TRAINING and not training):
+        if not _is_fitted_attribute(key) or (key in TRAINING and not training):
             continue
         if is_dask(value):
             value = pulled(value, key)
-        if key not in COMMON | OWN.get(name, set()):
+        if key not in known_attributes(type(model)):
             raise ValueError(
                 f"The model has an attribute {key}, which fitting a "
                 f"{type(model).__name__} does not set: delete it before saving."
@@ -155,8 +153,8 @@ def _learnt(
     return values, arrays
 
 
-def _is_learnt(key: str) -> bool:
-    if key == "feature_names_in_":  # has its own place in the header
+def _is_fitted_attribute(key: str) -> bool:
+    if key == "feature_names_in_":  # has its own entry in the header
         return False
     return key in COMMON or (key.endswith("_") and not key.startswith("_"))
 
@@ -164,46 +162,61 @@ def _is_learnt(key: str) -> bool:
 # ---------------------------------------------------------------- header to model
 
 
-def _model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
+def _read_model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     name = header.get("class")
     if not isinstance(name, str) or name not in CLASSES:
         raise ModelFileError(
             f"holds a model of class {name!r:.40}, which trueaxis {__version__} does "
-            f"not have (the file is from {header.get('library_version')!s:.40}): "
-            "upgrade trueaxis."
+            "not have (the file was written by version "
+            f"{header.get('library_version')!s:.40}): upgrade trueaxis."
         )
     parameters, values = (_decoded(header, key) for key in ("parameters", "attributes"))
     cls = CLASSES[name]
+    parameters = rename_parameters(cls, parameters)
     _refuse_unknown("parameters", parameters, set(cls._get_param_names()), cls)
-    learnt = values | _gathered(arrays)
-    _refuse_unknown("attributes", learnt, COMMON | OWN.get(name, set()), cls)
-    misfit = _misfit(learnt, header.get("feature_names"))
-    if misfit:
-        raise damaged(misfit)
+    attributes = values | _unflatten_history(arrays)
+    _refuse_unknown("attributes", attributes, known_attributes(cls), cls)
+    mismatch = _find_mismatch(attributes, header.get("feature_names"))
+    if mismatch:
+        raise damaged(mismatch)
     model = cls(**parameters)
-    for key, value in learnt.items():
+    for key, value in attributes.items():
         setattr(model, key, value)
     if header.get("feature_names") is not None:
         model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
     return model
 
 
-def _scaler(
+def rename_parameters(cls: Any, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a file under the names that the class has now.
+
+    Older versions wrote `center` as "centre".
+    """
+    names = cls._get_param_names()
+    if "centre" not in parameters or "center" in parameters or "center" not in names:
+        return parameters
+    return {
+        "center" if name == "centre" else name: value
+        for name, value in parameters.items()
+    }
+
+
+def _read_scaler(
     header: dict[str, Any], arrays: dict[str, NDArray[Any]]
 ) -> ColumnScaler | None:
-    """Take the scaler out of a file, if it has one."""
+    """Return the scaler of a file, if it has one; remove its arrays."""
     how = header.get("scaling")
     if how is None:
         return None
     if how not in HOW:
-        raise damaged(f"it scales columns in an unknown way, {how!r:.40}")
+        raise damaged(f"its scaling of columns is unknown: {how!r:.40}")
     scaler = ColumnScaler(how)
     shape = arrays["mean_"].shape if "mean_" in arrays else None
-    for name, attribute in (("centre", "center_"), ("unit", "unit_")):
-        array = arrays.pop(SCALING + name, None)
+    for key, name in SCALER_ARRAYS.items():
+        array = arrays.pop(key, None)
         if array is None or array.shape != shape or array.dtype.kind != "f":
-            raise damaged(f"it lacks the {name} of {shape!s:.40} columns")
-        setattr(scaler, attribute, array)
+            raise damaged(f"{key} is missing, or not floats of shape {shape!s:.40}")
+        setattr(scaler, name, array)
     return scaler
 
 
@@ -215,31 +228,31 @@ def _move_names(model: Any, scaler: ColumnScaler) -> None:
 
 
 def _decoded(header: dict[str, Any], key: str) -> dict[str, Any]:
-    found = header.get(key)
-    if not isinstance(found, dict):
+    encoded = header.get(key)
+    if not isinstance(encoded, dict):
         raise damaged(f"its header has no {key}")
     try:
-        return {name: decode(value) for name, value in found.items()}
+        return {name: decode(value) for name, value in encoded.items()}
     except (ValueError, RecursionError) as error:
-        raise damaged(f"among its {key} {error}") from error
+        raise damaged(f"in its {key}, {error}") from error
 
 
-def _gathered(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """Attributes from arrays: those of the history become one again."""
-    gathered: dict[str, Any] = {"history_": {}}
+def _unflatten_history(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return arrays as attributes, those of the history in one dict."""
+    attributes: dict[str, Any] = {"history_": {}}
     for name, array in arrays.items():
         if name.startswith(HISTORY):
-            gathered["history_"][name.removeprefix(HISTORY)] = array
+            attributes["history_"][name.removeprefix(HISTORY)] = array
         else:
-            gathered[name] = array
-    return gathered
+            attributes[name] = array
+    return attributes
 
 
 def _refuse_unknown(
-    what: str, found: dict[str, Any], known: set[str], cls: type
+    what: str, values: dict[str, Any], known: set[str], cls: type
 ) -> None:
-    # Other names could replace methods; they are never set.
-    unknown = sorted(found.keys() - known)
+    # Other names could replace methods, so they are never set.
+    unknown = sorted(values.keys() - known)
     if unknown:
         raise ModelFileError(
             f"has {what} that {cls.__name__} of trueaxis {__version__} does not have, "
@@ -247,19 +260,22 @@ def _refuse_unknown(
         )
 
 
-def _misfit(learnt: dict[str, Any], names: Any) -> str | None:
-    """What tells that attributes are not of one and the same fit."""
-    missing = sorted(REQUIRED - learnt.keys())
+def _find_mismatch(attributes: dict[str, Any], names: Any) -> str | None:
+    """Return what shows that attributes do not come from one fit, or None."""
+    missing = sorted(REQUIRED - attributes.keys())
     if missing:
-        return f"it lacks {missing[0]}"
-    k, D = learnt["n_components_"], learnt["n_features_in_"]
-    wanted = {"components_": (k, D), "mean_": (D,), "explained_variance_": (k,)}
-    for name, shape in wanted.items():
-        if np.shape(learnt[name]) != shape:
-            return f"{name} has shape {np.shape(learnt[name])}, not {shape!s:.80}"
-    if not isinstance(learnt["cutoffs_"], Distances):
-        return "cutoffs_ are no pair of distances"
+        return f"{missing[0]} is missing"
+    k, D = attributes["n_components_"], attributes["n_features_in_"]
+    shapes = {"components_": (k, D), "mean_": (D,), "explained_variance_": (k,)}
+    for name, expected in shapes.items():
+        shape = np.shape(attributes[name])
+        if shape != expected:
+            return f"{name} has shape {shape}, but {expected!s:.80} is expected"
+    if not isinstance(attributes["cutoffs_"], Distances):
+        return "cutoffs_ is not a pair of distances"
     if names is None:
         return None
-    texts = isinstance(names, list) and all(isinstance(name, str) for name in names)
-    return None if texts and len(names) == D else f"it does not name {D} features"
+    strings = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    if strings and len(names) == D:
+        return None
+    return f"the feature names are not {D} strings"

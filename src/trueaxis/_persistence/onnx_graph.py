@@ -1,4 +1,4 @@
-"""Build an ONNX graph: nodes, and the numbers they need; `onnx_export` draws it."""
+"""Build ONNX graphs from nodes and constants, for `onnx_export`."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from trueaxis import __version__
 
-# Of 2022, read by onnxruntime 1.12 and all later ones. No newer operator is needed, and
+# From 2022, and read by onnxruntime 1.12 and later. No newer operator is needed, and
 # runtimes refuse files that are newer than themselves.
 OPSET, IR_VERSION = 17, 8
 PER_ROW = ("score_distance", "orthogonal_distance", "outlier_score")
 
 
 class Graph:
-    """Nodes and numbers of a graph under construction.
+    """Nodes and constants of a graph under construction.
 
     Parameters
     ----------
     onnx : module
-        The package, which not everybody has.
+        The package, an optional dependency.
     dtype : dtype
-        Of all numbers with a fraction.
+        Type of all floating-point numbers.
     """
 
     def __init__(self, onnx: Any, dtype: np.dtype[Any]) -> None:
@@ -31,59 +31,61 @@ class Graph:
         self.dtype = dtype
         self.kind = _kind(onnx, dtype)
         self.nodes: list[Any] = []
-        self.held: dict[str, NDArray[Any]] = {}
+        self.constants: dict[str, NDArray[Any]] = {}
 
     def add(
         self, kind: str, inputs: list[str], output: str = "", **settings: Any
     ) -> str:
-        """Add a node; return the name of its output."""
+        """Add a node, and return the name of its output."""
         output = output or f"{kind.lower()}_{len(self.nodes)}"
         make = self.onnx.helper.make_node
         self.nodes.append(make(kind, inputs, [output], name=output, **settings))
         return output
 
-    def hold(self, name: str, value: ArrayLike, dtype: Any = None) -> str:
-        """Numbers that are part of the graph; return their name."""
+    def constant(self, name: str, value: ArrayLike, dtype: Any = None) -> str:
+        """Add a constant, and return its name."""
         value = np.asarray(value)
         with np.errstate(over="ignore", under="ignore"):
-            held = value.astype(self.dtype if dtype is None else dtype)
-        self._refuse_lost(name, value, np.isinf(held) & ~np.isinf(value))
-        self.held[name] = held
+            constant = value.astype(self.dtype if dtype is None else dtype)
+        self._refuse_lost(name, value, np.isinf(constant) & ~np.isinf(value))
+        self.constants[name] = constant
         return name
 
-    def minus(self, rows: str, name: str, centre: NDArray[Any]) -> str:
-        """Rows about a centre, which float32 holds in two parts.
+    def subtract(self, rows: str, name: str, center: NDArray[Any]) -> str:
+        """Subtract a center from the rows, in float32 in two parts.
 
-        The first difference is exact near the centre, so that no more is lost than the
-        rows themselves have lost.
+        The first difference is exact near the center, so no more digits are lost than
+        the rows themselves have lost.
         """
-        rest = centre.astype(float) - self.held[self.hold(name, centre)]
+        rest = center.astype(float) - self.constants[self.constant(name, center)]
         rows = self.add("Sub", [rows, name])
         if not rest.any():
             return rows
-        return self.add("Sub", [rows, self.hold(f"{name}_rest", rest)])
+        return self.add("Sub", [rows, self.constant(f"{name}_rest", rest)])
 
     def divide(self, rows: str, name: str, by: ArrayLike) -> str:
-        """Rows over numbers above 0."""
+        """Divide rows by positive numbers."""
         by = np.asarray(by)
-        self._refuse_lost(name, by, self.held[self.hold(name, by)] == 0)
+        self._refuse_lost(name, by, self.constants[self.constant(name, by)] == 0)
         return self.add("Div", [rows, name])
 
     def row_sums(self, table: str) -> str:
-        """Sum over the columns."""
-        last = self.hold("last_axis", [1], np.int64)
+        """Sum every row over its columns."""
+        last = self.constant("last_axis", [1], np.int64)
         return self.add("ReduceSum", [table, last], keepdims=0)
 
-    def model(self, shape: tuple[int, ...], facts: dict[str, str], text: str) -> Any:
-        """The whole, for k components of D columns.
+    def model(
+        self, shape: tuple[int, ...], metadata: dict[str, str], description: str
+    ) -> Any:
+        """Return the finished model.
 
         Parameters
         ----------
         shape : (k, D)
-        facts : dict
-            Metadata.
-        text : str
-            What people should read.
+            Number of components and of columns.
+        metadata : dict
+        description : str
+            Text for readers of the file.
 
         Returns
         -------
@@ -102,19 +104,19 @@ class Graph:
             ],
             [
                 self.onnx.numpy_helper.from_array(array, name)
-                for name, array in self.held.items()
+                for name, array in self.constants.items()
             ],
         )
-        made = helper.make_model(
+        proto = helper.make_model(
             graph,
             producer_name="trueaxis",
             producer_version=__version__,
             opset_imports=[helper.make_opsetid("", OPSET)],
             ir_version=IR_VERSION,
-            doc_string=text,
+            doc_string=description,
         )
-        helper.set_model_props(made, facts)
-        return made
+        helper.set_model_props(proto, metadata)
+        return proto
 
     def _refuse_lost(self, name: str, value: NDArray[Any], lost: NDArray[Any]) -> None:
         if lost.any():

@@ -1,1 +1,1 @@
-"""Tables in files: reading, converting and writing them."""
+"""Reading and writing tables: CSV, TSV, Parquet, .npy and .npz files."""

@@ -1,4 +1,4 @@
-"""What one cell of a table is: a number, missing, or text; for `conversion`."""
+"""Tell whether a cell of a text table is a number, missing, or text."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ MISSING = {
     "", "na", "n/a", "n.a.", "nan", "null", "none", "<na>", "#n/a", "#na",
     "?", "-", ".",
 }  # fmt: skip
-# Minus signs of typesetters, and the spaces and apostrophes that part thousands.
+# Typographic minus signs, and the spaces and apostrophes that separate thousands.
 _MINUS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-"})
-_GAPS = (
+_SEPARATORS = (
     " \N{NO-BREAK SPACE}\N{THIN SPACE}\N{FIGURE SPACE}\N{NARROW NO-BREAK SPACE}'\u2019"
 )
-_PARTED = re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:[{_GAPS}]\d{{3}})+(?:[.,]\d*)?")
-_GAP = re.compile(f"[{_GAPS}]")
-# Thousands never begin with a zero: 0,234 and 0.234 are decimals.
+_GROUPED = re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:[{_SEPARATORS}]\d{{3}})+(?:[.,]\d*)?")
+_SEPARATOR = re.compile(f"[{_SEPARATORS}]")
+# A number with thousands never begins with 0: 0,234 and 0.234 are decimals.
 _THOUSANDS = {
     ".": re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?"),
     ",": re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?"),
 }
-_SIGN = re.compile(r"[+-]?\s*([$€£¥])\s*[+-]?[\d.,]+|[+-]?[\d.,]+\s*([%‰$€£¥])")
+_WITH_SIGN = re.compile(r"[+-]?\s*([$€£¥])\s*[+-]?[\d.,]+|[+-]?[\d.,]+\s*([%‰$€£¥])")
 
 
 def printable(text: object) -> str:
-    r"""Text from files on one line, without what would steer a terminal.
+    r"""Return text on one line, without characters that could control a terminal.
 
     Examples
     --------
@@ -39,37 +39,37 @@ def printable(text: object) -> str:
 
 
 class TableError(ValueError):
-    """A table that cannot be used, with the reason and what to do."""
+    """Error for a table that cannot be used; says why, and what to do."""
 
 
-def value(cell: str, decimal: str) -> float | None:
-    """The number in a cell; NaN if it is missing, None if it is text.
+def parse_number(cell: str, decimal: str) -> float | None:
+    """Return the number in a cell: NaN if it is missing, None if it is text.
 
     Parameters
     ----------
     cell : str
     decimal : {".", ","}
-        What stands before decimals; the other one parts thousands.
+        The decimal sign; the other one separates thousands.
 
     Examples
     --------
-    >>> from trueaxis._tables.cells import value
-    >>> value("1.234,5", ","), value("1.234", ","), value("1.234", ".")
-    (1234.5, 1234.0, 1.234)
-    >>> value("0.5", ","), value("", ","), value("1_000", ".")
-    (None, nan, None)
+    >>> from trueaxis._tables.cells import parse_number
+    >>> [parse_number(cell, ",") for cell in ("1.234,5", "1.234", "0.5", "")]
+    [1234.5, 1234.0, None, nan]
+    >>> [parse_number(cell, ".") for cell in ("1.234", "1_000")]
+    [1.234, None]
     """
     cell = cell.strip().translate(_MINUS)
     if is_missing(cell):
         return float("nan")
-    if _PARTED.fullmatch(cell):
-        cell = _GAP.sub("", cell)
+    if _GROUPED.fullmatch(cell):
+        cell = _SEPARATOR.sub("", cell)
     thousands = "," if decimal == "." else "."
     if thousands in cell:
         if not _THOUSANDS[decimal].fullmatch(cell):
             return None
         cell = cell.replace(thousands, "")
-    if "_" in cell:  # Python's, and nobody else's
+    if "_" in cell:  # valid in Python, but not in tables
         return None
     try:
         return float(cell.replace(",", "."))
@@ -78,21 +78,21 @@ def value(cell: str, decimal: str) -> float | None:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a number, with either decimal sign."""
+    """Return whether a cell is a number, with either decimal sign."""
     return not is_missing(cell) and not is_text(cell)
 
 
 def is_missing(cell: str) -> bool:
-    """Whether a cell stands for a missing one."""
+    """Return whether a cell marks a missing value."""
     return cell.lower() in MISSING
 
 
 def is_text(cell: str) -> bool:
-    """Whether a cell is neither a number, with either decimal sign, nor missing."""
-    return value(cell, ".") is None and value(cell, ",") is None
+    """Return whether a cell is neither a number nor missing."""
+    return parse_number(cell, ".") is None and parse_number(cell, ",") is None
 
 
-def sign(cell: str) -> str | None:
-    """The sign of a currency, or of per cent, that keeps a cell from being a number."""
-    found = _SIGN.fullmatch(cell.strip().translate(_MINUS))
-    return found and (found[1] or found[2])
+def unit_sign(cell: str) -> str | None:
+    """Return the currency or percent sign beside an otherwise numeric cell."""
+    match = _WITH_SIGN.fullmatch(cell.strip().translate(_MINUS))
+    return match and (match[1] or match[2])

@@ -1,4 +1,4 @@
-"""What keeps cells from being numbers: text, signs, gaps, each told with a remedy."""
+"""Refuse columns with text, signs or missing cells; name the cell and a remedy."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._tables.cells import TableError, is_text, sign
+from trueaxis._tables.cells import TableError, is_text, unit_sign
 
-_FEW = 5  # columns that a message can name
+_FEW = 5  # columns named in one message
 
-Place = Callable[[int], str]
+Place = Callable[[int], str]  # from the number of a row to its name in a message
 
 
 @dataclass(frozen=True)
 class FaultyCell:
-    """A cell and where it is.
+    """Cell with its position in the table.
 
     Attributes
     ----------
@@ -35,84 +35,89 @@ class FaultyCell:
 
 
 def refuse_text(columns: Mapping[str, list[str]], place: Place) -> None:
-    """Name all columns that have text, how to leave them out, and what else to do."""
-    found = {}
+    """Raise if columns contain text; name all of them, and what can be done."""
+    faulty = {}
     for name, cells in columns.items():
         bad = [FaultyCell(c, name, row) for row, c in enumerate(cells) if is_text(c)]
         if bad:
-            found[name] = bad
-    for bad in found.values():
+            faulty[name] = bad
+    for bad in faulty.values():
         _refuse_sign(bad[0], place)
-    if len(found) > 1:
-        raise _several(found, columns, place)
-    for name, bad in found.items():
+    if len(faulty) > 1:
+        raise _several_columns(faulty, columns, place)
+    for name, bad in faulty.items():
         few = (
-            f" ({len(bad)} of {len(columns[name])} cells: put them right if they "
-            "should be numbers)"
+            f" ({len(bad)} of {len(columns[name])} cells; correct them if they should "
+            "be numbers)"
             if 2 * len(bad) < len(columns[name])
             else ""
         )
         quoted = shlex.quote(name)
         raise TableError(
-            f"Column {name!r} has text: {bad[0].cell!r} in {place(bad[0].row)}{few}. "
-            f"Only numbers can be analysed: leave it out (--drop {option([name])}), or "
-            f"use it for names of rows (--id {quoted}) or a label (--label {quoted})."
+            f"Column {name!r} contains text: {bad[0].cell!r} in "
+            f"{place(bad[0].row)}{few}. Only numbers can be analyzed: drop the column "
+            f"(--drop {option([name])}), or use it as row names (--id {quoted}) or as "
+            f"a label (--label {quoted})."
         )
 
 
-def _refuse_sign(found: FaultyCell, place: Place) -> None:
-    mark = sign(found.cell)
-    if mark:
+def _refuse_sign(bad: FaultyCell, place: Place) -> None:
+    sign = unit_sign(bad.cell)
+    if sign:
         raise TableError(
-            f"Column {found.column!r} has {found.cell!r} in {place(found.row)}: the "
-            f"sign {mark} keeps it from being a number. Remove the sign from all "
-            f"cells, or leave the column out (--drop {option([found.column])})."
+            f"Column {bad.column!r} has {bad.cell!r} in {place(bad.row)}, which is not "
+            f"a number because of the sign {sign}. Remove the sign from all cells, or "
+            f"drop the column (--drop {option([bad.column])})."
         )
 
 
-def _several(
-    found: Mapping[str, list[FaultyCell]],
+def _several_columns(
+    faulty: Mapping[str, list[FaultyCell]],
     columns: Mapping[str, list[str]],
     place: Place,
 ) -> TableError:
     some = [
         f"{name!r} ({bad[0].cell!r} in {place(bad[0].row)})"
-        for name, bad in list(found.items())[:_FEW]
+        for name, bad in list(faulty.items())[:_FEW]
     ]
-    more = f" and {len(found) - _FEW} more" if len(found) > _FEW else ""
-    unlike = [
+    more = f" and {len(faulty) - _FEW} more" if len(faulty) > _FEW else ""
+    distinct = [
         f"--id {shlex.quote(name)}"
-        for name, bad in found.items()
+        for name, bad in faulty.items()
         if len(bad) == len(set(columns[name])) == len(columns[name])
     ]
-    ids = f"{' or '.join(unlike[:_FEW])}: no cell twice" if unlike else "--id"
+    ids = (
+        f"{' or '.join(distinct[:_FEW])}, whose cells are all distinct"
+        if distinct
+        else "--id"
+    )
     return TableError(
-        f"{len(found)} columns have text: {', '.join(some)}{more}. Only numbers can be "
-        f"analysed: leave them out (--drop {option(list(found))}), or use one for "
-        f"names of rows ({ids}) and one as a label (--label)."
+        f"{len(faulty)} columns contain text: {', '.join(some)}{more}. Only numbers "
+        f"can be analyzed: drop them (--drop {option(list(faulty))}), or use one as "
+        f"row names ({ids}) and one as a label (--label)."
     )
 
 
 def refuse_missing(X: NDArray[Any], columns: Sequence[str], place: Place) -> None:
-    """Refuse cells that are missing or infinite."""
+    """Raise if cells are missing or infinite."""
     bad = ~np.isfinite(X)
     if not bad.any():
         return
     row, column = (int(at) for at in np.argwhere(bad)[0])
-    what = "infinite" if np.isinf(X[row, column]) else "missing"
+    what = "an infinite" if np.isinf(X[row, column]) else "a missing"
     names = [columns[i] for i in np.flatnonzero(bad.any(axis=0)).tolist()]
     few = len(names) <= _FEW and len(names) < len(columns)
-    one = "column" if len(names) == 1 else "columns"
+    noun = "column" if len(names) == 1 else "columns"
     raise TableError(
-        f"Column {columns[column]!r} has a cell that is {what} in {place(row)} (such "
-        f"cells: {bad.sum()}, in {bad.any(axis=1).sum()} of {len(X)} rows and "
-        f"{len(names)} of {len(columns)} columns). Fill them in, leave out the rows, "
-        f"or drop the {one}{f' (--drop {option(names)})' if few else ''}."
+        f"Column {columns[column]!r} has {what} cell in {place(row)} (missing or "
+        f"infinite cells: {bad.sum()}, in {bad.any(axis=1).sum()} of {len(X)} rows and "
+        f"{len(names)} of {len(columns)} columns). Fill them in, remove the rows, or "
+        f"drop the {noun}{f' (--drop {option(names)})' if few else ''}."
     )
 
 
 def option(names: Sequence[str]) -> str:
-    """Names of columns, as --drop and --columns take them in a shell."""
+    """Return column names as --drop and --columns take them in a shell."""
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(names)
     return shlex.quote(text.getvalue())

@@ -1,27 +1,27 @@
-"""Whether the first line of a text file has names of columns, or is data."""
+"""Decide whether the first line of a text file is a header or data."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._tables.cells import TableError, is_missing, is_number, value
+from trueaxis._tables.cells import TableError, is_missing, is_number, parse_number
 
-_ROWS, _CELLS = 200, 20_000  # that a first line is compared with
-_FEWEST = 3  # numbers, and rows below them, that can show a regular spacing
+_ROWS, _CELLS = 200, 20_000  # at most compared with the first line
+_FEWEST = 3  # numbers, and rows below them, needed to see an even spacing
 
 
 def first_line_is_header(
     first: list[str], rest: list[list[str]], header: str
 ) -> tuple[bool, list[str]]:
-    """Whether a first line is a header, and what to say if that is doubtful.
+    """Return whether the first line is a header, and notes if that is doubtful.
 
     Parameters
     ----------
     first : list of str
         Cells of the first line.
     rest : list of list of str
-        Those below.
+        Cells of the lines below.
     header : {"auto", "yes", "no"}
 
     Examples
@@ -48,21 +48,24 @@ def first_line_is_header(
     if not texts:
         if spaced and far:
             return True, [
-                _AS_NAMES.format("they are evenly spaced and unlike those below")
+                _AS_NAMES.format("they are evenly spaced and far from those below")
             ]
-        return False, [_AS_DATA.format("it has numbers only")] if spaced or far else []
+        return False, [_AS_DATA.format("it has only numbers")] if spaced or far else []
     if not rest or any(_has_number(column, rest) for column in texts):
-        text = "it has text, too, in a column that has numbers"
-        return True, [] if far else [_AS_NAMES.format(text)]
+        reason = "it has text in a column of numbers"
+        return True, [] if far else [_AS_NAMES.format(reason)]
     if far and len(numbers) >= _FEWEST:
-        return True, [_AS_NAMES.format("they are unlike those below")]
-    return False, [_AS_DATA.format("it has numbers and text where the others do")]
+        return True, [_AS_NAMES.format("they are far from those below")]
+    reason = "it has numbers and text in the same columns as the rest"
+    return False, [_AS_DATA.format(reason)]
 
 
-_AS_DATA = "The first line was taken as data: {} (--header yes otherwise)."
+_AS_DATA = (
+    "The first line was read as data because {} (use --header yes if it is a header)."
+)
 _AS_NAMES = (
-    "The first line was taken as names of columns, though it has numbers: {} (--header "
-    "no otherwise)."
+    "The first line was read as column names, although it has numbers, because {} (use "
+    "--header no if it is data)."
 )
 
 
@@ -73,22 +76,22 @@ def _has_number(column: int, rest: list[list[str]]) -> bool:
 def _looks_like_names(
     cells: list[str], columns: list[int], rest: list[list[str]]
 ) -> tuple[bool, bool]:
-    """Whether numbers are evenly spaced; whether they are unlike those below.
+    """Return whether numbers are evenly spaced, and whether they are far from the rest.
 
-    Unlike is, in rising or falling order, beyond three times the range of a column, on
-    either side, in every column: wavelengths above absorbances, years above rates. A
-    row of data that happened to be both would be an outlier in all columns, in steps of
-    equal size. Counted from 0 or 1, as pandas does where there are no names, above rows
-    with decimals is unlike, too.
+    Numbers are far if they rise or fall, and if in every column they are outside the
+    range of the rows below by more than three times that range: wavelengths above
+    absorbances, years above rates. A row of data that is both would be an outlier in
+    all columns, in equal steps. The numbers 0, 1, 2, ... or 1, 2, 3, ..., which pandas
+    writes for columns without names, are far as well if all rows below have decimals.
     """
     if len(set(cells)) < len(cells) or len(cells) < 2:
         return False, False
-    few = max(_FEWEST, min(_ROWS, _CELLS // len(cells)))
+    n_rows = max(_FEWEST, min(_ROWS, _CELLS // len(cells)))
     given = _values(cells)
-    below = np.array([_values([row[i] for i in columns]) for row in rest[:few]])
+    below = np.array([_values([row[i] for i in columns]) for row in rest[:n_rows]])
     below = below.reshape(-1, len(columns))
     below = below[~np.isnan(below).any(axis=1)]
-    spaced = _evenly(given) and not any(_evenly(row) for row in below)
+    spaced = _evenly_spaced(given) and not any(_evenly_spaced(row) for row in below)
     steps = np.diff(given)
     if len(below) < _FEWEST or not ((steps > 0).all() or (steps < 0).all()):
         return spaced, False
@@ -100,7 +103,7 @@ def _looks_like_names(
     return spaced, bool((away > 3 * (high - low)).all())
 
 
-def _evenly(numbers: NDArray[np.float64]) -> bool:
+def _evenly_spaced(numbers: NDArray[np.float64]) -> bool:
     steps = np.diff(numbers)
     if len(numbers) < _FEWEST or np.isnan(steps).any() or not steps[0]:
         return False
@@ -108,10 +111,10 @@ def _evenly(numbers: NDArray[np.float64]) -> bool:
 
 
 def _values(cells: list[str]) -> NDArray[np.float64]:
-    """Numbers with either decimal sign: for sizes, not for results."""
+    """Return numbers with either decimal sign; good enough to compare sizes."""
     out = []
     for cell in cells:
-        number = value(cell, "," if "," in cell else ".")
-        number = value(cell, ".") if number is None else number
+        number = parse_number(cell, "," if "," in cell else ".")
+        number = parse_number(cell, ".") if number is None else number
         out.append(np.nan if number is None else number)
     return np.array(out)

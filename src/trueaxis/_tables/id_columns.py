@@ -1,6 +1,6 @@
-"""READ names and labels of rows beside their numbers, a few rows at a time.
+"""Read row names and labels of large files as text, a few rows at a time.
 
-They need not be numbers, and are text from here on, as `tables` makes it.
+The command line uses it beside the rows themselves, which `_rows` reads as numbers.
 """
 
 from __future__ import annotations
@@ -20,63 +20,67 @@ from trueaxis._rows.watched_file import SourceError, WatchedFile
 
 Cells = list[list[str]]  # by column
 
-BATCH_ROWS = 1 << 15  # of names and labels at a time
+BATCH_ROWS = 1 << 15  # names and labels read at a time
 
 
 class IdColumns:
-    """Columns of a file, or of a folder of files, that are carried along.
+    """Columns of a file, or of a folder of files, that are not analyzed.
 
     Parameters
     ----------
     path : Path
     columns : sequence of str
-        Their names; those of .npy files are x0, x1, ...
+        Names of the columns; those of .npy files are x0, x1, ...
     """
 
     def __init__(self, path: Path, columns: Sequence[str]) -> None:
         self.path, self.columns = path, list(columns)
-        self._coming = self._cells()
-        self._held: Cells = [[] for _ in columns]
+        self._batches = self._read()
+        self._pending: Cells = [[] for _ in columns]
 
     def next(self, n: int) -> list[NDArray[np.str_]]:
-        """Of the next n rows the cells of each column."""
-        while self._held and len(self._held[0]) < n:
-            more = next(self._coming, None)
-            if more is None:
+        """Return the cells of each column for the next n rows."""
+        while self._pending and len(self._pending[0]) < n:
+            batch = next(self._batches, None)
+            if batch is None:
                 raise SourceError(
                     f"{self.path} has fewer cells in {', '.join(self.columns)} than "
-                    "rows: it was written to meanwhile. Start again when it is whole."
+                    "rows: it was modified while being read. Run again once it is "
+                    "complete."
                 )
-            for held, cells in zip(self._held, more, strict=True):
-                held += cells
-        taken = [np.array(held[:n]) for held in self._held]
-        self._held = [held[n:] for held in self._held]
-        return taken
+            for pending, cells in zip(self._pending, batch, strict=True):
+                pending += cells
+        result = [np.array(pending[:n]) for pending in self._pending]
+        self._pending = [pending[n:] for pending in self._pending]
+        return result
 
-    def _cells(self) -> Iterator[Cells]:
+    def _read(self) -> Iterator[Cells]:
         if not self.columns:
             return
         for file, name in zip(*files_of(self.path), strict=True):
             parquet = file.suffix.lower() == ".parquet"
-            yield from (_of_parquet if parquet else _of_npy)(file, name, self.columns)
+            read = _read_parquet if parquet else _read_npy
+            yield from read(file, name, self.columns)
 
 
-def _of_parquet(path: Path, name: str, columns: Sequence[str]) -> Iterator[Cells]:
+def _read_parquet(path: Path, name: str, columns: Sequence[str]) -> Iterator[Cells]:
     with opened(WatchedFile.of(path, name)) as file:
-        lacks = [column for column in columns if column not in file.schema_arrow.names]
-        if lacks:
-            raise SourceError(f"{name} has no column {lacks[0]!r}: name another one.")
+        stored = file.schema_arrow.names
+        missing = [column for column in columns if column not in stored]
+        if missing:
+            raise SourceError(f"{name} has no column {missing[0]!r}: choose another.")
         for batch in file.iter_batches(
             BATCH_ROWS, columns=list(dict.fromkeys(columns))
         ):
             yield [_texts(batch.column(column).to_pylist()) for column in columns]
 
 
-def _of_npy(path: Path, name: str, columns: Sequence[str]) -> Iterator[Cells]:
+def _read_npy(path: Path, name: str, columns: Sequence[str]) -> Iterator[Cells]:
     rows = npy_rows(path, name, [int(column[1:]) for column in columns], BATCH_ROWS)
+    # blocks() is typed as an iterator, but a generator, which has close().
     with closing(rows.blocks()) as blocks:  # type: ignore[type-var]
         for _, block in blocks:
-            # Whole numbers were made floats to be analysed.
+            # Blocks are floats; names are written as the file has them, such as 7.
             yield [_texts(cells) for cells in block.astype(rows.stored).T]
 
 

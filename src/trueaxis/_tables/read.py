@@ -1,7 +1,7 @@
-"""READ tables from files: CSV, TSV, Parquet, .npy, .npz, or standard input.
+"""Read tables from CSV, TSV, Parquet, .npy or .npz files, or standard input.
 
-The command line hands a path and gets numbers with names; what is no number is named
-with its line and column. `writing` is the way back.
+The command line passes a path and gets numbers with column names. Errors name the line
+and the column of cells that are not numbers. `write` does the reverse.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from trueaxis._tables.numbers import to_numbers
 from trueaxis._tables.text import read_cells
 
 STANDARD = "-"
-MODEL_HEADER = "header.json"  # as in `archive`, which cannot be imported from here
-# What numpy and zipfile raise for files that are not what their endings say.
-_GARBLED = (
+# As in `_persistence.archive`; reading tables does not depend on models.
+MODEL_HEADER = "header.json"
+# What NumPy and zipfile raise for files whose content does not fit their suffix.
+_UNREADABLE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, KeyError,
     NotImplementedError, RuntimeError, TypeError, ValueError,
 )  # fmt: skip
@@ -37,7 +38,7 @@ _GARBLED = (
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers with names.
+    """Numbers with names of columns and rows.
 
     Attributes
     ----------
@@ -46,9 +47,9 @@ class Table:
     ids : ndarray of shape (n,), or None
         Names of the rows.
     labels : ndarray of shape (n,), or None
-        A column that is carried along and not analysed.
+        A column that is shown, but not analyzed.
     notes : tuple of str
-        What was guessed about the file against appearances.
+        Guesses about the file that the user should know of.
     """
 
     X: NDArray[np.float64]
@@ -60,22 +61,22 @@ class Table:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which columns of a file are which, and how its text is to be read.
+    """Roles of the columns of a file, and how its text is to be read.
 
     Attributes
     ----------
     columns : sequence of str, or None
-        To analyse; None for all that are left.
+        Columns to analyze; None for all others.
     drop : sequence of str
-        Not to analyse.
+        Columns not to analyze.
     id, label : str or None
-        Names of rows; a column that is carried along.
+        Column of row names; column that is shown, but not analyzed.
     decimal : {"auto", ".", ","}
-        What stands before decimals; the other one parts thousands.
+        The decimal sign; the other one separates thousands.
     delimiter : str
-        What parts cells: "auto", a character, "tab" or "space".
+        What separates cells: "auto", a character, "tab" or "space".
     header : {"auto", "yes", "no"}
-        Whether the first line has names of columns.
+        Whether the first line has column names.
     """
 
     columns: Sequence[str] | None = None
@@ -93,10 +94,10 @@ def read_table(path: str | Path, choice: Choice | None = None) -> Table:
     Parameters
     ----------
     path : str or Path
-        A file, its format told by its ending (.csv, .tsv, .txt, .parquet, .npy, .npz);
-        "-" reads text from standard input.
+        A file, whose format is given by its suffix (.csv, .tsv, .txt, .parquet, .npy,
+        .npz); "-" reads text from standard input.
     choice : Choice, optional
-        Which columns are which.
+        Roles of the columns.
 
     Returns
     -------
@@ -105,7 +106,7 @@ def read_table(path: str | Path, choice: Choice | None = None) -> Table:
     Raises
     ------
     TableError
-        Where cells are missing or no numbers, with line and column.
+        If cells are missing or not numbers; names line and column.
 
     Examples
     --------
@@ -121,14 +122,14 @@ def read_table(path: str | Path, choice: Choice | None = None) -> Table:
     name = str(path)
     if name != STANDARD and Path(name).is_dir():
         raise TableError(
-            f"{name} is a folder, but not of .npy or of Parquet files: name a file."
+            f"{name} is a folder, but not one of .npy or Parquet files: pass a file."
         )
     if name == STANDARD:
         return _from_text(_read_text(name), name, choice)
     refuse_odd_paths(name)
     ending = Path(name).suffix.lower()
     if ending in (".npy", ".npz"):
-        return _chosen_numbers(*_read_numpy(Path(name)), choice)
+        return _from_array(*_read_numpy(Path(name)), choice)
     if ending == ".parquet":
         return _from_cells(*_read_parquet(Path(name), choice), choice)
     return _from_text(_read_text(name), name, choice)
@@ -138,7 +139,7 @@ def _read_text(name: str) -> str:
     raw = sys.stdin.buffer.read() if name == STANDARD else Path(name).read_bytes()
     if b"\0" in raw[:4096]:
         raise TableError(
-            f"{_shown(name)} is no text: files in other formats need their endings, "
+            f"{_display_name(name)} is not text: files in other formats must end in "
             ".parquet, .npy or .npz; or save it as CSV (UTF-8)."
         )
     try:
@@ -146,7 +147,7 @@ def _read_text(name: str) -> str:
     except UnicodeDecodeError:
         pass
     try:
-        return raw.decode("cp1252")  # what spreadsheets in the West save otherwise
+        return raw.decode("cp1252")  # the default of Western spreadsheets
     except UnicodeDecodeError:
         return raw.decode("latin-1")
 
@@ -154,28 +155,28 @@ def _read_text(name: str) -> str:
 def _from_text(text: str, name: str, choice: Choice) -> Table:
     cells = read_cells(
         text,
-        _shown(name),
+        _display_name(name),
         delimiter=choice.delimiter,
         header=choice.header,
         decimal=choice.decimal,
     )
-    # Where commas part cells, 1.234 has decimals; elsewhere it may be thousands, and
-    # where semicolons do, the comma is often there for decimals.
+    # If commas separate cells, 1.234 has decimals. Otherwise it may be thousands, most
+    # likely after semicolons, which are used where the comma is the decimal sign.
     doubt = {",": "none", ";": "error"}.get(cells.delimiter, "note")
     notes = list(cells.notes)
     named = {*(choice.columns or ()), *choice.drop, choice.label}
     if choice.id is None and cells.ids is not None and cells.ids not in named:
         choice = replace(choice, id=cells.ids)
         notes.append(
-            f"The first column has no name and no cell twice: it names the rows. To "
-            f"leave it out, say --drop {option([cells.ids])}."
+            "The first column has no name and its cells are all distinct: it was used "
+            f"as row names. To leave it out, use --drop {option([cells.ids])}."
         )
     try:
         table = _from_cells(cells.columns, cells.by_column, choice, cells.lines, doubt)
     except TableError as error:
         if not notes:
             raise
-        # A wrong guess may be the cause.
+        # A wrong guess may have caused the error.
         raise TableError(f"{error} Note: {' '.join(notes)}") from None
     return replace(table, notes=(*notes, *table.notes))
 
@@ -185,27 +186,28 @@ def _read_parquet(path: Path, choice: Choice) -> tuple[list[str], list[list[Any]
         import pyarrow.parquet as parquet
     except ImportError:
         raise TableError(
-            f"{path} is a Parquet file, and pyarrow is not installed: pip install "
+            f"{path} is a Parquet file, but pyarrow is not installed: pip install "
             "'trueaxis[parquet]', or save it as CSV."
         ) from None
     from pyarrow.types import is_nested
 
-    with open(path, "rb") as file:  # which tells better why it cannot be read
+    with open(path, "rb") as file:  # its errors are clearer than those of pyarrow
         table = parquet.ParquetFile(file).read()
     for name, times in Counter(table.column_names).most_common(1):
         if times > 1:
             raise TableError(
-                f"{path} has {times} columns {name!r}, and columns are known by their "
-                "names: give each its own."
+                f"{path} has {times} columns named {name!r}: give each column its own "
+                "name."
             )
     data = data_columns(table.schema)
     named = {*(choice.columns or ()), choice.id, choice.label}
     names = [name for name in table.column_names if name in data or name in named]
     for field in table.schema:
         if field.name in {*names} - {*choice.drop} and is_nested(field.type):
-            what = f"Column {field.name!r} has values of type {field.type}. Only"
-            out = f"leave it out (--drop {option([field.name])})."
-            raise TableError(f"{what} numbers can be analysed: {out}")
+            raise TableError(
+                f"Column {field.name!r} has values of type {field.type}. Only numbers "
+                f"can be analyzed: drop the column (--drop {option([field.name])})."
+            )
     return names, [table.column(name).to_pylist() for name in names]
 
 
@@ -214,48 +216,50 @@ def _read_numpy(path: Path) -> tuple[NDArray[Any], list[str]]:
         array = _load(path)
     except TableError:
         raise
-    except _GARBLED as error:
+    except _UNREADABLE as error:
         if "Object arrays" in str(error):
             raise TableError(
-                f"{path} holds no plain numbers, but objects of Python: save it as an "
+                f"{path} holds Python objects instead of plain numbers: save it as an "
                 "array of floats."
             ) from None
         raise TableError(
-            f"{path} is damaged, or no file that numpy.save or numpy.savez wrote: save "
-            "it again, or give text its own ending (.csv, .tsv, .txt)."
+            f"{path} is damaged, or was not written by numpy.save or numpy.savez: save "
+            "it again; if it is text, rename it to end in .csv, .tsv or .txt."
         ) from None
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         raise TableError(
-            f"{path} has an array of {array.dtype} with {array.ndim} dimensions: a "
-            "table of numbers has two."
+            f"{path} holds an array of {array.dtype} with {array.ndim} dimensions: "
+            "save numbers in two dimensions, rows and columns."
         )
     return array, [f"x{i}" for i in range(array.shape[1])]
 
 
 def _load(path: Path) -> NDArray[Any]:
-    with path.open("rb") as file:  # numpy leaves it open if it is broken
-        found = np.load(file, allow_pickle=False)
-        if isinstance(found, np.ndarray):
-            return found
-        if MODEL_HEADER in found.files:
+    with path.open("rb") as file:  # NumPy would leave a damaged one open
+        content = np.load(file, allow_pickle=False)
+        if isinstance(content, np.ndarray):
+            return content
+        if MODEL_HEADER in content.files:
             raise TableError(
-                f"{path} is a model file, not a table: name the file that has the rows "
-                "(score, transform and report --model take a model besides)."
+                f"{path} is a model file, not a table: pass the file with the rows "
+                "(score, transform and report --model take a model as well)."
             )
-        arrays = {name: found[name] for name in found.files}
+        arrays: dict[str, NDArray[Any]] = {
+            name: content[name] for name in content.files
+        }
     tables = [name for name in arrays if getattr(arrays[name], "ndim", 0) == 2]
     if len(tables) != 1:
         raise TableError(
-            f"{path} has {len(tables)} tables ({', '.join(arrays)}): keep one array of "
-            "two dimensions in the file."
+            f"{path} has {len(tables)} two-dimensional arrays (its arrays: "
+            f"{', '.join(arrays)}): keep exactly one in the file."
         )
     return arrays[tables[0]]
 
 
-def _chosen_numbers(array: NDArray[Any], columns: list[str], choice: Choice) -> Table:
+def _from_array(array: NDArray[Any], columns: list[str], choice: Choice) -> Table:
     if (choice.columns, choice.id, choice.label) == (None,) * 3 and not choice.drop:
-        X = array.astype(float)  # most tables: without a detour through cells
-        refuse_missing(X, columns, _places(None))
+        X = array.astype(float)  # usual, and faster than cell by cell
+        refuse_missing(X, columns, _place_names(None))
         return Table(X, tuple(columns))
     return _from_cells(columns, [list(column) for column in array.T], choice)
 
@@ -267,25 +271,25 @@ def _from_cells(
     lines: list[int] | None = None,
     doubt: str = "none",
 ) -> Table:
-    """Make numbers of the cells of the chosen columns; `lines` are their places."""
+    """Convert the chosen columns to numbers; `lines` is where each row begins."""
     if choice.decimal not in ("auto", ".", ","):
         raise TableError(f"--decimal is {choice.decimal!r}: choose auto, . or a comma.")
-    known = dict(zip(columns, by_column, strict=True))
+    cells = dict(zip(columns, by_column, strict=True))
     for name in (*(choice.columns or ()), *choice.drop, choice.id, choice.label):
-        if name is not None and name not in known:
+        if name is not None and name not in cells:
             raise TableError(
-                f"There is no column {name!r}; there are {', '.join(columns)}."
+                f"There is no column {name!r}; the columns are {', '.join(columns)}."
             )
-    apart = {*choice.drop, choice.id, choice.label}
-    wanted = [name for name in (choice.columns or columns) if name not in apart]
+    not_analyzed = {*choice.drop, choice.id, choice.label}
+    wanted = [name for name in (choice.columns or columns) if name not in not_analyzed]
     if not wanted:
-        raise TableError("No column is left to analyse: drop fewer.")
-    place = _places(lines)
-    # Names of rows may be anything; they tell nothing about numbers.
+        raise TableError("No column is left to analyze: drop fewer columns.")
+    place = _place_names(lines)
+    # Row names and labels may be anything: they say nothing about the decimal sign.
     used = {*wanted, choice.id, choice.label}
-    others = {name: known[name] for name in columns if name not in used}
+    others = {name: cells[name] for name in columns if name not in used}
     X, notes = to_numbers(
-        {name: known[name] for name in wanted},
+        {name: cells[name] for name in wanted},
         others,
         choice.decimal,
         place,
@@ -293,15 +297,15 @@ def _from_cells(
     )
     refuse_missing(X, wanted, place)
     ids, labels = (
-        None if name is None else np.array([str(cell) for cell in known[name]])
+        None if name is None else np.array([str(cell) for cell in cells[name]])
         for name in (choice.id, choice.label)
     )
     return Table(X, tuple(wanted), ids, labels, tuple(notes))
 
 
-def _places(lines: list[int] | None) -> Callable[[int], str]:
+def _place_names(lines: list[int] | None) -> Callable[[int], str]:
     return lambda row: f"row {row}" if lines is None else f"line {lines[row]}"
 
 
-def _shown(name: str) -> str:
+def _display_name(name: str) -> str:
     return "standard input" if name == STANDARD else name

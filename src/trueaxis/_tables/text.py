@@ -1,4 +1,4 @@
-"""Text becomes columns of cells: delimiters, records, headers, names of columns."""
+"""Split text into columns of cells: delimiter, records, header, column names."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from trueaxis._tables.cells import TableError, is_missing, is_number
 from trueaxis._tables.header import first_line_is_header
 
 DELIMITERS = ",;\t| "
-SPOKEN = {"tab": "\t", "\\t": "\t", "space": " "}
-_SAMPLE = 50  # records that show the delimiter
+DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "space": " "}
+_SAMPLE = 50  # records in which the delimiter is looked for
 _LONG = 200_000  # characters of them that are enough
-_ENOUGH = 5000  # cells that are looked at, the last ones: those of headers are text
-# The line by which Excel is told the delimiter.
+_ENOUGH = 5000  # cells looked at; the last ones, as those of headers are text
+# The line that tells Excel the delimiter.
 _SEP = re.compile(r'"?sep=(.)"?[ ;,\t]*(\r\n|\r|\n|$)', re.IGNORECASE)
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _QUOTED_OR_SPACES = re.compile(r'("[^"]*")| +')
@@ -32,12 +32,12 @@ class TextColumns:
     columns : list of str
     by_column : list of list of str
     lines : list of int
-        Where every row begins.
+        Number of the line where each row begins.
     delimiter : str
     ids : str or None
-        A column without a name that numbers or names the rows.
+        A column without a name that holds row numbers or row names.
     notes : list of str
-        What was guessed against appearances.
+        Guesses that the user should know of.
     """
 
     columns: list[str]
@@ -56,31 +56,31 @@ def read_cells(
     header: str = "auto",
     decimal: str = "auto",
 ) -> TextColumns:
-    r"""Part text into columns with names.
+    r"""Split text into columns with names.
 
     Examples
     --------
     >>> from trueaxis._tables.text import read_cells
-    >>> found = read_cells("a;b\n1,5;2\n2,5;3\n", "a.csv")
-    >>> found.columns, found.by_column
+    >>> cells = read_cells("a;b\n1,5;2\n2,5;3\n", "a.csv")
+    >>> cells.columns, cells.by_column
     (['a', 'b'], [['1,5', '2,5'], ['2', '3']])
     """
-    delimiter = SPOKEN.get(delimiter.lower(), delimiter)
+    delimiter = DELIMITER_NAMES.get(delimiter.lower(), delimiter)
     skipped = 0
-    told = _SEP.match(text)
-    if told:
-        text, skipped = text[told.end() :], 1
-        delimiter = told[1] if delimiter == "auto" else delimiter
+    sep_line = _SEP.match(text)
+    if sep_line:
+        text, skipped = text[sep_line.end() :], 1
+        delimiter = sep_line[1] if delimiter == "auto" else delimiter
     if delimiter == "auto":
         delimiter = find_delimiter(text, decimal)
     elif len(delimiter) != 1 or delimiter in '"\r\n':
         raise TableError(
-            f"{delimiter!r} cannot part cells: give --delimiter one character, tab or "
-            "space."
+            f"{delimiter!r} cannot separate cells: --delimiter must be one character, "
+            "tab or space."
         )
     rows, lines = _all_records(text, delimiter, skipped, source)
     if not rows:
-        raise TableError(f"{source} is empty: there is no row to analyse.")
+        raise TableError(f"{source} is empty: there are no rows to analyze.")
     _refuse_ragged(rows, lines, delimiter, source)
     named, notes = first_line_is_header(rows[0], rows[1:], header)
     names = rows[0] if named else [f"x{i}" for i in range(len(rows[0]))]
@@ -94,7 +94,7 @@ def read_cells(
         names, by_column = names[:-1], by_column[:-1]
     ids = None
     if named:
-        names, ids = _complete(names, by_column)
+        names, ids = _complete_names(names, by_column)
         _refuse_repeated(names, source)
     return TextColumns(names, by_column, lines, delimiter, ids, notes)
 
@@ -103,9 +103,9 @@ def read_cells(
 
 
 def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Records that are not empty, with the line where each begins."""
-    # One by one: most of the text is not needed for a sample.
-    lines = (found[0] for found in _LINE.finditer(text))
+    """Yield records that are not empty, each with the line where it begins."""
+    # Lazily, because a sample needs only the first lines.
+    lines = (match[0] for match in _LINE.finditer(text))
     if delimiter == " ":
         lines = (_single_spaces(line) for line in lines)
     reader = csv.reader(lines, delimiter=delimiter)
@@ -118,10 +118,10 @@ def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _single_spaces(line: str) -> str:
-    """Columns of numbers are often lined up with several spaces."""
+    """Replace runs of spaces, which often align columns, by one space."""
     text = line.rstrip("\r\n")
     end = line[len(text) :]
-    return _QUOTED_OR_SPACES.sub(lambda found: found[1] or " ", text.strip(" ")) + end
+    return _QUOTED_OR_SPACES.sub(lambda match: match[1] or " ", text.strip(" ")) + end
 
 
 def _all_records(
@@ -133,12 +133,12 @@ def _all_records(
             rows.append(row)
             lines.append(line + skipped)
     except csv.Error as error:
-        # Which record it is, the reader does not tell: it comes after the last one.
+        # The reader does not name the record; it is the one after the last it returned.
         cause = (
-            f"has a cell of more than {csv.field_size_limit():,} characters: perhaps a "
-            "quotation mark is not closed. Close it, or shorten the cell"
+            f"has a cell of more than {csv.field_size_limit():,} characters: probably "
+            "a quotation mark is not closed. Close it, or shorten the cell"
             if "field limit" in str(error)
-            else f"cannot be parted into cells ({error}): mend it"
+            else f"cannot be split into cells ({error}): correct the text"
         )
         raise TableError(
             f"{source} {cause}; it is in the record after line {line + skipped}."
@@ -153,8 +153,8 @@ def _refuse_ragged(
     for line, row in zip(lines, rows, strict=True):
         if len(row) != width:
             raise TableError(
-                f"Line {line} of {source} has {len(row)} cells, line {lines[0]} has "
-                f"{width} (parted by {delimiter!r}). Mend the line, or give "
+                f"Line {line} of {source} has {len(row)} cells, but line {lines[0]} "
+                f"has {width} (separated by {delimiter!r}). Correct the line, or set "
                 "--delimiter if that is wrong."
             )
 
@@ -163,7 +163,7 @@ def _refuse_ragged(
 
 
 def find_delimiter(text: str, decimal: str = "auto") -> str:
-    r"""What parts the cells: what all first records have alike, and leaves numbers.
+    r"""Find the delimiter: it splits the records alike, and leaves numbers.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def find_delimiter(text: str, decimal: str = "auto") -> str:
     for delimiter in DELIMITERS:
         try:
             rows = _sample(text, delimiter)
-        except csv.Error:  # told when the file is read with what is found
+        except csv.Error:  # raised again when the whole text is read
             continue
         width, lines = Counter(map(len, rows)).most_common(1)[0] if rows else (1, 0)
         alike = lines / max(len(rows), 1)
@@ -185,16 +185,16 @@ def find_delimiter(text: str, decimal: str = "auto") -> str:
             continue
         if delimiter == "," == decimal and '"' not in text:
             continue
-        # Whole lines first; then what leaves numbers rather than "5;2".
+        # All records alike comes first; then numbers, rather than cells like "5;2".
         if (float(alike == 1), share, width) > most:
             best, most = delimiter, (float(alike == 1), share, width)
     if decimal == "," and most[0] == 0 and '"' not in text:
-        return ";"  # one column, whose commas are decimals
+        return ";"  # one column with decimal commas
     return best
 
 
 def _sample(text: str, delimiter: str) -> list[list[str]]:
-    """Whole records from the beginning; fewer where they are very long."""
+    """Return the first records; fewer if they are very long."""
     rows, size = [], 0
     for _, row in islice(_records(text, delimiter), _SAMPLE):
         rows.append(row)
@@ -204,20 +204,20 @@ def _sample(text: str, delimiter: str) -> list[list[str]]:
     return rows
 
 
-# ---------------------------------------------------------------- names of columns
+# ---------------------------------------------------------------- column names
 
 
-def _complete(
+def _complete_names(
     names: Sequence[str], by_column: list[list[str]]
 ) -> tuple[list[str], str | None]:
-    """Names for columns without one, and the first if it only names the rows."""
+    """Name all columns; also return the first if it only has row names."""
     complete = [name or f"column {i}" for i, name in enumerate(names, start=1)]
     first = by_column[0]
     whole = all(cell.isascii() and cell.isdigit() for cell in first)
-    unlike = len(set(first)) == len(first)
+    distinct = len(set(first)) == len(first)
     text = not any(is_number(cell) or is_missing(cell) for cell in first)
-    # What pandas and R write in front of a table, unless told not to.
-    only_names = len(names) > 1 and not names[0] and unlike and (whole or text)
+    # pandas and R write such a column by default.
+    only_names = len(names) > 1 and not names[0] and distinct and (whole or text)
     return complete, complete[0] if only_names else None
 
 
@@ -227,6 +227,6 @@ def _refuse_repeated(columns: Sequence[str], source: str) -> None:
         if column in seen:
             raise TableError(
                 f"{source} has two columns named {column!r}: rename one of them, or "
-                "give --header no if the first line has no names."
+                "use --header no if the first line has no names."
             )
         seen.add(column)

@@ -1,4 +1,4 @@
-"""Write tables as CSV, TSV, Parquet or .npy; `read` is the way in."""
+"""Write tables as CSV, TSV, Parquet or .npy files; `read` reads them."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def write_table(path: str | Path, fields: dict[str, Any]) -> None:
     Parameters
     ----------
     path : str or Path
-        The ending tells the format; "-" writes CSV to standard output.
+        The suffix gives the format; "-" writes CSV to standard output.
     fields : dict
-        Name and values of every column, all of one length.
+        Name and values of every column, all of the same length.
     """
     write_blocks(path, iter([fields]), len(next(iter(fields.values()), ())))
 
 
 def write_blocks(path: str | Path, blocks: Iterator[dict[str, Any]], n: int) -> None:
-    """Write a table that comes a few rows at a time, as `write_table` does.
+    """Write a table a few rows at a time, in the formats of `write_table` and .npy.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def write_blocks(path: str | Path, blocks: Iterator[dict[str, Any]], n: int) -> 
     blocks : iterator of dict
         Tables with the same columns.
     n : int
-        Rows in all, with which .npy files begin; these hold numbers only.
+        Total number of rows, which .npy files begin with. They hold numbers only.
     """
     name, ending = str(path), Path(str(path)).suffix.lower()
     if name != STANDARD and ending == ".npy":
@@ -65,13 +65,13 @@ def _as_text(blocks: Iterator[dict[str, Any]], delimiter: str) -> Iterator[str]:
         writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
         if number == 0:
             writer.writerow(fields)
-        columns = (_printable(values) for values in fields.values())
+        columns = (_cells(values) for values in fields.values())
         writer.writerows(zip(*columns, strict=True))
         yield text.getvalue()
 
 
 def refuse_table(path: str, *sources: str) -> None:
-    """Refuse, as `refuse_target` does, also an ending of no table."""
+    """Raise as `refuse_target` does, or if the suffix is not that of a table."""
     refuse_target(path, *sources)
     _refuse_ending(path)
 
@@ -79,25 +79,25 @@ def refuse_table(path: str, *sources: str) -> None:
 def _refuse_ending(path: str) -> None:
     if path != STANDARD and Path(path).suffix.lower() not in ENDINGS:
         raise TableError(
-            f"{path} ends in {Path(path).suffix}, and tables are written as "
+            f"{path} ends in {Path(path).suffix}, but tables are written as "
             f"{', '.join(filter(None, ENDINGS))}: choose one of these endings."
         )
 
 
 def refuse_target(path: str, *sources: str) -> None:
-    """Refuse, before long work, a file that cannot be written, or is an input."""
+    """Raise early if a file cannot be written, or is one of the inputs."""
     if path in ("", STANDARD):
         return
     target = Path(os.path.realpath(path))
     for source in sources:
         if source not in ("", STANDARD) and target == Path(os.path.realpath(source)):
             raise TableError(
-                f"{path} is an input, and would be overwritten: choose another name."
+                f"{path} is an input and would be overwritten: choose another name."
             )
     check_target(target, path)
 
 
-def _printable(values: Any) -> Iterator[Any]:
+def _cells(values: Any) -> Iterator[Any]:
     for value in np.asarray(values).tolist():
         yield repr(value) if isinstance(value, float) else value
 
@@ -124,7 +124,7 @@ def _write_parquet(path: Path, blocks: Iterator[dict[str, Any]]) -> None:
 
 
 def _write_numbers(path: Path, blocks: Iterator[dict[str, Any]], n: int) -> None:
-    done, begun = 0, False
+    written, begun = 0, False
     with atomic_write(path) as file:
         for fields in blocks:
             block = np.column_stack(list(fields.values()))
@@ -135,6 +135,6 @@ def _write_numbers(path: Path, blocks: Iterator[dict[str, Any]], n: int) -> None
                 header["fortran_order"] = False
                 np.lib.format.write_array_header_1_0(file, header)
             file.write(block.tobytes())
-            done += len(block)
-        if done != n or not begun:
-            raise ValueError(f"{done:,} rows came for {path}, but {n:,} were promised.")
+            written += len(block)
+        if written != n or not begun:
+            raise ValueError(f"{path} needs {n:,} rows, but got {written:,}.")

@@ -1,8 +1,9 @@
-"""LOAD: data for the demo, the tests, the benchmarks and the study of the paper.
+"""Data sets for examples, tests, benchmarks and the paper's experiments.
 
-Clouds with planted outliers (`planted`, `toy`), a table with faults (`sensors`), damage
-to data of your own (`contaminate`, `occlude`), and the paper's real data sets (`load`,
-with a name out of `UCI` or `FACES`). All that is random is seeded.
+`planted` and `toy` generate data with known outliers, and `sensors` a table with known
+faults. `contaminate` and `occlude` damage data of your own. `load` returns one of the
+paper's real data sets, whose names are in `UCI` and `FACES`. All random numbers are
+seeded.
 """
 
 from trueaxis.datasets.clouds import KINDS, Planted, Sensors, planted, sensors

@@ -1,6 +1,6 @@
-"""Tables as people have them: skewed, discrete, mixed; for tests and benchmarks.
+"""Generate realistic tables for tests and benchmarks: skewed, discrete, mixed.
 
-None of them has planted outliers, except those of `shifted`.
+Only the tables of `shifted` have outliers.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ def one_hot(
 
 def correlated(rng: np.random.Generator, n: int, D: int) -> Table:
     """Draw normal columns with random correlations."""
-    return rng.standard_normal((n, D)) @ rng.standard_normal((D, D)) / np.sqrt(D)
+    X: Table = rng.standard_normal((n, D)) @ rng.standard_normal((D, D)) / np.sqrt(D)
+    return X
 
 
 def factors(rng: np.random.Generator, n: int, D: int) -> Table:
-    """Draw columns that two factors drive, with a little noise."""
+    """Draw columns that depend on two factors, with a little noise."""
     mixing = rng.standard_normal((2, D))
     return rng.standard_normal((n, 2)) @ mixing + 0.2 * rng.standard_normal((n, D))
 
@@ -60,9 +61,10 @@ def mixed(rng: np.random.Generator, n: int) -> Table:
 def shifted(
     n: int, D: int, factors: int, seed: int, share: float = 0.2, rows_seed: int = 0
 ) -> tuple[Table, NDArray[np.bool_]]:
-    """Draw many factors and noise, and shift a share of the rows by a row's length.
+    """Draw rows from several factors and noise, and shift a share of them.
 
-    The axes depend on `seed` alone. Returns the rows and which of them were shifted.
+    The shift is as long as a typical row. The axes depend only on `seed`. Return the
+    rows, and a mask of the shifted ones.
     """
     rng = np.random.default_rng(seed)
     spread = np.linspace(3, 1.5, factors)
@@ -75,7 +77,7 @@ def shifted(
     return X, bad
 
 
-# Name -> function of a generator.
+# Functions of a random generator, by name.
 TABLES: dict[str, Maker] = {
     "lognormal, sigma 0.5": lambda r: np.exp(0.5 * correlated(r, 400, 8)),
     "lognormal, sigma 1": lambda r: r.lognormal(0, 1, (400, 8)),

@@ -1,4 +1,4 @@
-"""CHECK that rows and classes are the ones that a data set must have."""
+"""Check rows and classes against the known facts about a data set."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from trueaxis.datasets.registry import SHAPE, Facts
 
-# Copies differ by rounding: the last decimals of a whole column weigh less than this.
+# Relative difference of column sums that rounding of the last decimals can cause.
 ROUNDING = 1e-4
 
-# Mean images of one data set in several crops are alike; on its side each of ours has a
-# likeness of 0.27 or less to itself.
-ALIKE = 0.3
+# Least correlation with the known mean image. Other crops of a data set have more; any
+# of our data sets has at most 0.27 with itself turned on its side.
+LEAST_CORRELATION = 0.3
 
 
 def digest(X: NDArray[Any], labels: Sequence[str]) -> str:
-    """Checksum of values, whatever the file they came in looks like."""
+    """Return the checksum of the values, which does not depend on the file format."""
     sha = hashlib.sha256(np.ascontiguousarray(X, dtype="<f8").tobytes())
     sha.update("\n".join(labels).encode())
     return sha.hexdigest()
@@ -31,7 +31,7 @@ def digest(X: NDArray[Any], labels: Sequence[str]) -> str:
 def check(
     facts: Facts, X: NDArray[Any], labels: Sequence[str], where: str | Path
 ) -> bool:
-    """Refuse what cannot be the data set; tell whether it is so to the last bit.
+    """Raise if this cannot be the data set; return whether it is an exact copy.
 
     Parameters
     ----------
@@ -40,99 +40,98 @@ def check(
     labels : sequence of str
         Names of the classes.
     where : str or Path
-        Where they were found, for the message.
+        Where they were read, for error messages.
 
     Returns
     -------
     bool
-        True: the same values in the same order as those we know. False: the same
-        sizes and sums, but rounded, resized or in another order.
+        True if values and order are the known ones. False if only the sizes and sums
+        are: the copy is rounded, resized or in another order.
     """
     if X.shape != (facts.n, facts.d) or len(labels) != facts.n:
         rows, columns = X.shape
         raise ValueError(
             f"{where} has {rows} rows of {columns} features and {len(labels)} classes, "
-            f"but {facts.name} has {facts.n} rows of {facts.d}: the file is cut off or "
-            "of another data set. Get it anew."
+            f"but {facts.name} has {facts.n} rows of {facts.d}: the file is truncated, "
+            "or of another data set. Get a new copy."
         )
     if not np.isfinite(X).all():
         n_bad = int((~np.isfinite(X)).sum())
         raise ValueError(
-            f"{where} has {n_bad} cells that are no numbers, but {facts.name} has "
-            "none: the file was edited or is damaged. Get it anew."
+            f"{where} has {n_bad} cells that are not numbers, but {facts.name} has "
+            "none: the file was edited or is damaged. Get a new copy."
         )
     counts = Counter(labels)
     if counts != facts.class_counts:
         raise ValueError(
-            f"{where} has classes {_shown(counts)}, but {facts.name} has "
-            f"{_shown(facts.class_counts)}: the file was edited or is of another "
-            "version. Get it anew."
+            f"{where} has classes {_list_counts(counts)}, but {facts.name} has "
+            f"{_list_counts(facts.class_counts)}: the file was edited, or is of "
+            "another version. Get a new copy."
         )
     for j, expected in enumerate(facts.column_sums):
-        found = X[:, j].sum()
-        if abs(found - expected) > ROUNDING * abs(expected):
+        total = X[:, j].sum()
+        if abs(total - expected) > ROUNDING * abs(expected):
             raise ValueError(
-                f"{where}: column {facts.features[j]} adds up to {found:.10g}, but in "
-                f"{facts.name} to {expected:.10g}: the file was edited or is of "
-                "another version. Get it anew."
+                f"{where}: column {facts.features[j]} adds up to {total:.10g}, but in "
+                f"{facts.name} it adds up to {expected:.10g}: the file was edited, or "
+                "is of another version. Get a new copy."
             )
     return digest(X, labels) == facts.values_sha256
 
 
-def _shown(counts: dict[str, int]) -> str:
-    shown = [f"{name} ({count})" for name, count in list(counts.items())[:10]]
-    return ", ".join(shown) + (", ..." if len(counts) > 10 else "")
+def _list_counts(counts: dict[str, int]) -> str:
+    listed = [f"{name} ({count})" for name, count in list(counts.items())[:10]]
+    return ", ".join(listed) + (", ..." if len(counts) > 10 else "")
 
 
-def renamed(labels: Sequence[str], counts: dict[str, int]) -> list[str] | None:
-    """Classes under the names that we use, or None if they cannot be the same classes.
+def rename_classes(labels: Sequence[str], counts: dict[str, int]) -> list[str] | None:
+    """Return the classes under our names, or None if they cannot be the same classes.
 
-    Registries number the classes anew, or give them names. Classes are taken to be the
-    same if they come in the same order and size, or if their sizes alone tell them
-    apart.
+    Registries may number the classes differently, or give them names. Classes are the
+    same if they have the same order and sizes, or if all sizes differ.
     """
-    found = Counter(labels)
-    if found == counts:
+    their_counts = Counter(labels)
+    if their_counts == counts:
         return list(labels)
-    if sorted(found.values()) != sorted(counts.values()):
+    if sorted(their_counts.values()) != sorted(counts.values()):
         return None
     ours = list(counts)
-    if all(name.lstrip("-").isdigit() for name in found):
-        theirs = sorted(found, key=int)
-        if [found[name] for name in theirs] == [counts[name] for name in ours]:
+    if all(name.lstrip("-").isdigit() for name in their_counts):
+        theirs = sorted(their_counts, key=int)
+        if [their_counts[name] for name in theirs] == [counts[name] for name in ours]:
             names = dict(zip(theirs, ours, strict=True))
             return [names[label] for label in labels]
     by_size = {size: name for name, size in counts.items()}
     if len(by_size) < len(counts):
         return None
-    return [by_size[found[label]] for label in labels]
+    return [by_size[their_counts[label]] for label in labels]
 
 
-def upright(
+def upright_images(
     flat: NDArray[Any], shape: tuple[int, ...], facts: Facts, where: str | Path
 ) -> NDArray[np.float64]:
-    """Images of 32 x 32 from rows of pixels, stored row by row or column by column.
+    """Return images of 32 x 32 from pixels stored row by row or column by column.
 
-    Nothing in a file says which: the one is chosen whose mean image has light and dark
-    where ours has.
+    Files do not say which. The order is chosen whose mean image is more like ours.
     """
     tall, wide = shape
     stored = np.asarray(flat, dtype=np.float64)
     by_rows = stored.reshape(-1, tall, wide)
     by_columns = stored.reshape(-1, wide, tall).transpose(0, 2, 1)
-    choices = [shrunk(images, SHAPE) for images in (by_rows, by_columns)]
-    likeness = [_likeness(images, facts) for images in choices]
-    best = int(np.argmax(likeness))
-    if not likeness[best] >= ALIKE:
+    choices = [resize(images, SHAPE) for images in (by_rows, by_columns)]
+    correlations = [_correlation(images, facts) for images in choices]
+    best = int(np.argmax(correlations))
+    if not correlations[best] >= LEAST_CORRELATION:
         raise ValueError(
             f"{where}: the mean of its images does not look like that of {facts.name} "
-            f"(correlation {likeness[best]:.2f}, at least {ALIKE} expected): the "
-            "pixels are in an unknown order, or the file is of another data set."
+            f"(correlation {correlations[best]:.2f}, at least {LEAST_CORRELATION} "
+            "expected): the pixels are in an unknown order, or the file is of another "
+            "data set."
         )
     return choices[best]
 
 
-def _likeness(images: NDArray[Any], facts: Facts) -> float:
+def _correlation(images: NDArray[Any], facts: Facts) -> float:
     mean = images.mean(axis=0)
     scores = []
     for ours, theirs in (
@@ -145,17 +144,20 @@ def _likeness(images: NDArray[Any], facts: Facts) -> float:
     return float(np.mean(scores))
 
 
-def shrunk(images: NDArray[Any], shape: tuple[int, int]) -> NDArray[np.float64]:
-    """Images resized by averaging over the area that each new pixel covers."""
+def resize(images: NDArray[Any], shape: tuple[int, int]) -> NDArray[np.float64]:
+    """Resize images by averaging over the area that each new pixel covers."""
     tall, wide = (_averages(n, m) for n, m in zip(images.shape[1:], shape, strict=True))
-    return tall @ images @ wide.T
+    resized: NDArray[np.float64] = tall @ images @ wide.T
+    return resized
 
 
 def _averages(n: int, m: int) -> NDArray[np.float64]:
+    """Return the matrix that averages n pixels into m."""
     if n == m:
         return np.eye(n)
-    edges: Any = np.linspace(0, n, m + 1)
+    edges = np.linspace(0, n, m + 1)
     pixel = np.arange(n)
     end = np.minimum(edges[1:, None], pixel + 1)
     start = np.maximum(edges[:-1, None], pixel)
-    return np.maximum(end - start, 0) * (m / n)
+    overlap: NDArray[np.float64] = np.maximum(end - start, 0)
+    return overlap * (m / n)

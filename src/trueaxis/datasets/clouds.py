@@ -1,7 +1,6 @@
-"""LOAD: clouds with planted outliers, for the demo, the tests and the benchmarks.
+"""Generate data with known outliers, for the demo, the tests and the benchmarks.
 
-Every generator is seeded and returns a `Planted` record that holds the truth beside the
-data, so that an estimate can be judged without looking anything up.
+Every generator is seeded, and returns the truth beside the data.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class Planted:
     is_outlier : ndarray of shape (n,)
         True for the planted rows.
     mean : ndarray of shape (D,)
-        Centre of the regular rows' distribution.
+        Center of the distribution of the regular rows.
     components : ndarray of shape (k, D)
         Orthonormal basis of the true subspace, one row per component.
     """
@@ -50,7 +49,7 @@ def planted(
     df: float | None = None,
     random_state: int = 0,
 ) -> Planted:
-    """Draw a low-dimensional cloud and replace a share of its rows by outliers.
+    """Draw rows near a subspace, and replace a share of them by outliers.
 
     Regular rows have scores with standard deviations 3 down to 1.5 inside a random
     subspace, and isotropic noise around it.
@@ -61,10 +60,10 @@ def planted(
         "pcs": a far cluster inside the subspace (20 units along the first axis);
         "ocs": a far cluster off it (20 units); "both": a tight near cluster in between
         (4 units along the first axis and 4 off the subspace); "scatter": a wide cloud
-        around the centre (standard deviation 10); "amp": regular rows of which half of
-        the features are multiplied by 5, 10 or 20.
+        around the center (standard deviation 10); "amp": regular rows with half of
+        their features multiplied by 5, 10 or 20.
     n, n_features, n_components : int
-        Rows, columns and dimension of the true subspace.
+        Number of rows and columns, and dimension of the true subspace.
     share : float
         Share of outliers among the n rows.
     noise : float
@@ -72,7 +71,8 @@ def planted(
     cluster_sd : float
         Standard deviation of a cluster of outliers in every direction.
     df : float, optional
-        Degrees of freedom: regular rows follow a multivariate t instead of a Gaussian.
+        Degrees of freedom, if the regular rows are to follow a multivariate t
+        distribution instead of a Gaussian one.
     random_state : int
         Seed.
 
@@ -98,11 +98,11 @@ def planted(
     axes, off = frame[:k], frame[k % D]
     sd = np.linspace(3.0, 1.5, k)
     scores = rng.standard_normal((n, k)) * sd
-    centred = scores @ axes + noise * rng.standard_normal((n, D))
+    centered = scores @ axes + noise * rng.standard_normal((n, D))
     if df is not None:
-        centred *= np.sqrt(df / rng.chisquare(df, size=n))[:, None]
+        centered *= np.sqrt(df / rng.chisquare(df, size=n))[:, None]
     mean = rng.standard_normal(D)
-    X = centred + mean
+    X = centered + mean
     n_bad = 0 if kind == "none" else round(share * n)
     is_outlier = np.arange(n) >= n - n_bad
     if n_bad:
@@ -112,7 +112,16 @@ def planted(
     return Planted(X, is_outlier, mean, axes)
 
 
-def _outliers(kind, rows, mean, axis, off, cluster_sd, rng):
+def _outliers(
+    kind: str,
+    rows: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    axis: NDArray[np.float64],
+    off: NDArray[np.float64],
+    cluster_sd: float,
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Draw outliers in place of rows; `off` is an axis off the subspace."""
     jitter = rng.standard_normal(rows.shape)
     if kind == "scatter":
         return mean + 10.0 * jitter
@@ -122,7 +131,10 @@ def _outliers(kind, rows, mean, axis, off, cluster_sd, rng):
     return mean + place + cluster_sd * jitter
 
 
-def _amplified(rows, rng):
+def _amplified(
+    rows: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Multiply half of the features of each row by a large factor."""
     order = rng.random(rows.shape).argsort(axis=1)
     hit = order < rows.shape[1] // 2
     factor = rng.choice([5.0, 10.0, 20.0], size=(len(rows), 1))
@@ -131,14 +143,14 @@ def _amplified(rows, rng):
 
 @dataclass(frozen=True)
 class Sensors:
-    """A table of sensor readings with faults at known rows.
+    """Sensor readings with faults in known rows.
 
     Attributes
     ----------
     X : ndarray of shape (200, 6)
     columns : tuple of str
     fault : ndarray of shape (200,)
-        What is wrong with each row, "" for nothing.
+        Fault of each row, "" for none.
     """
 
     X: NDArray[np.float64]
@@ -147,10 +159,10 @@ class Sensors:
 
 
 def sensors(random_state: int = 0) -> Sensors:
-    """Readings of a pump: two causes (load, weather) move six columns.
+    """Draw readings of a pump: two causes (load, weather) drive six columns.
 
-    Some rows have faults: over-run (extreme load, columns consistent), a flow meter
-    in another unit, a loose vibration sensor, a bad thermocouple in over-run.
+    Some rows have faults: over-run (extreme load, consistent columns), a flow meter in
+    another unit, a loose vibration sensor, or a bad thermocouple during over-run.
 
     Parameters
     ----------

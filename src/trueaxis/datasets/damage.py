@@ -1,4 +1,4 @@
-"""LOAD: damage to real data, as in the paper: amplified cells, occluded images."""
+"""Damage real data as in the paper: amplify cells, or occlude images."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ def contaminate(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Multiply some features of some rows by large factors.
 
-    The paper: 25 % of the rows, half of the features times 5, 10 or 20, randomly. It
-    leaves open whether the features and the factor are the same for all rows. Here
-    every damaged row has features and one factor of its own. Half of 7 features are 3.
-    A cell that is 0 stays 0, so a damaged row of a table with many zeros may look
-    regular.
+    In the paper, half of the features of 25 % of the rows are multiplied by 5, 10 or
+    20, at random. It does not say whether the features and the factor are the same for
+    all rows. Here every damaged row has its own features and its own factor. Half of 7
+    features are 3. A cell that is 0 stays 0, so a damaged row of a table with many
+    zeros may look regular.
 
     Parameters
     ----------
     X : array-like of shape (n, D)
-        Numbers; not changed.
+        Data; not modified.
     share : float
-        Share of the rows, rounded to a whole number of rows.
+        Share of rows to damage, rounded to a whole number of rows.
     features : float
-        Share of the features of such a row, rounded down, but at least one.
+        Share of features to damage in such a row, rounded down, but at least one.
     factors : sequence of float
-        Each damaged row draws one of them.
+        Factors, of which each damaged row draws one.
     random_state : int or numpy Generator
         Seed.
 
     Returns
     -------
     X : ndarray of shape (n, D)
-        A damaged copy.
+        Damaged copy.
     is_outlier : ndarray of shape (n,)
         True for the damaged rows.
 
@@ -64,8 +64,8 @@ def contaminate(
         raise ValueError("factors is empty: give at least one number.")
     rng = np.random.default_rng(random_state)
     n, D = rows.shape
-    is_outlier = _drawn(n, share, rng)
-    # The tiny addend: 0.29 * 100 is 28.999... in floating point, and means 29.
+    is_outlier = _draw_rows(n, share, rng)
+    # The small addend is for 0.29 * 100, which is 28.999... in floating point.
     n_hit = max(1, int(features * D + 1e-9)) if features else 0
     order = rng.random((is_outlier.sum(), D)).argsort(axis=1).argsort(axis=1)
     factor = rng.choice(np.asarray(factors, dtype=np.float64), size=(len(order), 1))
@@ -82,28 +82,28 @@ def occlude(
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Cover a block of some images with black and white noise.
 
-    The paper: 20 % of the training images, a square block of a quarter of the image,
-    anywhere inside it, filled with black and white noise. "A quarter" is read as a
-    quarter of the area: 16 x 16 pixels of 32 x 32. Noise is read as pixels that are
-    black or white with equal chance. Black is 0; white is 255, or 1 where the images
-    are not whole numbers and nothing in them exceeds 1.
+    In the paper, 20 % of the training images have a square block of a quarter of the
+    image, anywhere inside it, filled with black and white noise. Here "a quarter" means
+    a quarter of the area: 16 x 16 pixels of 32 x 32. The pixels of the noise are black
+    or white with equal probability. Black is 0. White is 255, or 1 if the images are
+    floats of at most 1.
 
     Parameters
     ----------
     images : array-like of shape (n, height, width)
-        Grey levels from 0 to 255 or from 0 to 1; not changed.
+        Gray levels from 0 to 255 or from 0 to 1; not modified.
     share : float
-        Share of the images, rounded to a whole number of images.
+        Share of images to damage, rounded to a whole number of images.
     area : float
-        Share of the image that the block covers, a block of the image's own
-        proportions.
+        Share of the image that the block covers. The block has the proportions of the
+        image.
     random_state : int or numpy Generator
         Seed.
 
     Returns
     -------
     images : ndarray of shape (n, height, width)
-        A damaged copy, of the same type.
+        Damaged copy, of the same type.
     is_outlier : ndarray of shape (n,)
         True for the images with a block.
 
@@ -118,27 +118,27 @@ def occlude(
     pictures = np.array(images)
     if pictures.ndim != 3 or pictures.size == 0:
         raise ValueError(
-            f"images has shape {pictures.shape}: occlude needs (n, height, width); "
-            "rows of pixels take their shape by X.reshape(len(X), height, width)."
+            f"images has shape {pictures.shape}: occlude needs (n, height, width). "
+            "Reshape rows of pixels with X.reshape(len(X), height, width)."
         )
     _check_share("share", share)
     _check_share("area", area)
     low, high = pictures.min(), pictures.max()
-    if not (low >= 0 and high <= 255):  # turned round, so that NaN is refused too
+    if not (low >= 0 and high <= 255):  # negated, so that NaN is refused as well
         raise ValueError(
-            f"images has values from {low} to {high}: occlude needs grey levels from 0 "
-            "to 255 or from 0 to 1; damage images before you centre or scale them."
+            f"images has values from {low} to {high}: occlude needs gray levels from 0 "
+            "to 255 or from 0 to 1. Damage images before you center or scale them."
         )
     whole = np.issubdtype(pictures.dtype, np.integer)
     white = 255 if whole or high > 1 else 1
     if whole and np.iinfo(pictures.dtype).max < white:
         raise ValueError(
             f"images has type {pictures.dtype}, which cannot hold white, {white}: "
-            "turn it into uint8 or float."
+            "convert it to uint8 or float."
         )
     rng = np.random.default_rng(random_state)
     n, height, width = pictures.shape
-    is_outlier = _drawn(n, share, rng)
+    is_outlier = _draw_rows(n, share, rng)
     tall, wide = round(height * area**0.5), round(width * area**0.5)
     for i in np.flatnonzero(is_outlier):
         top = rng.integers(height - tall + 1)
@@ -148,7 +148,7 @@ def occlude(
     return pictures, is_outlier
 
 
-def _drawn(n: int, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+def _draw_rows(n: int, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
     is_outlier = np.zeros(n, dtype=np.bool_)
     is_outlier[rng.choice(n, size=round(share * n), replace=False)] = True
     return is_outlier

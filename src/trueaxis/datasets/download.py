@@ -1,7 +1,7 @@
-"""READ data sets from public registries, OpenML and the UCI repository.
+"""Download data sets from public registries: OpenML and the UCI repository.
 
-None of the identifiers could be tried where this was written: whatever comes is checked
-against what we know about the data set, and refused if it does not fit.
+The identifiers were written down without network access. So every download is checked
+against the known facts about the data set, and refused if it does not match.
 """
 
 from __future__ import annotations
@@ -17,24 +17,30 @@ from urllib.request import Request, urlopen
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.datasets.checks import check, upright
-from trueaxis.datasets.parsing import arff_cells, csv_cells, decoded, pictures, table
+from trueaxis.datasets.checks import check, upright_images
+from trueaxis.datasets.parsing import (
+    arff_cells,
+    csv_cells,
+    decode,
+    find_images,
+    find_table,
+)
 from trueaxis.datasets.registry import Facts
 
 OPENML = "https://www.openml.org"
 UCI = "https://archive.ics.uci.edu"
-PATIENCE = 30.0  # seconds without an answer
+TIMEOUT = 30.0  # seconds without a response
 
 
 def fetch(
     facts: Facts, *, _openml: str | None = None, _uci: str | None = None
 ) -> tuple[NDArray[np.float64], list[str], str]:
-    """Rows and classes from the first registry that has them.
+    """Download rows and classes from the first registry that has them.
 
     Parameters
     ----------
     facts : Facts
-        What to get.
+        Facts about the data set.
 
     Returns
     -------
@@ -46,7 +52,7 @@ def fetch(
     Raises
     ------
     ConnectionError
-        If no registry has them; the message tells of every attempt.
+        If no registry has them; the message lists all attempts.
     """
     attempts: list[tuple[str, Any, str]] = []
     if facts.openml is not None:
@@ -63,63 +69,62 @@ def fetch(
             failures.append(f"{registry}: {_reason(error)}")
         else:
             return X, labels, address
-    raise ConnectionError(
-        "; ".join(failures) or "no public registry that we know of has it"
-    )
+    raise ConnectionError("; ".join(failures) or "no known public registry has it")
 
 
 def _from_openml(facts: Facts, base: str) -> tuple[NDArray[Any], list[str], str]:
     assert facts.openml is not None
     address = f"{base}/api/v1/json/data/{facts.openml['id']}"
     try:
-        entry = json.loads(_answer(address))["data_set_description"]
-        # The file's number, not the address given there: we go nowhere else.
+        entry = json.loads(_get(address))["data_set_description"]
+        # The number of the file instead of its URL, so that only OpenML is contacted.
         number = int(entry["file_id"])
     except (ValueError, KeyError, TypeError):
-        raise ValueError(f"{address} gave no description of a data set") from None
+        raise ValueError(f"{address} returned no data set description") from None
     address = f"{base}/data/v1/download/{number}"
-    raw = _answer(address)
+    raw = _get(address)
     expected = entry.get("md5_checksum")
-    found = hashlib.md5(raw, usedforsecurity=False).hexdigest()
-    if expected and found != expected:
-        raise ValueError(f"{address} came with md5 {found}, announced was {expected}")
+    md5 = hashlib.md5(raw, usedforsecurity=False).hexdigest()
+    if expected and md5 != expected:
+        raise ValueError(f"{address} has md5 {md5}, but OpenML announced {expected}")
     try:
-        cells = arff_cells(decoded(raw))
+        cells = arff_cells(decode(raw))
         if not facts.is_faces:
-            return *table(facts, cells), address
-        flat, labels = pictures(facts, cells)
-        return _resized(flat, facts, address), labels, address
+            return *find_table(facts, cells), address
+        flat, labels = find_images(facts, cells)
+        return _resize_faces(flat, facts, address), labels, address
     except ValueError as error:
-        raise ValueError(f"{address} does not fit: {error}") from None
+        raise ValueError(f"{address} is not the data set: {error}") from None
 
 
 def _from_uci(facts: Facts, base: str) -> tuple[NDArray[Any], list[str], str]:
     address = f"{base}/static/public/{facts.uci}/data.csv"
     try:
-        return *table(facts, csv_cells(decoded(_answer(address)))), address
+        return *find_table(facts, csv_cells(decode(_get(address)))), address
     except ValueError as error:
-        raise ValueError(f"{address} does not fit: {error}") from None
+        raise ValueError(f"{address} is not the data set: {error}") from None
 
 
-def _resized(flat: NDArray[Any], facts: Facts, where: str) -> NDArray[np.float64]:
+def _resize_faces(flat: NDArray[Any], facts: Facts, where: str) -> NDArray[np.float64]:
     shape = facts.openml_shape
     assert shape is not None
     if flat.shape[1] != math.prod(shape):
         tall, wide = shape
         raise ValueError(
-            f"images have {flat.shape[1]} pixels, expected {tall} x {wide} = "
-            f"{tall * wide}"
+            f"images have {flat.shape[1]} pixels, but {tall} x {wide} = "
+            f"{tall * wide} are expected"
         )
-    grey = flat if flat.max() > 1 else 255 * flat
-    images = upright(grey, shape, facts, where)
+    gray = flat if flat.max() > 1 else 255 * flat
+    images = upright_images(gray, shape, facts, where)
     return images.round().clip(0, 255).reshape(len(images), -1)
 
 
-def _answer(address: str) -> bytes:
-    # Registries turn away clients that do not say who they are.
+def _get(address: str) -> bytes:
+    # Registries refuse clients without a User-Agent.
     request = Request(address, headers={"User-Agent": "trueaxis"})
-    with urlopen(request, timeout=PATIENCE) as response:
-        return response.read()
+    with urlopen(request, timeout=TIMEOUT) as response:
+        body: bytes = response.read()
+    return body
 
 
 def _reason(error: Exception) -> str:
@@ -129,5 +134,5 @@ def _reason(error: Exception) -> str:
     if isinstance(error, URLError):
         return f"no connection ({error.reason})"
     if isinstance(error, HTTPException):
-        return f"the answer broke off ({error!r})"
+        return f"the response was incomplete ({error!r})"
     return str(error)

@@ -1,7 +1,8 @@
-"""READ the text formats in which registries keep tables: CSV and ARFF.
+"""Parse the text formats of registries: CSV and ARFF.
 
-Registries name, order and add columns as they like, so columns are told by what is in
-them: a feature by its sum, the classes by their sizes.
+Registries differ in the names and the order of columns, and add columns of their own.
+So columns are recognized by their content: a feature by its sum, the classes by their
+sizes.
 """
 
 from __future__ import annotations
@@ -14,46 +15,46 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.datasets.checks import ROUNDING, renamed
+from trueaxis.datasets.checks import ROUNDING, rename_classes
 from trueaxis.datasets.registry import Facts
 
 Cells = list[list[str]]
 
-TRUTH = {"true": "1", "false": "0"}
+BOOLEANS = {"true": "1", "false": "0"}
 
 
-def decoded(raw: bytes) -> str:
-    """Text of a file; some at UCI are UTF-16."""
+def decode(raw: bytes) -> str:
+    """Return the text of a file; some at UCI are UTF-16."""
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return raw.decode("utf-16")
     return raw.decode("utf-8-sig")
 
 
 def csv_cells(text: str) -> Cells:
-    """Rows of a CSV file, without its header."""
-    return _even(_read(text, '"')[1:])
+    """Return the rows of a CSV file, without its header."""
+    return _check_rows(_split(text, '"')[1:])
 
 
 def arff_cells(text: str) -> Cells:
-    """Rows of a dense ARFF file."""
+    """Return the rows of a dense ARFF file."""
     parts = re.split(r"^@data\b.*$", text, maxsplit=1, flags=re.MULTILINE | re.I)
     if len(parts) < 2:
         raise ValueError("it has no @data line, so it is not an ARFF file")
     lines = (line for line in parts[1].splitlines() if not line.startswith("%"))
-    # Names with blanks stand in single quotes, rarely in double ones.
+    # Names with spaces are in single quotes, rarely in double ones.
     quote = '"' if '"' in parts[1] and "'" not in parts[1] else "'"
-    return _even(_read("\n".join(lines), quote))
+    return _check_rows(_split("\n".join(lines), quote))
 
 
-def _read(text: str, quote: str) -> Cells:
+def _split(text: str, quote: str) -> Cells:
     lines = io.StringIO(text, newline="")
     try:
         return list(csv.reader(lines, quotechar=quote, skipinitialspace=True))
-    except csv.Error as error:  # web pages instead of data have endless lines
+    except csv.Error as error:  # such as a web page with very long lines
         raise ValueError(f"it is not a table ({error})") from None
 
 
-def _even(rows: Cells) -> Cells:
+def _check_rows(rows: Cells) -> Cells:
     rows = [row for row in rows if any(cell.strip() for cell in row)]
     if not rows:
         raise ValueError("it has no rows")
@@ -63,13 +64,13 @@ def _even(rows: Cells) -> Cells:
     return rows
 
 
-def table(facts: Facts, cells: Cells) -> tuple[NDArray[np.float64], list[str]]:
-    """Features and classes, picked out of all columns of a registry's file.
+def find_table(facts: Facts, cells: Cells) -> tuple[NDArray[np.float64], list[str]]:
+    """Find features and classes among the columns of a registry's file.
 
     Parameters
     ----------
     facts : Facts
-        With the sums and class sizes to look for.
+        Facts with the column sums and class sizes to look for.
     cells : list of list of str
 
     Returns
@@ -83,9 +84,9 @@ def table(facts: Facts, cells: Cells) -> tuple[NDArray[np.float64], list[str]]:
     }
     X = np.empty((len(cells), facts.d))
     for k, expected in enumerate(facts.column_sums):
-        off = {j: abs(v.sum() - expected) / abs(expected) for j, v in numbers.items()}
-        best = min(off, key=off.__getitem__, default=None)
-        if best is None or off[best] > ROUNDING:
+        error = {j: abs(v.sum() - expected) / abs(expected) for j, v in numbers.items()}
+        best = min(error, key=error.__getitem__, default=None)
+        if best is None or error[best] > ROUNDING:
             raise ValueError(
                 f"none of its columns adds up to {expected:.10g}, as "
                 f"{facts.features[k]} does"
@@ -93,21 +94,21 @@ def table(facts: Facts, cells: Cells) -> tuple[NDArray[np.float64], list[str]]:
         X[:, k] = numbers.pop(best)
         columns[best] = []
     for column in reversed([column for column in columns if column]):
-        labels = classes(column, facts)
+        labels = _classes(column, facts)
         if labels is not None:
             return X, labels
     raise ValueError(f"none of its columns has the class sizes of {facts.name}")
 
 
-def classes(column: list[str], facts: Facts) -> list[str] | None:
-    """Classes under our names, or None if the column does not hold them."""
-    return renamed([_label(cell) for cell in column], facts.class_counts)
+def _classes(column: list[str], facts: Facts) -> list[str] | None:
+    """Return the classes under our names, or None if the column has no classes."""
+    return rename_classes([_label(cell) for cell in column], facts.class_counts)
 
 
 def _numbers(column: list[str]) -> NDArray[np.float64] | None:
     try:
         values = np.array(
-            [TRUTH.get(cell.lower(), cell) for cell in column], dtype=float
+            [BOOLEANS.get(cell.lower(), cell) for cell in column], dtype=float
         )
     except ValueError:
         return None
@@ -122,8 +123,8 @@ def _label(cell: str) -> str:
     return str(int(value)) if value.is_integer() else cell
 
 
-def pictures(facts: Facts, cells: Cells) -> tuple[NDArray[np.float64], list[str]]:
-    """Rows of pixels and classes; the classes are in the last column or in the first.
+def find_images(facts: Facts, cells: Cells) -> tuple[NDArray[np.float64], list[str]]:
+    """Find pixels and classes; the classes are in the last or in the first column.
 
     Parameters
     ----------
@@ -136,7 +137,7 @@ def pictures(facts: Facts, cells: Cells) -> tuple[NDArray[np.float64], list[str]
     labels : list of str
     """
     for place in (-1, 0):
-        labels = classes([row[place].strip() for row in cells], facts)
+        labels = _classes([row[place].strip() for row in cells], facts)
         if labels is not None:
             rest = [row[:-1] if place else row[1:] for row in cells]
             return np.array(rest, dtype=np.float64), labels

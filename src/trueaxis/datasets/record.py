@@ -1,4 +1,4 @@
-"""What `load` gives back: one data set, and all there is to know about this copy."""
+"""The data sets that `load` returns."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ class Dataset:
     ----------
     name : str
     X : ndarray of shape (n, D)
-        Features; grey levels from 0 to 255 for images, row by row.
+        Features. For images, gray levels from 0 to 255, pixels row by row.
     target : ndarray of shape (n,)
-        Class of each row: whole numbers, or names.
+        Class of each row: an integer or a name.
     feature_names : tuple of str
     image_shape : tuple of int or None
         Height and width, if rows are images.
     is_repeat : ndarray of shape (n,)
-        True for rows that repeat an earlier row, class included. In cross-validation
-        copies leak between folds: ``X[~is_repeat]`` leaves them out.
+        True for rows that repeat an earlier row of the same class. In cross-validation
+        such copies leak between folds: ``X[~is_repeat]`` leaves them out.
     exact : bool
-        Whether these are the values of our study, bit for bit and in the same order. If
-        not, they come from a registry or a file with the same sizes, classes and column
-        sums, but rounded, resized or ordered in another way.
+        Whether the values are bit for bit those of our study, in the same order. If
+        not, the copy has the same sizes, classes and column sums, but is rounded,
+        resized or in another order.
     origin : str
-        Where this copy was read: a file, scikit-learn or an address.
+        Where this copy was read: a file, scikit-learn or a URL.
     source : str
         Where the data set is registered.
     licence, description : str
@@ -55,35 +55,35 @@ class Dataset:
 
     @property
     def images(self) -> NDArray[np.float64]:
-        """The rows as images of shape (n, height, width)."""
+        """Rows as images of shape (n, height, width)."""
         if self.image_shape is None:
-            raise AttributeError(f"{self.name} is a table: its rows are no images.")
+            raise AttributeError(f"{self.name} is a table: its rows are not images.")
         return self.X.reshape(-1, *self.image_shape)
 
 
-def record(
+def make_dataset(
     facts: Facts, X: NDArray[Any], labels: Sequence[str], origin: str
 ) -> Dataset:
-    """Check rows and classes, and put everything known beside them."""
+    """Check rows and classes, and return them with the facts about the data set."""
     exact = check(facts, X, labels, origin)
-    whole = all(name.isdigit() for name in facts.class_counts)
+    integers = all(name.isdigit() for name in facts.class_counts)
     seen: set[bytes] = set()
     repeats = []
     for row, label in zip(X, labels, strict=True):
         key = row.tobytes() + label.encode()
         repeats.append(key in seen)
         seen.add(key)
-    words = [f"{facts.title}.", facts.notes]
+    sentences = [f"{facts.title}.", facts.notes]
     if not exact:
-        change = "resized by another route" if facts.is_faces else "rounded"
-        words.append(
-            f"This copy is not bit for bit the one of our study: {change}, or in "
-            "another order."
+        change = "resized differently" if facts.is_faces else "rounded"
+        sentences.append(
+            "This copy is not bit for bit the one used in our study: it is "
+            f"{change}, or in another order."
         )
     return Dataset(
         name=facts.name,
         X=np.ascontiguousarray(X),
-        target=np.array([int(name) for name in labels] if whole else labels),
+        target=np.array([int(name) for name in labels] if integers else labels),
         feature_names=facts.features,
         image_shape=SHAPE if facts.is_faces else None,
         is_repeat=np.array(repeats),
@@ -91,5 +91,5 @@ def record(
         origin=origin,
         source=facts.identifiers,
         licence=facts.licence,
-        description=" ".join(words),
+        description=" ".join(sentences),
     )

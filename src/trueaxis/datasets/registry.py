@@ -1,7 +1,7 @@
-"""What is known about the paper's data sets: sizes, sums, checksums, identifiers.
+"""Facts about the paper's data sets: sizes, sums, checksums, identifiers.
 
-The numbers are in facts.json. They were taken from copies that agreed with second
-sources; the data themselves are not part of this package.
+The numbers are in facts.json. They were taken from copies that agreed with a second
+source. The data sets themselves are not part of this package.
 """
 
 from __future__ import annotations
@@ -32,36 +32,36 @@ SHAPE = (32, 32)
 
 @dataclass(frozen=True)
 class Facts:
-    """What must be true of a data set, and where it can be had.
+    """Facts that a copy of a data set must match, and where to get one.
 
     Attributes
     ----------
     name, title : str
     file : str
-        Its place below a data home, as uci/<name>.csv or faces/<name>.npz.
+        Path in a data home: uci/<name>.csv or faces/<name>.npz.
     n, d, paper_n : int
-        Rows, features, and the number of rows that the paper reports.
+        Number of rows and of features, and number of rows that the paper reports.
     class_counts : dict
         Name and number of rows of every class.
     sha256 : str
-        Of the file.
+        Checksum of the file.
     values_sha256 : str
-        Of features and classes, row by row: see `checks.digest`.
+        Checksum of features and classes, row by row; see `checks.digest`.
     uci : int or None
         Number at the UCI repository.
     openml : dict or None
-        Its id, name and version at OpenML.
+        Id, name and version at OpenML.
     licence, notes : str
     features : tuple of str
-        Names of the columns; made up for images.
+        Column names; generated for images.
     column_sums : tuple of float
-        Of the features, for tables.
+        Sums of the features, for tables.
     mat : tuple of str
         Other names of a local MATLAB file, for images.
     openml_shape : tuple of int or None
         Height and width of the images at OpenML.
     row_means, column_means : tuple of int
-        Of the mean image: they tell an upright image from one on its side.
+        Means of the mean image, which show whether an image is upright.
     """
 
     name: str
@@ -91,38 +91,37 @@ class Facts:
 
     @property
     def identifiers(self) -> str:
-        """Where the data set is registered, in words."""
-        known = []
+        """Registries of the data set with its identifiers, as text."""
+        identifiers = []
         if self.openml is not None:
             entry = self.openml
-            words = (
+            identifiers.append(
                 f"OpenML {entry['id']} ({entry['name']}, version {entry['version']})"
             )
-            known.append(words)
         if self.uci is not None:
-            known.append(f"UCI {self.uci}")
-        return ", ".join(known) or "no registry"
+            identifiers.append(f"UCI {self.uci}")
+        return ", ".join(identifiers) or "no registry"
 
 
 @cache
-def known() -> dict[str, Facts]:
-    """The facts about every data set, by name."""
+def all_facts() -> dict[str, Facts]:
+    """Return the facts about all data sets, by name."""
     text = files("trueaxis.datasets").joinpath("facts.json").read_text("utf-8")
     pixels = [f"pixel_{r}_{c}" for r in range(SHAPE[0]) for c in range(SHAPE[1])]
-    found = {}
+    facts = {}
     for name, entry in json.loads(text).items():
         entry.setdefault("features", pixels)
         for key, value in entry.items():
             entry[key] = tuple(value) if isinstance(value, list) else value
-        found[name] = Facts(name=name, **entry)
-    return found
+        facts[name] = Facts(name=name, **entry)
+    return facts
 
 
 def facts_of(name: str) -> Facts:
-    """The facts about one data set."""
-    if name not in known():
+    """Return the facts about one data set."""
+    if name not in all_facts():
         raise ValueError(
             f"name={name!r} is not a data set of the paper: choose one of "
             f"{', '.join(UCI + FACES)}."
         )
-    return known()[name]
+    return all_facts()[name]

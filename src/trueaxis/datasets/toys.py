@@ -1,4 +1,4 @@
-"""LOAD: the paper's toy data, 200 points in the plane and a few outliers."""
+"""Generate the paper's toy data: 200 points in the plane and a few outliers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ COVARIANCE = 0.95
 ALONG = np.array([1.0, 1.0]) / np.sqrt(2)
 OFF = np.array([-1.0, 1.0]) / np.sqrt(2)
 
-# Where outliers lie: units along the true axis and off it. The regular points have
+# Positions of outliers: units along the true axis and off it. The regular points have
 # standard deviations 1.40 along it and 0.22 off it.
 PLACES = {
     "none": (0.0, 0.0),
@@ -29,15 +29,18 @@ def toy(
 ) -> Planted:
     """Draw the paper's toy data: correlated points in the plane, and outliers.
 
-    From the paper: 200 regular points, each coordinate standard normal, covariance 0.95
-    (so the true axis is the diagonal), and three kinds of outliers besides. It does not
-    say how many outliers, where, or how spread out; a remark in its source has 10. Here
-    they are 5 % of the regular points (10), in one group on one side, so that the mean
-    is pulled as well: 10 units along the axis ("pcs"), 10 off it ("ocs"), or 5 along
-    and 5 off ("both", which the paper calls intermediate in both). In every direction
-    they scatter as regular points do off the axis (standard deviation 0.22), so that
-    those of kind "pcs" are outliers only along the axis. Plain PCA finds the axis with
-    "pcs", turns to the outliers with "ocs", and is about 25 degrees off with "both".
+    The paper has 200 regular points, whose coordinates are standard normal with
+    covariance 0.95 (so the true axis is the diagonal), and three kinds of outliers. It
+    does not say how many outliers there are, where they are, or how much they scatter;
+    a remark in its source mentions 10.
+
+    Here the outliers are 5 % of the regular points (10). They are one group on one
+    side, so that they pull the mean as well: 10 units along the axis ("pcs"), 10 off it
+    ("ocs"), or 5 along and 5 off it ("both", which the paper calls intermediate in
+    both). In every direction they scatter as regular points do off the axis (standard
+    deviation 0.22), so that those of kind "pcs" are outliers only along the axis. Plain
+    PCA finds the axis with "pcs", turns to the outliers with "ocs", and is about 25
+    degrees off with "both".
 
     Parameters
     ----------
@@ -46,14 +49,14 @@ def toy(
     n : int
         Number of regular points.
     share : float
-        Outliers per regular point: share * n, rounded, are added.
+        Outliers per regular point: share * n of them are added, rounded.
     random_state : int or numpy Generator
-        Seed. The regular points of one seed are the same for all kinds.
+        Seed. The regular points of a seed are the same for all kinds.
 
     Returns
     -------
     Planted
-        Points, outliers last, and the truth about them.
+        The points, outliers last, and the truth about them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""ONNX files answer as the model does; whole or not there at all."""
+"""ONNX graphs compute what the model does."""
 
 import functools
 import json
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from nasty import nasty
+from saved_models import NAMES, rows
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -32,7 +33,6 @@ else:
     pytest.importorskip("onnx.reference")
     onnxruntime = pytest.importorskip("onnxruntime")
 
-NAMES = ["a", "b", "Länge", "d,e", 'f"', "\N{SNOWMAN}"]
 OUTPUTS = [
     "scores",
     "score_distance",
@@ -40,13 +40,6 @@ OUTPUTS = [
     "outlier_score",
     "label",
 ]
-
-
-@functools.cache
-def rows(seed=0, n=60):
-    return planted(
-        "ocs", n=n, n_features=6, n_components=2, share=0.2, random_state=seed
-    ).X
 
 
 def quietly(model, X):
@@ -357,7 +350,7 @@ def test_other_models_are_refused(model, error, match, tmp_path):
 
 def test_parts_of_different_fits_are_refused(tmp_path):
     scaler = ColumnScaler().fit(rows()[:, :4])
-    with pytest.raises(ValueError, match="4 columns and the DSWL 6"):
+    with pytest.raises(ValueError, match="on 4 columns, but the DSWL on 6"):
         trueaxis.export_onnx(make_pipeline(scaler, fitted("dswl")), tmp_path / "model")
     with pytest.raises(NotFittedError, match="ColumnScaler instance is not fitted"):
         trueaxis.export_onnx(

@@ -1,0 +1,27 @@
+"""Cells: numbers, missing values and text."""
+
+import pytest
+from text_files import text_file
+
+from trueaxis._tables.read import TableError, read_table
+
+
+def test_minus_signs_and_spaces_between_thousands(tmp_path):
+    text = (
+        "a;b\n\u22121;1\u00a0234\n\u22120,5;1 234,5\n3;1\u202f000\u202f000\n4;1'000\n"
+    )
+    X = read_table(text_file(tmp_path, text)).X
+    assert X.T.tolist() == [[-1, -0.5, 3, 4], [1234, 1234.5, 1e6, 1000]]
+
+
+@pytest.mark.parametrize(
+    "cell", ["#N/A", "#NA", "N/A", "NULL", "-", ".", "<NA>", "\u2212"]
+)
+def test_what_counts_as_missing(tmp_path, cell):
+    with pytest.raises(TableError, match="'b' has a missing cell in line 3"):
+        read_table(text_file(tmp_path, f"a,b\n1,2\n3,{cell}\n"))
+
+
+def test_underscores_as_in_python_are_text(tmp_path):
+    with pytest.raises(TableError, match="'b' contains text: '1_000' in line 2"):
+        read_table(text_file(tmp_path, "a,b\n1,1_000\n"))

@@ -1,0 +1,147 @@
+"""Tables from files of all formats."""
+
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from text_files import text_file
+
+import trueaxis
+from trueaxis._cli.main import main
+from trueaxis._tables.read import Choice, TableError, read_table
+from trueaxis._tables.write import write_table
+
+
+def test_other_encodings(tmp_path):
+    table = read_table(text_file(tmp_path, "größe,b\n1,2\n", encoding="latin-1"))
+    assert table.columns[0] == "größe"
+
+
+def test_ids_labels_and_columns(tmp_path):
+    path = text_file(tmp_path, "id,site,a,b,c\nr1,X,1,2,3\nr2,Y,4,5,6\n")
+    table = read_table(path, Choice(id="id", label="site", drop=["b"]))
+    assert table.columns == ("a", "c")
+    assert table.ids.tolist() == ["r1", "r2"] and table.labels.tolist() == ["X", "Y"]
+    assert read_table(path, Choice(columns=["c", "a"])).columns == ("c", "a")
+
+
+def test_formats_agree(tmp_path):
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    frame = pd.DataFrame(X, columns=["x0", "x1", "x2"])
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_csv(tmp_path / "a.tsv", index=False, sep="\t")
+    frame.to_parquet(tmp_path / "a.parquet")
+    np.save(tmp_path / "a.npy", X)
+    np.savez(tmp_path / "a.npz", table=X, notes=np.arange(3))
+    for path in sorted(tmp_path.iterdir()):
+        table = read_table(path)
+        np.testing.assert_array_equal(table.X, X, err_msg=str(path))
+        assert table.columns == ("x0", "x1", "x2")
+    part = read_table(tmp_path / "a.npy", Choice(drop=["x1"]))
+    assert part.columns == ("x0", "x2")
+
+
+def test_unknown_columns_folders_and_arrays_are_refused(tmp_path):
+    path = text_file(tmp_path, "a,b\n1,2\n")
+    for choice in (Choice(id="z"), Choice(drop=["z"]), Choice(columns=["z"])):
+        with pytest.raises(TableError, match="no column 'z'; the columns are a, b"):
+            read_table(path, choice)
+    with pytest.raises(TableError, match="No column is left"):
+        read_table(path, Choice(drop=["a", "b"]))
+    with pytest.raises(TableError, match="is a folder"):
+        read_table(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        read_table(tmp_path / "none.csv")
+    np.save(tmp_path / "cube.npy", np.ones((2, 2, 2)))
+    with pytest.raises(TableError, match="3 dimensions"):
+        read_table(tmp_path / "cube.npy")
+    np.save(tmp_path / "objects.npy", np.array([[1, "a"]], dtype=object))
+    with pytest.raises(TableError, match="Python objects instead of plain numbers"):
+        read_table(tmp_path / "objects.npy")
+    np.savez(tmp_path / "two.npz", a=np.ones((2, 2)), b=np.ones((2, 2)))
+    with pytest.raises(TableError, match="has 2 two-dimensional arrays"):
+        read_table(tmp_path / "two.npz")
+
+
+def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
+    pd.DataFrame({"a": [1.0]}).to_parquet(tmp_path / "a.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(TableError, match=r"pip install 'trueaxis\[parquet\]'"):
+        read_table(tmp_path / "a.parquet")
+    with pytest.raises(TableError, match=r"pip install 'trueaxis\[parquet\]'"):
+        write_table(tmp_path / "b.parquet", {"a": [1.0]})
+
+
+def test_standard_input_and_output(monkeypatch, capsys):
+    class Stdin:
+        buffer = io.BytesIO(b"a,b\n1,2\n")
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    assert read_table("-").X.tolist() == [[1.0, 2.0]]
+    write_table("-", {"row": ["r1"], "score": [0.1]})
+    assert capsys.readouterr().out == "row,score\nr1,0.1\n"
+
+
+def test_reading_needs_no_pandas():
+    code = (
+        "import sys; sys.modules['pandas'] = None\n"
+        "from trueaxis._tables.read import read_table; import tempfile, pathlib\n"
+        "p = pathlib.Path(tempfile.mkdtemp()) / 'a.csv'; p.write_text('a\\n1\\n')\n"
+        "assert read_table(p).X.tolist() == [[1.0]]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_damaged_numpy_files_are_refused(tmp_path):
+    np.save(tmp_path / "whole.npy", np.ones((9, 9)))
+    np.savez_compressed(
+        tmp_path / "whole.npz", a=np.random.default_rng(0).random((50, 50))
+    )
+    garbled = bytearray((tmp_path / "whole.npz").read_bytes())
+    garbled[300:400] = b"x" * 100
+    contents = {
+        "empty.npy": b"",
+        "junk.npy": b"junk",
+        "cut.npy": (tmp_path / "whole.npy").read_bytes()[:200],
+        "empty.npz": b"",
+        "junk.npz": b"PK\x03\x04junk",
+        "cut.npz": (tmp_path / "whole.npz").read_bytes()[:-20],
+        "garbled.npz": bytes(garbled),
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(
+            TableError, match=f"{name} is damaged, or was not written by numpy"
+        ) as caught:
+            read_table(tmp_path / name)
+        assert "pickle" not in str(caught.value)
+
+
+def test_a_model_file_is_not_a_table(tmp_path):
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    trueaxis.save(trueaxis.DSWL(1).fit(X), tmp_path / "model.npz")
+    with pytest.raises(TableError, match="model.npz is a model file, not a table"):
+        read_table(tmp_path / "model.npz")
+
+
+def test_options_and_notes_reach_the_command_line(tmp_path):
+    rows = np.random.default_rng(0).integers(1000, 9999, (30, 3))
+    text = "".join(";".join(f"{x:,}" for x in row) + "\n" for row in rows.tolist())
+    path = str(text_file(tmp_path, text))
+    asked = CliRunner().invoke(main, ["fit", path])
+    assert asked.exit_code == 1 and "--decimal" in asked.stderr
+    options = ["--decimal", ".", "--delimiter", ";", "--header", "no", "--json"]
+    done = CliRunner().invoke(main, ["fit", path, *options])
+    assert json.loads(done.stdout)["rows"] == 30 and done.stderr == ""
+    model = str(tmp_path / "m.npz")
+    pd.DataFrame(rows + 0.5, columns=["a", "b", "c"]).to_csv(tmp_path / "b.csv")
+    for command in (["fit", "-o", model], ["score", model], ["transform", model]):
+        done = CliRunner().invoke(main, [*command, str(tmp_path / "b.csv")])
+        assert done.exit_code == 0
+        assert done.stderr.startswith("Note: The first column has no name")

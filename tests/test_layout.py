@@ -1,0 +1,159 @@
+"""The tree, the map in CONTRIBUTING.md and the imports agree."""
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import trueaxis
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "trueaxis"
+MAX_ENTRIES, MAX_MODULES = 14, 15
+
+# Imports against the order, inside a function, each with its reason.
+EXCEPTIONS = {
+    # `outliers()` is a convenience: diagnostics build on estimators.
+    ("estimators/base", "diagnostics"),
+}
+
+
+def modules():
+    """Name and path of every module of the package, packages by their folder."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).with_suffix("").as_posix()
+        if name != "__init__":
+            yield name.removesuffix("/__init__"), path
+
+
+NAMES = {name for name, _ in modules()}
+
+
+def imported(tree):
+    """Modules of the package that code imports when it runs."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(
+            "trueaxis."
+        ):
+            folder = node.module.removeprefix("trueaxis").lstrip(".").replace(".", "/")
+            for name in node.names:
+                full = f"{folder}/{name.name}".lstrip("/")
+                yield full if full in NAMES else folder
+        yield from imported(node)
+
+
+def listed():
+    """Entries of the map, in order: modules, or folders that end in a slash."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    for cell in re.findall(r"^\| (`.*?) \|", text, re.M):
+        folder, tokens = "", re.findall(r"`(.*?)`", cell)
+        for i, token in enumerate(tokens):
+            alone = i + 1 == len(tokens) or re.search(rf"`{token}`,", cell)
+            if token.endswith("/") and not alone:
+                folder = token
+            else:
+                yield folder + token
+
+
+MAP = list(listed())
+
+
+def place(name):
+    """Where a module, or the folder it is part of, stands in the map."""
+    for i, entry in enumerate(MAP):
+        if name == entry or (entry.endswith("/") and f"{name}/".startswith(entry)):
+            return i
+    return None
+
+
+def is_package_of_listed(name):
+    return any(entry.startswith(f"{name}/") for entry in MAP) and name not in MAP
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_every_module_is_in_the_map_once(name):
+    assert Counter(MAP)[name] <= 1
+    assert place(name) is not None or is_package_of_listed(name)
+
+
+def test_the_map_lists_nothing_else():
+    for entry in MAP:
+        path = PACKAGE / entry
+        assert (
+            path.is_dir() if entry.endswith("/") else path.with_suffix(".py").exists()
+        )
+
+
+@pytest.mark.parametrize(("name", "path"), list(modules()))
+def test_modules_import_only_from_modules_above_them(name, path):
+    for other in imported(ast.parse(path.read_text())):
+        if other in ("", name) or (name, other) in EXCEPTIONS:
+            continue
+        here, there = place(name), place(other)
+        assert here is not None and there is not None, (name, other)
+        inside = here == there and MAP[here].endswith("/")
+        assert inside or there < here, (name, other)
+
+
+def test_modules_form_no_cycle():
+    imports = {
+        name: set(_at_import_time(ast.parse(path.read_text()))) - {name, ""}
+        for name, path in modules()
+    }
+    done: set[str] = set()
+    while imports:
+        free = {name for name, others in imports.items() if others <= done}
+        assert free, f"these import each other: {sorted(imports)}"
+        done |= free
+        imports = {name: others for name, others in imports.items() if name not in free}
+
+
+def _at_import_time(tree):
+    """Modules imported when a module is, and not in a function."""
+    body = [node for node in tree.body if not isinstance(node, ast.FunctionDef)]
+    return imported(
+        ast.Module([n for n in body if not isinstance(n, ast.ClassDef)], [])
+    )
+
+
+def test_the_root_and_every_folder_can_be_overlooked():
+    hidden = {"__init__.py", "__main__.py", "py.typed", "__pycache__"}
+    entries = [path.name for path in PACKAGE.iterdir() if path.name not in hidden]
+    assert len(entries) <= MAX_ENTRIES, sorted(entries)
+    for folder in [PACKAGE, *(path for path in PACKAGE.rglob("*") if path.is_dir())]:
+        found = [path for path in folder.glob("*.py") if path.stem != "__init__"]
+        assert len(found) <= MAX_MODULES, (folder, len(found))
+
+
+def test_what_is_public_has_no_underscore_and_the_rest_has():
+    folders = {p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists()}
+    public = {name for name in folders if not name.startswith("_")}
+    assert public == set(trueaxis._FOLDERS)
+    files = {path.stem for path in PACKAGE.glob("*.py")}
+    assert all(name.startswith("_") for name in files)
+
+
+def test_no_class_name_means_two_things():
+    classes = Counter(
+        node.name
+        for _, path in modules()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in classes.items() if count > 1] == []
+
+
+def test_no_module_is_too_long():
+    for name, path in modules():
+        assert len(path.read_text().splitlines()) <= 500, name
+
+
+def test_tests_mirror_the_tree():
+    folders = {name.rpartition("/")[0] for name in NAMES} | {""}
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        folder = path.parent.relative_to(ROOT / "tests").as_posix()
+        assert ("" if folder == "." else folder) in folders, path
