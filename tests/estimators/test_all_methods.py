@@ -108,7 +108,7 @@ def check_contract(model, X):
 @pytest.mark.parametrize(
     "name", ["rpca-om", "rwl-an", "t-rpca", "drpca", "rspca", "two-way", "pca"]
 )
-def test_a_learnt_centre_is_the_weighted_mean(name):
+def test_a_learned_center_is_the_weighted_mean(name):
     X = planted("scatter", n=120, n_features=6, share=0.1).X
     model = METHODS[name](2).fit(X)
     np.testing.assert_allclose(model.mean_, model.weights_ @ X, atol=1e-8)
@@ -181,7 +181,7 @@ def test_extreme_parameters_that_are_allowed_work(model):
 # ---------------------------------------------------------------- equivariance
 
 
-# Those that look at single cells, or do not centre.
+# Those that look at single cells, or do not center.
 NOT_TURNED = {"l1-pca", "rspca", "two-way", "pcp", "spcp", "rrpcp"}
 
 

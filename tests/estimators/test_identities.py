@@ -77,16 +77,16 @@ def test_truncation_of_nothing_is_rpca_om():
 
 def test_spherical_pca_three_ways():
     X = contaminated_cloud()
-    centred = X - X.mean(axis=0)
-    centred /= np.linalg.norm(centred, axis=1)[:, None]
-    axes = np.linalg.svd(centred, full_matrices=False)[2][:2]
+    centered = X - X.mean(axis=0)
+    centered /= np.linalg.norm(centered, axis=1)[:, None]
+    axes = np.linalg.svd(centered, full_matrices=False)[2][:2]
     hot = RPCADI(2, tau=np.inf).fit(X)
     assert angle(hot.components_, axes) < 1e-5
     sines = RPCARP(2, q=1.0, ratio="sin2", center="mean").fit(X)
     assert_same_span(hot, sines, 1e-5)
 
 
-def test_l1_maximisers_agree_where_they_must():
+def test_l1_maximizers_agree_where_they_must():
     X = contaminated_cloud()
     assert_same_span(
         PCAL1NonGreedy(1, **TIGHT).fit(X), L21MaxPCA(1, **TIGHT).fit(X), 1e-3

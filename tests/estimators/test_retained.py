@@ -22,7 +22,7 @@ def test_spherical_pca_is_robpys():
 @pytest.mark.parametrize(
     "model", [RPCADI(2), L21MaxPCA(2), AnglePCA(2), RPCARP(2, center="mean")]
 )
-def test_a_row_on_the_centre_says_nothing(model):
+def test_a_row_on_the_center_says_nothing(model):
     X = planted("none", n=60, n_features=6, n_components=2).X
     X[0] = X[1:].mean(axis=0)
     fitted = clone(model).fit(X)

@@ -28,15 +28,15 @@ def brute_force(column):
         ordered, n = sorted(values), len(values)
         return (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
 
-    centre = middle(column)
-    return centre, 1.4826022185056018 * middle([abs(x - centre) for x in column])
+    center = middle(column)
+    return center, 1.4826022185056018 * middle([abs(x - center) for x in column])
 
 
 @pytest.mark.parametrize("n", [100, 101])
 def test_robust_is_median_and_mad(X, n):
     scaler = ColumnScaler().fit(X[:n])
-    centres, units = zip(*(brute_force(column) for column in X[:n].T), strict=True)
-    np.testing.assert_allclose(scaler.center_, centres, rtol=1e-14)
+    centers, units = zip(*(brute_force(column) for column in X[:n].T), strict=True)
+    np.testing.assert_allclose(scaler.center_, centers, rtol=1e-14)
     np.testing.assert_allclose(scaler.unit_, units, rtol=1e-9)
 
 

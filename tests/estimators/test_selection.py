@@ -24,7 +24,7 @@ def test_drpca_reaches_the_best_subset(seed):
     assert len(kept) == 7 and loss(kept) == pytest.approx(best)
 
 
-def test_the_centre_of_selected_rows_is_their_mean():
+def test_the_center_of_selected_rows_is_their_mean():
     X = planted("scatter", n=120, n_features=6, share=0.1).X
     model = RPCARP(2).fit(X)
     np.testing.assert_allclose(model.mean_, X[model.weights_ > 0].mean(axis=0))

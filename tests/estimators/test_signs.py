@@ -8,14 +8,14 @@ import pytest
 from trueaxis import PCAL1, PCAL1NonGreedy, PCALp
 
 
-def centred(seed, n, D):
+def centered(seed, n, D):
     X = np.random.default_rng(seed).standard_normal((n, D))
     return X - X.mean(axis=0)
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_pca_l1_reaches_the_best_signs(seed):
-    X = centred(seed, 10, 3)
+    X = centered(seed, 10, 3)
     signs = np.array(list(product([-1, 1], repeat=10)))
     best = np.linalg.norm(signs @ X, axis=1).max()
     model = PCAL1(1, n_init=20).fit(X)
@@ -24,7 +24,7 @@ def test_pca_l1_reaches_the_best_signs(seed):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_non_greedy_pca_l1_reaches_the_best_signs(seed):
-    X = centred(seed, 7, 3)
+    X = centered(seed, 7, 3)
     signs = np.array(list(product([-1, 1], repeat=7)), dtype=float)
     pairs = np.stack(np.meshgrid(np.arange(128), np.arange(128)), -1).reshape(-1, 2)
     M = np.swapaxes(signs[pairs], 1, 2)  # 7 x 2 signs each
