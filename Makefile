@@ -1,42 +1,67 @@
-# The two commands of the README are `make demo` and `make test`; both set up .venv.
+# Every command sets up .venv first, if it is missing or out of date.
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-# A page is opened where there is a screen to open it on.
+# Open the page in a browser only if there is a display.
 OPEN := $(if $(or $(DISPLAY),$(WAYLAND_DISPLAY),$(filter Darwin,$(shell uname))),--open)
 
-.PHONY: demo test lint docs bench reproduce clean
+# One process: two would spend most of their time on importing. tests/conftest.py sets the
+# markers.
+QUICK := -q -m "not slow and not sklearn and not dask and not browser"
 
-demo: $(STAMP)
+.PHONY: help demo test quick slow-tests lint sdist-check docs bench reproduce clean
+
+help: ## list the commands
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+
+demo: $(STAMP) ## fit a bundled dataset, print the outliers, write demo.html
 	$(BIN)/trueaxis demo --output demo.html $(OPEN)
 
-test: $(STAMP)
+test: $(STAMP) ## run the whole test suite, with coverage
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term --cov-fail-under=95
 
-lint: $(STAMP)
+# Cached bytecode saves some seconds.
+quick: export PYTHONDONTWRITEBYTECODE =
+quick: $(STAMP) ## run ruff and the fast tests, in less than 30 seconds
+	$(BIN)/ruff check .
+	$(BIN)/python -m pytest $(QUICK)
+
+slow-tests: $(STAMP) ## record anew which tests are too slow for `make quick`
+	$(BIN)/python -m pytest -n 2 --junitxml build/tests.xml
+	$(BIN)/python tests/support/slow_tests.py build/tests.xml > tests/slow_tests.txt
+
+lint: $(STAMP) ## run ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-docs: $(STAMP)
+# hatchling is what pip builds the package with; it is not part of .venv.
+sdist-check: $(STAMP) ## run the fast tests from an unpacked source distribution
+	rm -rf build/sdist
+	$(PIP) -c constraints.txt --no-warn-conflicts --target build/sdist/backend 'hatchling>=1.25'
+	PYTHONPATH=build/sdist/backend $(BIN)/python -m hatchling build -t sdist -d build/sdist
+	tar -xzf build/sdist/trueaxis-*.tar.gz -C build/sdist
+	cd build/sdist/trueaxis-*/ && PYTHONPATH=$$PWD/src $(abspath $(BIN))/python -m pytest $(QUICK)
+
+docs: $(STAMP) ## redraw the pictures of the docs
 	MPLBACKEND=Agg $(BIN)/python docs/pictures.py
 
-bench: $(STAMP)
+bench: $(STAMP) ## run the benchmarks of accuracy, speed and methods
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/methods.py
 
-# The paper's experiments; TRUEAXIS_DATA names a folder with the data sets.
-reproduce: $(STAMP)
+reproduce: $(STAMP) ## repeat the paper's experiments; TRUEAXIS_DATA names the data folder
 	$(BIN)/trueaxis reproduce all
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"trueaxis needs Python 3.11 or newer, but $(PYTHON) is {v[0]}.{v[1]}: try make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[plot,report,test,peers,lint]'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps robpy
+	$(PIP) -c constraints.txt -e '.[plot,report,test,peers,lint]'
+	$(PIP) -c constraints.txt --no-deps robpy
 	touch $@
 
-clean:
-	rm -rf .venv demo.html
+clean: ## remove .venv, build/ and demo.html
+	rm -rf .venv build demo.html

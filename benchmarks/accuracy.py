@@ -1,9 +1,9 @@
-"""How right is the answer? DSWL, plain PCA and the oracle side by side.
+"""Measure the accuracy of DSWL, next to plain PCA and the oracle.
 
 The oracle is plain PCA on the clean rows only. Angles are the largest principal angle
-to the true subspace in degrees. Four parts: planted outliers, groups among many
-factors, tables with nothing planted, and faces with occluded images (these need the
-face sets, see --data-home).
+to the true subspace in degrees. There are four parts: planted outliers, groups among
+many factors, tables without planted outliers, and faces with occluded images (these
+need the face datasets, see --data-home).
 
     python benchmarks/accuracy.py [--seeds 20] [--part planted] [--data-home DIR]
 """
@@ -53,7 +53,11 @@ def angle(components, truth) -> float:
 
 
 def judge_planted(shape, kind, share, seeds):
-    """One row per seed: angles (DSWL, PCA, oracle), mean errors, flagged, missed."""
+    """Return one row per seed: three angles, three errors of the mean, two shares.
+
+    The angles and errors are those of DSWL, PCA and the oracle; the shares, in percent,
+    are those of clean rows flagged and of bad rows kept.
+    """
     out = []
     for seed in range(seeds):
         cloud = planted(kind, share=share, random_state=seed, **shape)
@@ -119,7 +123,7 @@ def planted_part(seeds: int) -> None:
 
 
 def groups_part(seeds: int) -> None:
-    """Groups as wide as the others, only elsewhere, among 40 factors of like size."""
+    """Shift a group of rows that is as wide as the others, among 40 similar factors."""
     table = Sheet(
         f"A group shifted by the length of a row, 40 factors, {seeds} seeds",
         "n x D, k",
@@ -187,7 +191,7 @@ FACES = (("orl", 100), ("umist", 100), ("umist", 20), ("yale", 20), ("yale", 50)
 
 
 def occluded(images, share, rng):
-    """Noise blocks of a quarter of the image on a share of the images."""
+    """Put noise blocks of a quarter of the image on a share of the images."""
     images = images.copy()
     n, height, width = images.shape
     hit = rng.permutation(n)[: round(share * n)]

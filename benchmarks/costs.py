@@ -1,7 +1,7 @@
-"""A model of what a fit costs, from what one core of this machine does.
+"""Model the cost of a fit, from measurements on one core of this machine.
 
-`measure` times the parts; `Costs` adds them up for any size and number of workers.
-`scale.py` compares it with whole fits; docs/scaling.md explains it.
+`measure` times the parts of a fit; `Costs` adds them up for any size and number of
+workers. `scale.py` compares the model with whole fits; docs/scaling.md explains it.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from trueaxis._rows.checked import refuse_nonfinite
 from trueaxis._rows.stacked import RowRange
 
 FLOAT = 8
-PASSES = 2  # over all rows: weights and subspace, verdicts
-GROUPS = 3  # of rows, whose sums of squares a pass keeps apart
-SOME_ROWS = 1_000_000  # on which parts are timed
+PASSES = 2  # over all rows: weights and subspace, then verdicts
+GROUPS = 3  # of rows whose sums of squares a pass keeps separate
+SOME_ROWS = 1_000_000  # used to time the parts
 KEPT_PER_ROW = FLOAT + 1  # weight and verdict
-WORKER_BYTES = 35e6  # blocks of 1 MB, buffers, libraries that are loaded on the way
+WORKER_BYTES = 35e6  # blocks of 1 MB, buffers, libraries loaded during the fit
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Seconds that parts of a fit take on one core.
+    """Seconds that the parts of a fit take on one core.
 
     Attributes
     ----------
     start : float
-        All that is done on the sample.
+        All work on the sample.
     check, sums, verdicts : float
-        Per row: is it finite; and of the two passes.
+        Per row: checking that it is finite, and the two passes.
     reading : float
-        Per byte of a file.
+        Per byte read from a file.
     task : float
-        Per block and pass that Dask has to arrange.
+        Scheduling by Dask, per block and pass.
     """
 
     start: float
@@ -54,7 +54,7 @@ class Parts:
 
 @contextmanager
 def timed_passes() -> Iterator[list[float]]:
-    """Note how long each pass over all rows in memory takes."""
+    """Record how long each pass over all rows in memory takes."""
     found: list[float] = []
     scan = ArrayRows.scan_in_place
 
@@ -72,7 +72,7 @@ def timed_passes() -> Iterator[list[float]]:
 
 
 def measure(path: str, k: int, rows: int = SOME_ROWS) -> Parts:
-    """Time the parts on the first rows of a .npy file, in memory and in the file."""
+    """Time the parts on the first rows of a .npy file, in memory and from the file."""
     X = np.array(np.load(path, mmap_mode="r")[:rows])
     begin = time.perf_counter()
     with timed_passes() as found:
@@ -90,17 +90,18 @@ def measure(path: str, k: int, rows: int = SOME_ROWS) -> Parts:
 
 @dataclass(frozen=True)
 class Costs:
-    """What a default DSWL fit of n x D costs.
+    """Costs of a default DSWL fit to n x D.
 
     Attributes
     ----------
     n, D : int
+        Number of rows and columns.
     parts : Parts
-        Of this D and k.
+        Measured for the same D and k.
     workers : int
-        1 for a fit without Dask.
+        Number of workers; 1 for a fit without Dask.
     block_rows : int
-        In a block of Dask.
+        Rows per Dask block; 0 for a fit without Dask.
     """
 
     n: int
@@ -111,15 +112,15 @@ class Costs:
 
     @property
     def blocks(self) -> int:
-        """Number of blocks of Dask."""
+        """Number of Dask blocks."""
         return math.ceil(self.n / self.block_rows) if self.block_rows else 0
 
     def bytes_read(self) -> float:
-        """From files, by all together."""
+        """Return the bytes that all workers together read from files."""
         return PASSES * self.n * self.D * FLOAT
 
     def seconds(self, *, in_memory: bool = False) -> float:
-        """From beginning to end."""
+        """Return the seconds from start to end."""
         p = self.parts
         work = self.n * (p.check + p.sums + p.verdicts)
         if not in_memory:
@@ -127,15 +128,15 @@ class Costs:
         return p.start + work / self.workers + PASSES * self.blocks * p.task
 
     def bytes_sent(self) -> float:
-        """Over the network, to workers that merge and to the client.
+        """Return the bytes sent over the network, to other workers and to the client.
 
-        Neighbours are as a rule read by the same worker, which merges them; then the
-        sums of workers meet.
+        Neighboring blocks are usually read by the same worker, which merges their sums
+        before they are merged with those of other workers.
         """
         sums = GROUPS * FLOAT * self.D**2
         sample = max(SAMPLE_ROWS, 4 * self.D) * self.D * FLOAT
         return sums * min(2 * self.workers + 1, self.blocks + 1) + sample
 
     def bytes_held(self) -> float:
-        """By a worker, beyond its interpreter."""
+        """Return the bytes held by a worker, in addition to its interpreter."""
         return WORKER_BYTES + KEPT_PER_ROW * self.n / self.workers

@@ -1,8 +1,8 @@
-"""Which method withstands what? All of `trueaxis.METHODS` on the same bad tables.
+"""Compare all of `trueaxis.METHODS` on the same tables with bad rows or bad cells.
 
-Every method has its default parameters and is told the number of components. The oracle
-is plain PCA on the clean rows (for bad cells: on the table before the errors came in).
-Angles are the largest principal angle to the true subspace in degrees.
+Every method has its default parameters and is given the number of components. The
+oracle is plain PCA on the clean rows (for bad cells, on the table before the errors
+were added). Angles are the largest principal angle to the true subspace in degrees.
 
     python benchmarks/methods.py [--seeds 10] [--quick]
 """
@@ -32,7 +32,7 @@ AT_25 = {"none": ("none", 0.0)} | {kind: (kind, 0.25) for kind in KINDS[1:]}
 ANGLE, MEAN, AUC, FLAGGED, SECONDS = range(5)
 
 
-# Other settings than the defaults, and tables that DSWL is not the best for.
+# Settings other than the defaults, and tables for which DSWL is not the best.
 SETTINGS = {
     **{name: METHODS[name] for name in ("pca", "dswl", "rpca-di", "t-rpca", "spcp")},
     "rpca-di, center=median": lambda k: RPCADI(k, center="median"),
@@ -57,10 +57,11 @@ BEYOND = {
 
 
 def table(kind: str, share: float, shape: dict, seed: int):
-    """A table with the truth about it, and what the oracle sees.
+    """Return a table with its true subspace, and the rows that the oracle is fitted to.
 
-    "cells": a fifth of the share of all cells (2, 5 and 8 %; in 20 columns 33, 64 and
-    81 % of the rows have one) is off by 10 to 20 standard deviations of its column.
+    For "cells", a fifth of the share of all cells (2, 5 and 8 %, so that with 20
+    columns 33, 64 and 81 % of the rows have one) is off by 10 to 20 standard deviations
+    of its column.
     """
     if kind != "cells":
         cloud = planted(kind, share=share, random_state=seed, **shape)
@@ -74,7 +75,7 @@ def table(kind: str, share: float, shape: dict, seed: int):
 
 
 def fit_all(methods: dict, cases: dict, seeds: int):
-    """Figures of every fit by method and case; fits that did not converge."""
+    """Return the figures by method and case, and counts of unconverged fits."""
     figures, unfinished = defaultdict(list), Counter()
     for seed in range(seeds):
         for case, (kind, share, shape) in cases.items():
@@ -144,7 +145,7 @@ def slashed(numbers, digits: int) -> str:
 
 
 def ratio(figures: dict, name: str, cases, base: str = "pca") -> str:
-    """Ratio of the median CPU times of fits; the oracle has fewer rows, so none."""
+    """Return the ratio of median CPU times; "-" for the oracle, with fewer rows."""
     own, other = (
         np.median([figures[who, case][:, SECONDS] for case in cases])
         for who in (name, base)

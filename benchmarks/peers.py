@@ -1,7 +1,7 @@
-"""DSWL beside rrcov's ROBPCA, where R and its package rrcov are installed.
+"""Compare DSWL with ROBPCA from the R package rrcov, which must be installed.
 
-Both get the same tables and the true number of components, otherwise their defaults.
-Angles to the true subspace in degrees, median over seeds.
+Both get the same tables and the true number of components, and otherwise use their
+defaults. Angles are to the true subspace in degrees, medians over seeds.
 
     python benchmarks/peers.py [--seeds 10]
 """
@@ -26,7 +26,7 @@ from trueaxis.datasets import planted
 CASES = (("none", 0.0), ("pcs", 0.4), ("ocs", 0.25), ("ocs", 0.4), ("both", 0.1),
          ("both", 0.25), ("both", 0.4), ("scatter", 0.4), ("amp", 0.25))  # fmt: skip
 
-# alpha = 0.5 is ROBPCA's most robust setting; 0.75 its default.
+# alpha = 0.5 is the most robust setting of ROBPCA, 0.75 its default.
 ROBPCA = """
 suppressMessages(library(rrcov))
 args <- commandArgs(TRUE)
@@ -40,7 +40,7 @@ write.table(as.integer(fit@flag), args[5], row.names = FALSE, col.names = FALSE)
 
 
 def robpca(X: np.ndarray, k: int, alpha: float, folder: Path):
-    """Components, regular rows and CPU time of rrcov's PcaHubert."""
+    """Return the components, regular rows and CPU time of rrcov's PcaHubert."""
     table, loadings, flags, script = (
         folder / name for name in ("X.csv", "loadings", "flags", "robpca.R")
     )
@@ -53,21 +53,21 @@ def robpca(X: np.ndarray, k: int, alpha: float, folder: Path):
 
 
 def plain(X: np.ndarray, k: int, rows: np.ndarray):
-    """Components of PCA on some rows, which it calls regular; CPU time."""
+    """Return the components of PCA on some rows, these rows, and the CPU time."""
     start = time.process_time()
     model = PCA(k, svd_solver="full").fit(X[rows])
     return model.components_, rows, time.process_time() - start
 
 
 def dswl(X: np.ndarray, k: int):
-    """Components, regular rows and CPU time of DSWL."""
+    """Return the components, regular rows and CPU time of DSWL."""
     start = time.process_time()
     model = DSWL(k).fit(X)
     return model.components_, model.support_, time.process_time() - start
 
 
 def judged(kind: str, share: float, seed: int):
-    """Angle, share of clean rows flagged in percent, CPU time, for every method."""
+    """Return angle, percentage of clean rows flagged and CPU time of every method."""
     cloud = planted(kind, share=share, random_state=seed, **TALL)
     X, k, clean = cloud.X, TALL["n_components"], ~cloud.is_outlier
     with tempfile.TemporaryDirectory() as name:

@@ -1,9 +1,9 @@
-"""Does a fit to data larger than memory keep its promises? Ratios within one run.
+"""Check time and memory of fits to data larger than memory, as ratios within one run.
 
-python benchmarks/scale.py [--rows 20000000] [--repeat 2] [--folder SCRATCH]
+    python benchmarks/scale.py [--rows 20000000] [--repeat 2] [--folder SCRATCH]
 
-Needs about 13 bytes per cell of disk in the folder (13 GB for 20,000,000 x 50), which
-is given back at the end. Every fit is timed in a fresh process.
+Needs about 13 bytes of disk space per cell in the folder (13 GB for 20,000,000 x 50),
+which is freed at the end. Every fit is timed in a fresh process.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from trueaxis import DSWL, METHODS, open_rows
 D, K = 50, 5
 CHUNK = 100_000
 MEMORY_LIMIT = 1 << 30
-# Unequal temperatures: with equal ones weights do not depend on the components.
+# Unequal temperatures: with equal ones, weights do not depend on the components.
 TEMPERATURES = (4e-4, 1e-4, 3e-4)
 
 
 def chunks(n: int):
-    """Low rank, noise, and a fifth of outliers off the subspace, scattered."""
+    """Yield low-rank rows with noise, a fifth of them outliers off the subspace."""
     rng = np.random.default_rng(0)
     axes = np.linalg.qr(rng.standard_normal((D, K + 1)))[0].T
     for first in range(0, n, CHUNK):
@@ -55,7 +55,7 @@ def write_npy(path: Path, n: int) -> None:
 
 
 def write_parquet(folder: Path, n: int, files: int = 8) -> None:
-    """The same rows, in row groups as large as pyarrow makes them by default."""
+    """Write the same rows, in row groups of the default size of pyarrow."""
     folder.mkdir()
     names, pending, number = [f"x{i}" for i in range(D)], [], 0
     most = min(1 << 20, -(-n // files))
@@ -77,7 +77,7 @@ def _part(folder: Path, names: list[str], pending: list, number: int) -> int:
 
 
 def high_water() -> int:
-    """Most bytes that were resident in this process so far."""
+    """Return the peak resident memory of this process in bytes."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return 1024 * int(line.split()[1])
@@ -85,10 +85,10 @@ def high_water() -> int:
 
 
 def child(kind: str, path: str, rows: int) -> None:
-    """Fit once and print seconds and memory; runs in a process of its own."""
+    """Fit once and print seconds and memory; runs in a separate process."""
     if kind == "parts":
         found = vars(measure(path, K))
-        found["wall"] = found["sums"] + found["verdicts"]  # the least is taken
+        found["wall"] = found["sums"] + found["verdicts"]  # used to select the best run
         print(json.dumps(found))
         return
     if kind == "memory":
@@ -110,7 +110,7 @@ def child(kind: str, path: str, rows: int) -> None:
 
 
 def measured(cases: dict[str, tuple[str, Path, int]], repeat: int) -> dict[str, dict]:
-    """Best of some runs of each, taken in turns so that a busy machine hits all."""
+    """Return the best of several runs, interleaved so that load affects all alike."""
     best: dict[str, dict] = {}
     for _ in range(repeat):
         for name, (kind, path, rows) in cases.items():
@@ -123,14 +123,14 @@ def measured(cases: dict[str, tuple[str, Path, int]], repeat: int) -> dict[str, 
 
 
 def same_model(folder: Path) -> None:
-    """The same model from every source."""
+    """Check that every source gives the same model."""
     n = 30_000
     write_npy(folder / "small.npy", n)
     write_parquet(folder / "small", n, files=3)
     path, X = folder / "small.npy", np.load(folder / "small.npy")
     sheet = Sheet(
         "1. The same model from every source", "source", "options",
-        "components differ by", "weights by", "may be", "verdict",
+        "components differ by", "weights by", "limit", "verdict",
     )  # fmt: skip
     options = {
         "default": {},
@@ -170,7 +170,7 @@ def same_model(folder: Path) -> None:
 
 
 def large(folder: Path, n: int, repeat: int) -> None:
-    """Memory, time per row and growth of a fit; Parquet against a memory map."""
+    """Measure memory, time per row and growth; compare Parquet with a memory map."""
     tenth = n // 10
     start = time.perf_counter()
     write_npy(folder / "all.npy", n)
@@ -219,15 +219,15 @@ def large(folder: Path, n: int, repeat: int) -> None:
 
 
 def wider(X: np.ndarray) -> np.ndarray:
-    """Half as many rows of twice as many columns."""
+    """Return half as many rows with twice as many columns."""
     half = len(X) // 2
     return np.hstack([X[:half], X[half : 2 * half]])
 
 
 def verdicts(found: dict[str, dict]) -> None:
-    """What must hold, as ratios."""
+    """Check the required ratios."""
     whole, held = found["memmap"], found["tenth in memory"]
-    sheet = Sheet("What must hold", "what", "found", "may be", "verdict")
+    sheet = Sheet("Requirements", "quantity", "measured", "limit", "verdict")
 
     def line(what: str, value: float, limit: float) -> None:
         verdict = "ok" if value <= limit else "beyond"
@@ -250,12 +250,12 @@ def verdicts(found: dict[str, dict]) -> None:
     for clock in ("wall", "cpu"):
         spooled = found["quarter, Parquet, iterating"][clock]
         ratio = spooled / found["quarter, .npy, iterating"][clock]
-        line(f"3. {clock} time, the same for a method that iterates", ratio, 1.5)
+        line(f"3. {clock} time, the same with a method that iterates", ratio, 1.5)
     sheet.show()
 
 
-def told(folder: Path) -> None:
-    """Bad cells and columns deep inside are found and named."""
+def check_errors(folder: Path) -> None:
+    """Check that errors locate bad cells and missing columns."""
     rng = np.random.default_rng(0)
     deep = folder / "deep"
     deep.mkdir()
@@ -267,7 +267,7 @@ def told(folder: Path) -> None:
         table = pyarrow.table(list(X.T.copy()), names=names)
         path = deep / f"part-{number}.parquet"
         parquet.write_table(table, path, row_group_size=4_500)
-    CONSOLE.print("5. What is wrong deep inside is told with its place:")
+    CONSOLE.print("5. Errors locate what is wrong:")
     _show_error(deep, "part-2.parquet, row group 2, row 17 (row 49,017 of all)")
     parquet.write_table(table.drop_columns(["x7"]), deep / "part-2.parquet")
     _show_error(deep, "part-2.parquet")
@@ -280,7 +280,7 @@ def _show_error(source: Path, expected: str) -> None:
         verdict = "ok" if expected in str(error) else "beyond"
         CONSOLE.print(f"   {error} ({verdict})", highlight=False)
     else:
-        CONSOLE.print("   nothing was told (beyond)")
+        CONSOLE.print("   no error was raised (beyond)")
 
 
 def main() -> None:
@@ -291,13 +291,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=20_000_000)
     parser.add_argument("--repeat", type=int, default=2)
-    parser.add_argument("--folder", help="where to write; default: TMPDIR")
+    parser.add_argument("--folder", help="for temporary files (default: TMPDIR)")
     args = parser.parse_args()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with tempfile.TemporaryDirectory(dir=args.folder, prefix="scale-") as scratch:
         folder = Path(scratch)
         same_model(folder)
-        told(folder)
+        check_errors(folder)
         large(folder, args.rows, args.repeat)
 
 

@@ -1,4 +1,4 @@
-"""What `scale.py` measures with Dask: real worker processes, some of them killed."""
+"""Measure fits with Dask worker processes, some of which are killed, for `scale.py`."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from trueaxis._rows.dask.collections import MOST_CHUNKS, dask_rows
 from trueaxis._rows.watched_file import SourceError
 
 WORKERS = 2
-SLOW_READING = 1 / 200e6  # seconds per byte, of a store that gives each worker 200 MB/s
+SLOW_READING = 1 / 200e6  # seconds per byte: a store with 200 MB/s per worker
 
 
 @contextmanager
 def cluster(workers: int = WORKERS) -> Iterator[Any]:
-    """A client of new worker processes, one thread each."""
+    """Yield a client of new worker processes with one thread each."""
     with (
         LocalCluster(
             n_workers=workers,
@@ -45,26 +45,26 @@ def cluster(workers: int = WORKERS) -> Iterator[Any]:
 
 
 class Nothing(Kernel):
-    """A pass that does nothing: what is left is Dask's own time."""
+    """A pass that does nothing, so that only the overhead of Dask is measured."""
 
     n_fields = 1
     field_type = bool
 
     def start(self) -> float:
-        """Nothing."""
+        """Return an empty state."""
         return 0.0
 
     def absorb(self, state: float, block: np.ndarray, first: int) -> np.ndarray:
-        """Keep nothing of every row."""
+        """Return a field of zeros."""
         return np.zeros((1, len(block)), dtype=bool)
 
     def merge(self, state: float, other: float) -> float:
-        """Nothing and nothing."""
+        """Merge two empty states."""
         return state + other
 
 
 def seconds_per_block(blocks: int = 256) -> float:
-    """What Dask takes to arrange the work on a block."""
+    """Return the seconds that Dask takes to schedule the work on a block."""
     rows = dask_rows(da.zeros((blocks, 1), chunks=(1, 1)))
     with rows:
         rows.scan_in_place(Nothing())
@@ -74,7 +74,7 @@ def seconds_per_block(blocks: int = 256) -> float:
 
 
 def usage(client: Any) -> dict[str, float]:
-    """CPU seconds of all processes, bytes that workers sent, most memory of one."""
+    """Return CPU seconds of all processes, bytes sent by workers, and their memory."""
 
     def of_worker(dask_worker: Any) -> tuple[float, int, int, int]:
         status = Path("/proc/self/status").read_text().splitlines()
@@ -96,17 +96,17 @@ def usage(client: Any) -> dict[str, float]:
 
 
 def parts_of_workers(client: Any, path: Path, k: int) -> Parts:
-    """What a core does when all workers are busy: the mean of what they do."""
+    """Return the mean cost of each part while all workers are busy."""
     found = [vars(one) for one in client.run(measure, str(path), k).values()]
     mean = {name: sum(one[name] for one in found) / len(found) for name in found[0]}
     return Parts(**(mean | {"task": seconds_per_block()}))
 
 
 def large_fit(path: Path, some: Path, k: int) -> dict[str, Any]:
-    """Fit a file with workers."""
+    """Fit a file with workers, and measure the fit."""
     warm = np.random.default_rng(0).standard_normal((20_000, 10))
     with cluster() as client:
-        # A process that fits has loaded what it needs; so have workers after a fit.
+        # Workers load libraries during their first fit, which is not to be measured.
         DSWL(k).fit(da.from_array(warm, chunks=(5_000, -1)))
         rows = open_rows(path, client=client)
         before, wall = usage(client), time.perf_counter()
@@ -129,9 +129,9 @@ def large_fit(path: Path, some: Path, k: int) -> dict[str, Any]:
 def predictions(
     found: dict[str, dict], dask: dict[str, Any], parts: Parts, D: int
 ) -> None:
-    """The model of costs beside what was measured."""
+    """Compare the cost model with the measurements."""
     sheet = Sheet(
-        "6. The cost model", "fit", "what", "predicted", "measured", "ratio", "verdict"
+        "6. Cost model", "fit", "quantity", "predicted", "measured", "ratio", "verdict"
     )
 
     def line(fit: str, what: str, predicted: float, measured: float) -> None:
@@ -146,7 +146,7 @@ def predictions(
         costs = Costs(found[name]["rows"], D, parts)
         predicted = costs.seconds(in_memory="memory" in name)
         line(name, "seconds", predicted, found[name]["wall"])
-    # The client makes the start; the rest is done by workers.
+    # The client computes the start; the workers do the rest.
     timed = Parts(**(vars(dask["parts"]) | {"start": parts.start}))
     costs = Costs(dask["rows"], D, timed, WORKERS, dask["block_rows"])
     fit = f"Dask, {WORKERS} workers"
@@ -157,8 +157,10 @@ def predictions(
 
 
 def verdicts(found: dict[str, dict], dask: dict[str, Any]) -> None:
-    """CPU of a fit by workers against that of one process."""
-    sheet = Sheet("4. Dask, 2 worker processes", "what", "found", "may be", "verdict")
+    """Compare the CPU time of a fit by workers with that of one process."""
+    sheet = Sheet(
+        "4. Dask, 2 worker processes", "quantity", "measured", "limit", "verdict"
+    )
     ratio = dask["cpu"] / found[".npy"]["cpu"]
     verdict = "ok" if ratio <= 2 else "beyond"
     sheet.add("CPU of the fit over that of one process", f"{ratio:.2f}", "2", verdict)
@@ -166,7 +168,7 @@ def verdicts(found: dict[str, dict], dask: dict[str, Any]) -> None:
 
 
 def extrapolated(parts: Parts, D: int, n: int = 10**9) -> None:
-    """What 1e9 rows cost on clusters of cores like this one."""
+    """Predict the cost of 1e9 rows on clusters of cores like this one."""
     sheet = Sheet(
         f"6. {n:,} x {D} ({n * D * 8 / 1e9:.0f} GB) on workers like this core",
         "workers", "MB per block", "blocks", "seconds", "seconds from a store",
@@ -205,9 +207,9 @@ def _deadly(X: np.ndarray, rows: int, folder: str, when: range) -> Any:
 
 
 def killed(X: np.ndarray, k: int) -> None:
-    """Kill workers during a fit; spoil its file between passes."""
-    sheet = Sheet("4. Workers that die, files that change", "what", "found", "verdict")
-    dask_jobs.WORKER_SHARE = 0.0  # so that every pass reads
+    """Kill workers during a fit, and remove or truncate its file between passes."""
+    sheet = Sheet("4. Dying workers, changing files", "event", "result", "verdict")
+    dask_jobs.WORKER_SHARE = 0.0  # so that every pass reads the rows again
     with cluster(), tempfile.TemporaryDirectory() as folder:
         expected = DSWL(k).fit(da.from_array(X, chunks=(2_000, -1)))
         for when in (1, 2, 3):
@@ -222,13 +224,13 @@ def killed(X: np.ndarray, k: int) -> None:
             )
             sheet.add(
                 f"one worker killed in read {when} of 3",
-                "bitwise the same" if same else "another model",
+                "bitwise identical" if same else "different model",
                 "ok" if same else "beyond",
             )
         expected.weights_ = expected.support_ = None
     with cluster(), tempfile.TemporaryDirectory() as folder:
         lazy = _deadly(X, 2_000, folder, range(1, 999))
-        _told(sheet, "every worker killed", lambda: DSWL(k).fit(lazy))
+        _expect_error(sheet, "every worker killed", lambda: DSWL(k).fit(lazy))
     for what in ("removed", "truncated"):
         with cluster() as client, tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "rows.npy")
@@ -241,11 +243,11 @@ def killed(X: np.ndarray, k: int) -> None:
                 else:
                     os.truncate(path, 1_000)
                 fit = functools.partial(DSWL(k).fit, rows)
-                _told(sheet, f"file {what} between passes", fit)
+                _expect_error(sheet, f"file {what} between passes", fit)
     sheet.show()
 
 
-def _told(sheet: Sheet, what: str, fit: Any) -> None:
+def _expect_error(sheet: Sheet, what: str, fit: Any) -> None:
     before = set(os.listdir(tempfile.gettempdir()))
     try:
         fit()
@@ -258,14 +260,14 @@ def _told(sheet: Sheet, what: str, fit: Any) -> None:
         good = "ok" if not left else f"left {left}"
         sheet.add(what, str(error), good)
     else:
-        sheet.add(what, "nothing was told", "beyond")
+        sheet.add(what, "no error was raised", "beyond")
 
 
 def show_sizes(dask: dict[str, Any]) -> None:
-    """What was measured, as it is."""
+    """Print the measurements."""
     CONSOLE.print(
         f"   Dask: {dask['blocks']} blocks, wall {dask['wall']:.1f} s, CPU "
         f"{dask['cpu']:.1f} s, sent {dask['sent'] / 1e6:.1f} MB, memory of a worker "
-        f"{dask['memory'] / 1e6:.0f} MB, {1e3 * dask['parts'].task:.1f} ms a block",
+        f"{dask['memory'] / 1e6:.0f} MB, {1e3 * dask['parts'].task:.1f} ms per block",
         highlight=False,
     )

@@ -11,7 +11,7 @@ CONSOLE = Console(width=150)
 
 
 class Sheet:
-    """Rows under headings."""
+    """A table with a title and headings."""
 
     def __init__(self, title: str, *headings: str) -> None:
         self.title = title

@@ -1,6 +1,6 @@
-"""How fast is a fit, in units of scikit-learn's PCA? CPU time, one thread, one run.
+"""Measure the CPU time of a fit relative to scikit-learn's PCA, with one thread.
 
-python benchmarks/speed.py [--repeat 5]
+Run with: python benchmarks/speed.py [--repeat 5]
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from sheet import CONSOLE, Sheet
 from trueaxis import DSWL
 
-# rows, columns, components, most that the ratio may be
+# rows, columns, components, limit of the ratio
 CASES = (
     (1_000_000, 20, 3, 6.0),
     (1_000_000, 50, 3, 4.5),
@@ -26,7 +26,7 @@ CASES = (
 
 
 def data(n: int, D: int, k: int, share: float = 0.2) -> np.ndarray:
-    """Low rank, noise, and a share of outliers far off the subspace."""
+    """Return low-rank rows with noise, a share of them outliers off the subspace."""
     rng = np.random.default_rng(0)
     axes = np.linalg.qr(rng.standard_normal((D, k)))[0].T
     X = (rng.standard_normal((n, k)) * np.linspace(3, 1.5, k)) @ axes
@@ -37,7 +37,7 @@ def data(n: int, D: int, k: int, share: float = 0.2) -> np.ndarray:
 
 
 def cpu_times(functions, repeat: int) -> list[float]:
-    """Least CPU time of each, taken in turns so that a busy machine hits all alike."""
+    """Return the least CPU time of each, interleaved so that load affects all alike."""
     best = [np.inf] * len(functions)
     for _ in range(repeat):
         for i, function in enumerate(functions):
@@ -54,7 +54,7 @@ def ratios(repeat: int) -> None:
         "PCA, s",
         "DSWL, s",
         "ratio",
-        "may be",
+        "limit",
         "verdict",
     )
     for n, D, k, limit in CASES:

@@ -1,6 +1,6 @@
-"""Draw the pictures of the docs anew: python docs/pictures.py.
+"""Redraw the pictures of the docs: python docs/pictures.py.
 
-The picture of the report is taken in a browser: chromium, driven by playwright.
+The picture of the report is a screenshot from Chromium, driven by Playwright.
 """
 
 import shutil
@@ -35,7 +35,7 @@ def draw_demo():
     figure.savefig(IMAGES / "demo.png", dpi=110)
 
 
-def photograph_report():
+def capture_report():
     browser_path = shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         page_path = Path(folder) / "demo.html"
@@ -46,7 +46,7 @@ def photograph_report():
         page = browser.new_page(viewport={"width": 1100, "height": 1420})
         page.goto(page_path.as_uri())
         page.locator("canvas").first.focus()
-        page.keyboard.press("ArrowRight")  # shows the worst row
+        page.keyboard.press("ArrowRight")  # show the worst row
         page.keyboard.press("Enter")
         page.evaluate("window.scrollTo(0, 0)")
         page.wait_for_timeout(300)
@@ -56,4 +56,4 @@ def photograph_report():
 
 draw_map()
 draw_demo()
-photograph_report()
+capture_report()

@@ -1,6 +1,6 @@
-"""DSWL inside a scikit-learn pipeline, on a table with a unit error.
+"""Use DSWL in a scikit-learn pipeline, on a table with a unit error.
 
-python examples/pipeline.py
+Run with: python examples/pipeline.py
 """
 
 import numpy as np
@@ -28,9 +28,9 @@ search = GridSearchCV(
     {"dswl__n_components": [2, 3, 5], "dswl__trust": [0.5, 0.8]},
     cv=5,
 ).fit(X, y)
-print("best by grid search:", search.best_params_)
+print("best parameters:", search.best_params_)
 
 model = DSWL(3).fit(RobustScaler().fit_transform(X))
-found = np.flatnonzero(~model.support_)
-hit = np.isin(wrong, found).sum()
-print(f"{len(found)} rows flagged, among them {hit} of {len(wrong)} wrong ones")
+flagged = np.flatnonzero(~model.support_)
+hits = np.isin(wrong, flagged).sum()
+print(f"{len(flagged)} rows flagged, among them {hits} of the {len(wrong)} wrong ones")

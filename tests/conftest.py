@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 
 # One BLAS thread per test process: the tests already run side by side, and sums come
 # out in the same order on every machine.
@@ -10,7 +11,26 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 # Pictures are drawn into memory, also where there is a screen.
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("ci", max_examples=30, deadline=None, derandomize=True)
 settings.load_profile("ci")
+
+SLOW_TESTS = Path(__file__).with_name("slow_tests.txt").read_text().split()
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m selects
+def pytest_collection_modifyitems(config, items):
+    """Mark the tests that `make quick` leaves out."""
+    for item in items:
+        needs = set(getattr(item, "fixturenames", ()))
+        path = item.path.relative_to(config.rootpath)
+        if item.name.partition("[")[0] in SLOW_TESTS:
+            item.add_marker("slow")
+        if needs >= {"estimator", "check"}:  # made by parametrize_with_checks
+            item.add_marker("sklearn")
+        if "browser" in needs:
+            item.add_marker("browser")
+        if any("dask" in part for part in path.parts):
+            item.add_marker("dask")

@@ -466,11 +466,11 @@ import logging, time, warnings
 from trueaxis import show_progress
 from trueaxis._rows import progress_bars as bars
 from trueaxis._cli import console
-from trueaxis._cli.options import _spoken_warnings
+from trueaxis._cli.errors import warnings_as_notes
 from trueaxis._rows.progress import passing
-from trueaxis._cli.streaming import spoken
+from trueaxis._cli.streaming import forward_log
 bars.PATIENCE = 0.1
-with _spoken_warnings(), show_progress(), spoken(console.remark):
+with warnings_as_notes(), show_progress(), forward_log(console.remark):
     with passing("verdicts", 30) as advance:
         for i in range(30):
             time.sleep(0.03)

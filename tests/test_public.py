@@ -30,6 +30,7 @@ def test_public_folders_are_attributes(name):
 
 
 def test_dir_lists_what_is_public_and_nothing_else():
+    assert trueaxis.__all__ == sorted(trueaxis.__all__)
     assert dir(trueaxis) == sorted(trueaxis.__all__)
     assert all(getattr(trueaxis, name) is not None for name in dir(trueaxis))
     assert run("import trueaxis; print(dir(trueaxis))") == str(dir(trueaxis))

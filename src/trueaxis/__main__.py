@@ -1,4 +1,4 @@
-"""RUN: `python -m trueaxis` is the command line, also where no script is installed."""
+"""Run the command line with `python -m trueaxis`, also where no script is installed."""
 
 from trueaxis._cli.main import main
 

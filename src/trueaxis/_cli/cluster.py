@@ -1,4 +1,4 @@
-"""CONNECT the command line to Dask: a cluster that runs, or processes of its own."""
+"""Connect `fit --client` and `fit --workers` to a Dask cluster."""
 
 from __future__ import annotations
 
@@ -15,60 +15,64 @@ CONNECT_SECONDS = 10
 
 
 @contextmanager
-def cluster(address: str, workers: int) -> Iterator[Any]:
-    """A client of the scheduler at an address or, without one, of new processes.
+def connect(address: str, workers: int) -> Iterator[Any]:
+    """Connect a client to a running scheduler or to new processes.
 
     Parameters
     ----------
     address : str
-        Such as tcp://host:8786; "" for processes on this machine.
+        Such as tcp://host:8786; "" for new processes on this machine.
     workers : int
-        How many of them.
+        Number of new processes.
     """
     try:
         from distributed import Client
     except ImportError:
         raise ImportError(
-            "Dask is not installed, without which there are no other workers: pip "
-            "install 'trueaxis[dask]', or leave out --client and --workers."
+            "--client and --workers need Dask, which is not installed: "
+            "pip install 'trueaxis[dask]', or leave them out."
         ) from None
+    # distributed has no annotations.
     if not address:
-        with _processes(workers) as local, Client(local) as client:
+        with (
+            _local_cluster(workers) as local,
+            Client(local) as client,  # type: ignore[no-untyped-call]
+        ):
             yield client
         return
     try:
-        client = Client(address, timeout=CONNECT_SECONDS)
+        client = Client(address, timeout=CONNECT_SECONDS)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise SourceError(
-            f"There is no Dask scheduler at {address} ({error}): check the address, "
-            "such as tcp://host:8786, and that it runs."
+            f"There is no Dask scheduler at {address} ({error}): check that it is "
+            "running, and that the address has the form tcp://host:8786."
         ) from error
     with client:
         yield client
 
 
 @contextmanager
-def _processes(workers: int) -> Iterator[Any]:
+def _local_cluster(workers: int) -> Iterator[Any]:
     from distributed import LocalCluster
 
-    with _deaf():
-        local = LocalCluster(
+    with _sigint_blocked():
+        local = LocalCluster(  # type: ignore[no-untyped-call]  # no annotations
             n_workers=workers,
             threads_per_worker=1,
             dashboard_address=":0",
-            silence_logs=logging.CRITICAL,  # what matters comes as an exception
+            silence_logs=logging.CRITICAL,  # failures arrive as exceptions
         )
     with local:
         yield local
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
-    """Start processes that do not hear Ctrl-C: who started them ends them."""
+def _sigint_blocked() -> Iterator[None]:
+    """Block SIGINT in processes started here: on Ctrl-C the client shuts them down."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    # Otherwise started with the first process, when it unblocks what is blocked here.
+    # Otherwise it would start with the first process, and unblock SIGINT here.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

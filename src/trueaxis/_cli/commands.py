@@ -1,7 +1,7 @@
-"""DO what the command line asks: read, fit or load, gather, write, tell.
+"""Run the commands: one function per command, called by `main` with its options.
 
-Every function is one command; `cli` has their options. Numbers come from `analysis` and
-`comparison`.
+Tables in memory are handled here and in `workflow`, files that are too large for
+that in `large_commands`.
 """
 
 from __future__ import annotations
@@ -11,25 +11,24 @@ import webbrowser
 from pathlib import Path
 from typing import Any
 
-from trueaxis._cli import console
-from trueaxis._cli import large_commands as bulk
-from trueaxis._cli.cluster import cluster
+from trueaxis._cli import console, large_commands
+from trueaxis._cli.cluster import connect
 from trueaxis._cli.json_output import (
     as_records,
-    judgement,
-    scored,
-    side_by_side,
-    summary,
-    who,
+    comparison_columns,
+    fit_summary,
+    identity_columns,
+    outlier_summary,
+    score_columns,
 )
-from trueaxis._cli.streaming import RowIdentities, large_rows, rows_of_workers
+from trueaxis._cli.streaming import RowIdentities, open_if_large, open_on_workers
 from trueaxis._cli.workflow import (
     FitOptions,
-    fitted,
-    judged,
-    read,
-    scaler_for,
-    table_for,
+    fit_scaler,
+    fit_table,
+    judge_table,
+    read_for_model,
+    read_with_notes,
 )
 from trueaxis._persistence.model_files import load, save
 from trueaxis._tables.read import STANDARD, Choice, TableError
@@ -38,29 +37,29 @@ from trueaxis.diagnostics.comparison import compare as compare_methods
 from trueaxis.diagnostics.comparison import suitable
 from trueaxis.estimators import METHODS
 from trueaxis.estimators.pipeline import split_pipeline
-from trueaxis.report.analysis import names_are_known
-from trueaxis.report.sentences import how_it_went
+from trueaxis.report.analysis import ignore_feature_name_warning
+from trueaxis.report.sentences import fit_sentence
 
 
 def fit(
-    data: str, choice: Choice, recipe: FitOptions, output: str, as_json: bool
+    data: str, choice: Choice, fit_options: FitOptions, output: str, as_json: bool
 ) -> None:
-    """Fit a table, say which rows are bad, keep the model."""
+    """Fit a table, print its outliers and save the model."""
     refuse_target(output, data)
-    rows = large_rows(None, data, choice, spool=True)
+    rows = open_if_large(None, data, choice, spool=True)
     if rows is not None:
-        bulk.fit(data, rows, recipe, output, as_json)
+        large_commands.fit(data, rows, fit_options, output, as_json)
         return
-    with console.stages(["reading", "fitting", "looking"]) as begin:
-        work = fitted(data, choice, recipe, begin)
+    with console.stages(["reading", "fitting", "diagnosing"]) as begin:
+        result = fit_table(data, choice, fit_options, begin)
     if output:
-        save(work.model, output)
+        save(result.model, output)
     if as_json:
-        content = summary(data, work.found, work.seconds)
+        content = fit_summary(data, result.analysis, result.seconds)
         console.say_json(content | {"model": output or None})
         return
-    console.show_analysis(work.found)
-    console.say(how_it_went(work.found, work.seconds))
+    console.show_analysis(result.analysis)
+    console.say(fit_sentence(result.analysis, result.seconds))
     if output:
         console.say(f"Model saved to {output}")
 
@@ -68,7 +67,7 @@ def fit(
 def fit_by_workers(
     data: str,
     choice: Choice,
-    recipe: FitOptions,
+    fit_options: FitOptions,
     output: str,
     as_json: bool,
     address: str,
@@ -76,60 +75,62 @@ def fit_by_workers(
 ) -> None:
     """Fit a file that the workers of a Dask cluster read."""
     refuse_target(output, data)
-    with cluster(address, workers) as client:
-        rows = rows_of_workers(data, choice, client)
-        bulk.fit(data, rows, recipe, output, as_json)
+    with connect(address, workers) as client:
+        rows = open_on_workers(data, choice, client)
+        large_commands.fit(data, rows, fit_options, output, as_json)
 
 
 def score(
     model_path: str, data: str, choice: Choice, output: str, as_json: bool
 ) -> None:
-    """Judge rows by a model: one line for each."""
+    """Write the verdict of a saved model on each row."""
     refuse_table(output, data, model_path)
     model = load(model_path)
-    rows = large_rows(model, data, choice)
+    rows = open_if_large(model, data, choice)
     if rows is not None:
-        bulk.score(model, rows, RowIdentities(data, choice), output, as_json)
+        identities = RowIdentities(data, choice)
+        large_commands.score(model, rows, identities, output, as_json)
         return
-    found = judged(model, model_path, data, choice).found
+    analysis = judge_table(model, model_path, data, choice).analysis
     if output:
-        write_table(output, scored(found))
+        write_table(output, score_columns(analysis))
     if as_json:
-        console.say_json(judgement(found) | {"output": output or None})
+        console.say_json(outlier_summary(analysis) | {"output": output or None})
     elif output != STANDARD:
-        console.show_analysis(found)
+        console.show_analysis(analysis)
         console.say(f"Scored rows saved to {output}")
 
 
 def transform(
     model_path: str, data: str, choice: Choice, output: str, as_json: bool
 ) -> None:
-    """Scores of rows on the components."""
-    numbers = output.lower().endswith(".npy")
-    (refuse_target if numbers else refuse_table)(output, data, model_path)
-    if numbers and (choice.id or choice.label):
+    """Write the scores of rows on the components of a saved model."""
+    is_npy = output.lower().endswith(".npy")
+    (refuse_target if is_npy else refuse_table)(output, data, model_path)
+    if is_npy and (choice.id or choice.label):
         raise TableError(
-            f"{output} holds numbers only, and has no place for names and labels of "
-            "rows: choose the ending .parquet or .csv, or leave out --id and --label."
+            f"{output} holds numbers only, not names or labels of rows: choose "
+            "the ending .parquet or .csv, or leave out --id and --label."
         )
     model = load(model_path)
     names = [str(name) for name in split_pipeline(model).model.get_feature_names_out()]
-    rows = large_rows(model, data, choice) if output else None
+    rows = open_if_large(model, data, choice) if output else None
     if rows is not None:
-        bulk.transform(model, rows, RowIdentities(data, choice), names, output)
-        _say_transformed(names, rows.shape[0], output, as_json)
+        identities = RowIdentities(data, choice)
+        large_commands.transform(model, rows, identities, names, output)
+        _report_transform(names, rows.shape[0], output, as_json)
         return
-    table = table_for(model, data, choice)
-    with names_are_known():
+    table = read_for_model(model, data, choice)
+    with ignore_feature_name_warning():
         scores = model.transform(table.X)
-    fields = {} if numbers else who(table.ids, table.labels, len(scores))
-    fields |= dict(zip(names, scores.T, strict=True))
+    columns = {} if is_npy else identity_columns(table.ids, table.labels, len(scores))
+    columns |= dict(zip(names, scores.T, strict=True))
     if output:
-        write_table(output, fields)
-    _say_transformed(names, len(scores), output, as_json, scores)
+        write_table(output, columns)
+    _report_transform(names, len(scores), output, as_json, scores)
 
 
-def _say_transformed(
+def _report_transform(
     names: list[str], n: int, output: str, as_json: bool, scores: Any = None
 ) -> None:
     if as_json:
@@ -137,42 +138,45 @@ def _say_transformed(
         console.say_json(content if output else content | {"scores": scores})
     elif output != STANDARD:
         console.say(
-            f"{len(names)} scores of {n:,} rows saved to {output}: {', '.join(names)}"
+            f"Scores of {n:,} rows on {len(names)} components saved to {output}: "
+            f"{', '.join(names)}"
         )
 
 
 def report(
     data: str,
     choice: Choice,
-    recipe: FitOptions,
+    fit_options: FitOptions,
     model_path: str,
     output: str,
     as_json: bool,
     show: bool,
     command: str,
 ) -> None:
-    """Write the page about a table: fit it, or judge it by a model."""
+    """Write the report on a table that is fitted, or judged by a saved model."""
     from trueaxis.report import STAGES, look_for_needs, render, write
 
     look_for_needs()
     refuse_target(output, data, model_path)
-    with console.stages(["reading", "fitting", "looking", *STAGES]) as begin:
+    with console.stages(["reading", "fitting", "diagnosing", *STAGES]) as begin:
         if model_path:
-            begin("looking")
-            work = judged(load(model_path), model_path, data, choice)
-            content = judgement(work.found)
+            begin("diagnosing")
+            result = judge_table(load(model_path), model_path, data, choice)
         else:
-            work = fitted(data, choice, recipe, begin)
-            content = summary(data, work.found, work.seconds)
+            result = fit_table(data, choice, fit_options, begin)
         page = render(
-            work.found, source=Path(data).name, origin=work.origin, command=command,
-            seconds=work.seconds, progress=begin,
+            result.analysis, source=Path(data).name, origin=result.origin,
+            command=command, seconds=result.seconds, progress=begin,
         )  # fmt: skip
     write(page, output)
     if as_json:
+        if model_path:
+            content = outlier_summary(result.analysis)
+        else:
+            content = fit_summary(data, result.analysis, result.seconds)
         console.say_json(content | {"report": output})
     else:
-        console.show_analysis(work.found)
+        console.show_analysis(result.analysis)
         console.say(f"Report saved to {output}")
     if show:
         webbrowser.open(Path(output).resolve().as_uri())
@@ -181,40 +185,41 @@ def report(
 def compare(
     data: str,
     choice: Choice,
-    recipe: FitOptions,
+    fit_options: FitOptions,
     methods: list[str],
     output: str,
     as_json: bool,
 ) -> None:
-    """Fit several methods to one table and lay them side by side."""
+    """Fit several methods to one table and compare them."""
     refuse_table(output, data)
-    table = read(data, choice)
-    scaler = scaler_for(recipe, table)
+    table = read_with_notes(data, choice)
+    scaler = fit_scaler(fit_options, table)
     X = table.X if scaler is None else scaler.transform(table.X)
     left_out = [] if methods else sorted(METHODS.keys() - set(suitable(*X.shape)))
     with console.stages(methods or suitable(*X.shape)) as begin:
-        found = compare_methods(
-            X, methods or None, n_components=recipe.n_components, progress=begin
+        results = compare_methods(
+            X, methods or None, n_components=fit_options.n_components, progress=begin
         )
-    fields = side_by_side(found)
+    columns = comparison_columns(results)
     if output:
-        write_table(output, fields)
+        write_table(output, columns)
     if as_json:
-        rows = as_records(fields)
-        k = found[0].model.n_components_
+        rows = as_records(columns)
+        k = results[0].model.n_components_
         console.say_json({"n_components": k, "methods": rows, "left_out": left_out})
     elif output != STANDARD:
-        console.show_comparison(found)
+        console.show_comparison(results)
     if left_out:
         console.say(
-            f"Left out, since they would take long on {X.shape[0]:,} x {X.shape[1]:,}: "
-            f"{', '.join(left_out)}. Name them with --methods to wait for them.",
-            console.aside(),
+            "Left out, because they would take long on "
+            f"{X.shape[0]:,} x {X.shape[1]:,}: {', '.join(left_out)}. To fit them all "
+            "the same, name them with --methods.",
+            console.stderr(),
         )
 
 
 def export(model_path: str, output: str, as_json: bool) -> None:
-    """Turn a model file into an ONNX graph."""
+    """Convert a model file to an ONNX graph."""
     from trueaxis._persistence.onnx_export import export_onnx
 
     refuse_target(output, model_path)
@@ -240,21 +245,21 @@ def reproduce(
     from trueaxis.reproduction.study import cores
 
     folder = Path(output or ("results/quick" if quick else "results"))
-    # Quick numbers must not replace those of the whole study.
-    keeps = not quick and output is None and Path("docs").is_dir()
-    target = Path(page or (Path("docs") if keeps else folder) / "reproduction.md")
+    # A quick run must not overwrite the page of the full study.
+    in_docs = not quick and output is None and Path("docs").is_dir()
+    target = Path(page or (Path("docs") if in_docs else folder) / "reproduction.md")
     names = experiments.NAMES if study == "all" else (study,)
     studies = [
         experiments.prepare(name, data_home, quick, download=not offline)
         for name in names
     ]
-    for one in studies:
-        for name in getattr(one, "missing", ()):
+    for prepared in studies:
+        for name in getattr(prepared, "missing", ()):
             console.say(
-                f"Note: {name} is left out, since there is no such data set in "
-                f"{data_home or 'TRUEAXIS_DATA (not set)'} or the cache. Name a folder "
-                "that has it with --data-home.",
-                console.aside(),
+                f"Note: {name} is left out: the data set is neither in "
+                f"{data_home or 'TRUEAXIS_DATA (not set)'} nor in the cache. Give a "
+                "folder that has it with --data-home.",
+                console.stderr(),
             )
     with console.bars() as begin:
         experiments.reproduce(
@@ -265,11 +270,11 @@ def reproduce(
 
 def methods(as_json: bool) -> None:
     """List the methods that can be fitted."""
-    lines = {name: inspect.getdoc(cls) or "" for name, cls in METHODS.items()}
-    first = {name: text.splitlines()[0] for name, text in lines.items()}
+    docstrings = {name: inspect.getdoc(cls) or "" for name, cls in METHODS.items()}
+    summaries = {name: text.splitlines()[0] for name, text in docstrings.items()}
     if as_json:
-        console.say_json(first)
+        console.say_json(summaries)
         return
-    width = max(map(len, first))
-    for name, line in first.items():
+    width = max(map(len, summaries))
+    for name, line in summaries.items():
         console.say(f"{name:<{width}}  {line}")

@@ -1,6 +1,6 @@
-"""TELL in the terminal: what `analysis` and `comparison` hold, as lines and tables.
+"""Print analyses, comparisons and progress to the terminal.
 
-Results go to standard output, all talk beside them (progress, hints) to standard error.
+Results go to standard output; notes and progress go to standard error.
 """
 
 from __future__ import annotations
@@ -20,46 +20,46 @@ from rich.text import Text
 
 from trueaxis._tables.cells import printable
 from trueaxis.diagnostics.comparison import ComparedMethod
-from trueaxis.report import sentences as story
+from trueaxis.report import sentences
 from trueaxis.report.analysis import Analysis
 
-WIDE = 200  # columns, where there is no terminal to ask
-MOST = 10  # outliers that are shown
+PIPE_WIDTH = 200  # characters per line, where there is no terminal
+MAX_LISTED = 10  # outliers
 
 
-def output() -> Console:
-    """Where results go."""
+def stdout() -> Console:
+    """Return the console for results."""
     return _console(sys.stdout)
 
 
-def aside() -> Console:
-    """Where talk goes that is no result."""
+def stderr() -> Console:
+    """Return the console for notes and progress."""
     return _console(sys.stderr)
 
 
 def _console(file: Any) -> Console:
-    width = None if file.isatty() else WIDE
+    width = None if file.isatty() else PIPE_WIDTH
     return Console(file=file, width=width, soft_wrap=True, highlight=False)
 
 
 def plain(text: Any) -> Text:
-    """Text from files: no markup, and nothing that steers a terminal."""
+    """Return text from a file without markup and terminal control characters."""
     return Text(printable(text))
 
 
 def say(text: str, to: Console | None = None) -> None:
     """Print a line."""
-    (to or output()).print(plain(text))
+    (to or stdout()).print(plain(text))
 
 
 def remark(text: str) -> None:
-    """Print a line beside the results; above a progress bar, if there is one."""
-    # A console of its own would write into the bar, of which only the stream knows.
+    """Print a line to standard error; above a progress bar, if there is one."""
+    # The bar redirects the stream; another console would write into the bar.
     sys.stderr.write(printable(text) + "\n")
 
 
 def say_json(content: Any) -> None:
-    """Print for machines; what JSON has no number for becomes null."""
+    """Print JSON; numbers that JSON does not have become null."""
     sys.stdout.write(json.dumps(_finite(content), indent=2, ensure_ascii=False) + "\n")
 
 
@@ -77,8 +77,8 @@ def _finite(content: Any) -> Any:
 
 @contextmanager
 def stages(names: Sequence[str]) -> Iterator[Callable[[str], None]]:
-    """Show how far the work is, on a terminal; silent in a pipe."""
-    console = aside()
+    """Show the current stage on a terminal; print nothing in a pipe."""
+    console = stderr()
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -86,20 +86,20 @@ def stages(names: Sequence[str]) -> Iterator[Callable[[str], None]]:
         console=console,
         transient=True,
         disable=not console.is_terminal,
-    ) as bar:
-        task = bar.add_task("", total=len(names))
+    ) as progress:
+        task = progress.add_task("", total=len(names))
 
         def begin(name: str) -> None:
             done = names.index(name) if name in names else None
-            bar.update(task, description=name, completed=done, refresh=True)
+            progress.update(task, description=name, completed=done, refresh=True)
 
         yield begin
 
 
 @contextmanager
 def bars() -> Iterator[Callable[[str], Callable[[int, int], None]]]:
-    """Show how far each of several pieces of work is: a bar a piece, or a line."""
-    console = aside()
+    """Show one progress bar per task on a terminal; print nothing in a pipe."""
+    console = stderr()
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -107,77 +107,72 @@ def bars() -> Iterator[Callable[[str], Callable[[int, int], None]]]:
         TimeElapsedColumn(),
         console=console,
         disable=not console.is_terminal,
-    ) as bar:
+    ) as progress:
 
         def begin(name: str) -> Callable[[int, int], None]:
-            task = bar.add_task(name, total=None)
+            task = progress.add_task(name, total=None)
 
-            def tell(done: int, of: int) -> None:
-                bar.update(task, completed=done, total=of, refresh=True)
+            def update(done: int, total: int) -> None:
+                progress.update(task, completed=done, total=total, refresh=True)
 
-            return tell
+            return update
 
         yield begin
 
 
-def show_analysis(found: Analysis, most: int = MOST) -> None:
-    """Verdict, the worst rows, what changed; hints aside."""
-    say(story.verdict(found))
-    if len(found.flagged):
-        output().print(_worst(found, most))
-    say(story.change(found))
-    show_hints(found)
+def show_analysis(analysis: Analysis) -> None:
+    """Print the verdict, the worst rows and the effect on plain PCA; then the hints."""
+    say(sentences.verdict(analysis))
+    if len(analysis.flagged):
+        stdout().print(_worst_rows(analysis))
+    say(sentences.change(analysis))
+    for hint in sentences.hints(analysis):
+        say(f"Note: {hint}", stderr())
 
 
-def show_hints(found: Analysis) -> None:
-    """What to look at before the numbers are believed."""
-    for hint in story.hints(found):
-        say(f"Note: {hint}", aside())
-
-
-def _worst(found: Analysis, most: int) -> Grid:
-    rest = len(found.flagged) - most
+def _worst_rows(analysis: Analysis) -> Grid:
+    rest = len(analysis.flagged) - MAX_LISTED
     grid = Grid(box=SIMPLE, caption=f"and {rest:,} more" if rest > 0 else None)
     grid.add_column("row", justify="right", overflow="fold")
-    if found.labels is not None:
+    if analysis.labels is not None:
         grid.add_column("label", overflow="fold")
     grid.add_column("kind")
     grid.add_column("excess", justify="right")
-    grid.add_column("because", overflow="fold")
-    excess = found.diagnosis.excess
-    for row in found.flagged[:most]:
-        label = [] if found.labels is None else [plain(found.labels[row])]
+    grid.add_column("reason", overflow="fold")
+    excess = analysis.diagnosis.excess
+    for row in analysis.flagged[:MAX_LISTED]:
+        label = [] if analysis.labels is None else [plain(analysis.labels[row])]
         grid.add_row(
-            plain(found.ids[row]),
+            plain(analysis.ids[row]),
             *label,
-            str(found.diagnosis.kind[row]),
+            str(analysis.diagnosis.kind[row]),
             f"{excess[row]:.1f}",
-            plain(story.because(found, row)),
+            plain(sentences.reason(analysis, row)),
         )
     return grid
 
 
-def show_comparison(found: list[ComparedMethod]) -> None:
-    """One line a method."""
-    first = found[0].method
+def show_comparison(results: list[ComparedMethod]) -> None:
+    """Print one line per method."""
+    first = results[0].method
     grid = Grid(
         box=SIMPLE,
-        caption=f"angle, centre and shared outliers: against {first}; CPU seconds",
+        caption=f"angle, centre and shared: compared with {first}; seconds: CPU time",
     )
     for heading in ("method", "seconds", "outliers", "shared", "angle", "centre", ""):
         left = heading in ("method", "")
         grid.add_column(heading, justify="left" if left else "right")
-    for one in found:
-        if one.model is None:
-            grid.add_row(one.method, "-", "-", "-", "-", "-", plain(one.problem))
+    for result in results:
+        if result.model is None:
+            grid.add_row(result.method, *["-"] * 5, plain(result.problem))
             continue
         grid.add_row(
-            one.method,
-            f"{one.seconds:.2f}",
-            str(one.flagged),
-            str(one.shared),
-            f"{one.angle:.1f}",
-            f"{one.shift:.3g}",
-            "" if one.model.converged_ else "not converged",
+            result.method,
+            f"{result.seconds:.2f}",
+            str(result.flagged),
+            str(result.shared),
+            f"{result.angle:.1f}",
+            f"{result.shift:.3g}",
+            "" if result.model.converged_ else "not converged",
         )
-    output().print(grid)
+    stdout().print(grid)

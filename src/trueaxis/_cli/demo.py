@@ -1,4 +1,4 @@
-"""The main job on embedded data: fit, say who is flagged and why, write the report."""
+"""Run the demo: fit built-in data, print the outliers, write the report."""
 
 from __future__ import annotations
 
@@ -22,41 +22,42 @@ def run(output: str, show: bool = False) -> None:
     refuse_target(output)
     report.look_for_needs()
     table = sensors()
-    found = look(table)
-    console.show_analysis(found)
-    _say_truth(table, found)
+    analysis = analyse_sensors(table)
+    console.show_analysis(analysis)
+    _compare_with_truth(table, analysis)
     page = report.render(
-        found,
+        analysis,
         title="Readings of a pump",
         source="sensors() of trueaxis.datasets",
         origin=Origin("from trueaxis.datasets import sensors", "sensors().X"),
         command="trueaxis demo",
     )
     report.write(page, output)
-    place = Path(output).resolve()
-    console.say(f"Report saved to {place}")
-    console.say(f"Open it in a browser: {place.as_uri()}")
+    path = Path(output).resolve()
+    console.say(f"Report saved to {path}")
+    console.say(f"Open it in a browser: {path.as_uri()}")
     if show:
-        webbrowser.open(place.as_uri())
+        webbrowser.open(path.as_uri())
 
 
-def look(table: Sensors) -> Analysis:
-    """Fit the readings; what is wrong with them comes along as a label."""
+def analyse_sensors(table: Sensors) -> Analysis:
+    """Fit the readings, and label each row with its fault."""
     model = DSWL(n_components=2).fit(table.X)
     model.feature_names_in_ = np.array(table.columns, dtype=object)
     labels = np.where(table.fault == "", "healthy", table.fault)
     return analyse(model, table.X, labels=labels, of_the_fit=True)
 
 
-def _say_truth(table: Sensors, found: Analysis) -> None:
+def _compare_with_truth(table: Sensors, analysis: Analysis) -> None:
+    """Print how far both models are from plain PCA of the healthy rows."""
     truth = PlainPCA(n_components=2).fit(table.X[table.fault == ""])
     plain = between(PlainPCA(n_components=2).fit(table.X), truth)
-    robust = between(found.model, truth)
+    robust = between(analysis.model, truth)
     console.say(
-        f"Here the truth is known. Plain PCA: {plain.angle:.1f} degrees off the axes "
-        f"of the healthy rows, mean {plain.shift:.2f} away."
+        f"The truth is known here: plain PCA is {plain.angle:.1f} degrees off the axes "
+        f"of the healthy rows, and its mean is {plain.shift:.2f} away."
     )
     console.say(
-        f"DSWL: {robust.angle:.1f} degrees off, mean {robust.shift:.2f} away, not told "
-        "which rows are healthy."
+        f"DSWL is {robust.angle:.1f} degrees off, and its mean is {robust.shift:.2f} "
+        "away, without being told which rows are healthy."
     )

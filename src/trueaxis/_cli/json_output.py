@@ -1,4 +1,4 @@
-"""TELL machines: an analysis as columns of a table, or as JSON-able values."""
+"""Arrange analyses and comparisons as columns of a table, or as values for JSON."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import numpy as np
 from trueaxis import __version__
 from trueaxis.diagnostics import reasons
 from trueaxis.diagnostics.comparison import ComparedMethod
-from trueaxis.report import sentences as story
-from trueaxis.report.analysis import Analysis, names_are_known
+from trueaxis.report import sentences
+from trueaxis.report.analysis import Analysis, ignore_feature_name_warning
 
 
-def who(ids: Any, labels: Any, n: int) -> dict[str, Any]:
-    """Names and labels of rows, as columns of a table."""
-    fields = {"row": np.arange(n) if ids is None else ids}
-    return fields if labels is None else fields | {"label": labels}
+def identity_columns(ids: Any, labels: Any, n: int) -> dict[str, Any]:
+    """Return the names and labels of rows, as columns of a table."""
+    columns = {"row": np.arange(n) if ids is None else ids}
+    return columns if labels is None else columns | {"label": labels}
 
 
-def scored(found: Analysis) -> dict[str, Any]:
-    """What is said about every row, as columns of a table."""
-    d = found.diagnosis
-    fields = who(found.ids, found.labels, len(found.ids))
-    fields |= {
+def score_columns(analysis: Analysis) -> dict[str, Any]:
+    """Return the verdict on every row, as columns of a table."""
+    d = analysis.diagnosis
+    columns = identity_columns(analysis.ids, analysis.labels, len(analysis.ids))
+    columns |= {
         "outlier": d.flagged,
         "kind": d.kind,
         "excess": d.excess,
@@ -31,72 +31,76 @@ def scored(found: Analysis) -> dict[str, Any]:
         "orthogonal": d.orthogonal,
         "column": d.names[d.column],
         "share": d.share,
-        "value": found.value,
-        "fits": found.fitting,
+        "value": analysis.value,
+        "fits": analysis.fitting,
     }
-    if hasattr(found.model, "tau_"):
-        with names_are_known():
-            fields |= reasons(found.model, found.X)._asdict()
-    return fields
+    if hasattr(analysis.model, "tau_"):
+        with ignore_feature_name_warning():
+            columns |= reasons(analysis.model, analysis.X)._asdict()
+    return columns
 
 
-def records(found: Analysis) -> list[dict[str, Any]]:
-    """What is said about outliers, one record each, worst first."""
-    fields = {name: values[found.flagged] for name, values in scored(found).items()}
-    return as_records({name: values.tolist() for name, values in fields.items()})
+def outlier_records(analysis: Analysis) -> list[dict[str, Any]]:
+    """Return one record per outlier, worst first."""
+    return as_records(
+        {
+            name: values[analysis.flagged].tolist()
+            for name, values in score_columns(analysis).items()
+        }
+    )
 
 
-def as_records(fields: dict[str, list]) -> list[dict[str, Any]]:
-    """Columns of a table as one record a row."""
-    rows = zip(*fields.values(), strict=True)
-    return [dict(zip(fields, row, strict=True)) for row in rows]
+def as_records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """Return one record per row of a table."""
+    rows = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def counts(found: Analysis) -> dict[str, int]:
-    """How many outliers there are, of each kind."""
-    kinds = {kind: found.counts.get(kind, 0) for kind in ("inside", "off", "both")}
-    return {"count": len(found.flagged), **kinds}
+def outlier_counts(analysis: Analysis) -> dict[str, int]:
+    """Return the number of outliers, in total and of each kind."""
+    kinds = {kind: analysis.counts.get(kind, 0) for kind in ("inside", "off", "both")}
+    return {"count": len(analysis.flagged), **kinds}
 
 
-def judgement(found: Analysis) -> dict[str, Any]:
-    """What a model says of rows, for machines."""
+def outlier_summary(analysis: Analysis) -> dict[str, Any]:
+    """Return what a model says about rows."""
     return {
-        "rows": len(found.ids),
-        "outliers": counts(found),
-        "worst_first": records(found),
+        "rows": len(analysis.ids),
+        "outliers": outlier_counts(analysis),
+        "worst_first": outlier_records(analysis),
     }
 
 
-def summary(data: str, found: Analysis, seconds: float | None) -> dict[str, Any]:
-    """A fit for machines."""
-    model = found.model
+def fit_summary(data: str, analysis: Analysis, seconds: float | None) -> dict[str, Any]:
+    """Return a summary of a fit and its outliers."""
+    model = analysis.model
     return {
         "trueaxis": __version__,
         "source": data,
-        "columns": found.names,
+        "columns": analysis.names,
         "method": type(model).__name__,
-        "scale": "none" if found.scaler is None else found.scaler.how,
+        "scale": "none" if analysis.scaler is None else analysis.scaler.how,
         "n_components": model.n_components_,
         "explained_variance_ratio": model.explained_variance_ratio_,
         "cutoffs": model.cutoffs_._asdict(),
         "iterations": model.n_iter_,
         "converged": bool(model.converged_),
         "seconds": seconds,
-        "angle_to_plain_pca": found.effect.angle,
-        **judgement(found),
-        "hints": story.hints(found),
+        "angle_to_plain_pca": analysis.effect.angle,
+        **outlier_summary(analysis),
+        "hints": sentences.hints(analysis),
     }
 
 
-def side_by_side(found: list[ComparedMethod]) -> dict[str, list[Any]]:
-    """Methods as columns of a table; cells of those that failed are empty."""
+def comparison_columns(results: list[ComparedMethod]) -> dict[str, list[Any]]:
+    """Return compared methods as columns; cells of those that failed are empty."""
     return {
-        "method": [one.method for one in found],
-        "seconds": [one.seconds for one in found],
-        "outliers": [one.flagged for one in found],
-        "shared": [one.shared for one in found],
-        "angle": [one.angle for one in found],
-        "centre": [one.shift for one in found],
-        "converged": [one.converged for one in found],
-        "problem": [one.problem for one in found],
+        "method": [result.method for result in results],
+        "seconds": [result.seconds for result in results],
+        "outliers": [result.flagged for result in results],
+        "shared": [result.shared for result in results],
+        "angle": [result.angle for result in results],
+        "centre": [result.shift for result in results],
+        "converged": [result.converged for result in results],
+        "problem": [result.problem for result in results],
     }

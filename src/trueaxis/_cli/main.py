@@ -1,4 +1,4 @@
-"""RUN: the command line. Heavy imports wait until a command needs them."""
+"""Define the commands of the command line; heavy imports wait until one runs."""
 
 from __future__ import annotations
 
@@ -7,53 +7,42 @@ from typing import Any
 import click
 
 import trueaxis
+from trueaxis._cli.errors import ErrorReportingGroup
 from trueaxis._cli.options import (
-    ErrorReportingGroup,
-    choice,
+    choice_from,
+    cluster_options,
+    command_line,
     fit_options,
-    given_command,
+    fit_options_from,
     json_option,
-    known_method,
-    need_file,
-    recipe,
-    refuse_both,
+    method_class,
     refuse_fit_options,
-    several,
+    refuse_table_and_json,
+    require_file,
     size_options,
+    split_names,
     table_options,
     table_target,
-    together,
 )
 
 HELP = {"help_option_names": ["-h", "--help"]}
-cluster_options = together(
-    click.option(
-        "--workers",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Read a .npy or Parquet file with N processes (needs Dask).",
-    ),
-    click.option(
-        "--client",
-        metavar="ADDRESS",
-        help="... or with the workers of a Dask scheduler, such as tcp://host:8786.",
-    ),
-)
 
 
 @click.group(cls=ErrorReportingGroup, context_settings=HELP)
 @click.version_option(trueaxis.__version__)
 def main() -> None:
-    """Robust principal component analysis: axes that outliers did not bend.
+    """Robust principal component analysis: axes that outliers cannot bend.
 
-    DATA is a table with one row a line: CSV, TSV, Parquet, .npy or .npz, or - for text
-    from standard input. Start with: trueaxis report data.csv
+    DATA is a table with one sample per row: a CSV, TSV, Parquet, .npy or .npz file, or
+    - for text from standard input.
+
+    To get started: trueaxis report data.csv
     """
 
 
 @main.command()
 @click.argument("data")
-@click.option("-o", "--output", default="", help="Where to save the model (.npz).")
+@click.option("-o", "--output", default="", help="Model file to write (.npz).")
 @fit_options
 @table_options
 @cluster_options
@@ -66,16 +55,16 @@ def fit(
     client: str | None,
     **options: Any,
 ) -> None:
-    """Fit a table, say which rows are bad, and keep the model."""
+    """Fit a table, list its outliers and save the model."""
     from trueaxis._cli import commands
 
-    need_file(output, "A model")
+    require_file(output, "A model")
     if workers and client:
         raise click.UsageError(
-            "--workers starts processes here and --client uses a cluster that runs: "
-            "give one of them."
+            "--workers starts new processes and --client uses a running cluster: give "
+            "one of them."
         )
-    given = choice(options), recipe(options)
+    given = choice_from(options), fit_options_from(options)
     if workers or client:
         commands.fit_by_workers(
             data, *given, output, as_json, client or "", workers or 0
@@ -87,23 +76,23 @@ def fit(
 @main.command()
 @click.argument("model")
 @click.argument("data")
-@click.option("-o", "--output", help="Where to save the table (default: -).")
+@click.option("-o", "--output", help="Table to write (default: standard output).")
 @table_options
 @json_option
 def score(
     model: str, data: str, output: str | None, as_json: bool, **options: Any
 ) -> None:
-    """Judge rows by a saved model: outlier or not, which kind, because of what."""
+    """Judge rows by a saved model: outlier or not, and why."""
     from trueaxis._cli import commands
 
     target = table_target(output, as_json)
-    commands.score(model, data, choice(options), target, as_json)
+    commands.score(model, data, choice_from(options), target, as_json)
 
 
 @main.command()
 @click.argument("model")
 @click.argument("data")
-@click.option("-o", "--output", help="Where to save the table (default: -).")
+@click.option("-o", "--output", help="Table to write (default: standard output).")
 @table_options
 @json_option
 def transform(
@@ -113,22 +102,27 @@ def transform(
     from trueaxis._cli import commands
 
     target = table_target(output, as_json)
-    commands.transform(model, data, choice(options), target, as_json)
+    commands.transform(model, data, choice_from(options), target, as_json)
 
 
 @main.command()
 @click.argument("data")
 @click.option(
-    "-o", "--output", default="report.html", show_default=True, help="Page to write."
+    "-o",
+    "--output",
+    default="report.html",
+    show_default=True,
+    help="HTML file to write.",
 )
-@click.option("--model", default="", help="Judge by a saved model instead of a fit.")
-@click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
+@click.option("--model", default="", help="Use a saved model instead of fitting one.")
+@click.option("--open", "show", is_flag=True, help="Open the report in a browser.")
 @fit_options
 @table_options
 @json_option
 @click.pass_context
 def report(
     ctx: click.Context,
+    /,
     data: str,
     output: str,
     model: str,
@@ -136,27 +130,27 @@ def report(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Write one page on a table: which rows are bad, why, and what that changes."""
+    """Write an HTML report: which rows are outliers, and why."""
     from trueaxis._cli import commands
 
-    need_file(output, "The page")
+    require_file(output, "The report")
     if model:
         refuse_fit_options(ctx)
     commands.report(
-        data, choice(options), recipe(options), model, output, as_json, show,
-        given_command(ctx),
+        data, choice_from(options), fit_options_from(options), model, output, as_json,
+        show, command_line(ctx),
     )  # fmt: skip
 
 
 @main.command()
 @click.argument("data")
-@click.option("-o", "--output", default="", help="Where to save the table.")
+@click.option("-o", "--output", default="", help="Table to write.")
 @click.option(
     "--methods",
     multiple=True,
-    callback=several,
+    callback=split_names,
     metavar="A,B,...",
-    help="Which, the one to compare with first (default: dswl and all quick ones).",
+    help="Methods to fit, compared with the first (default: dswl and all quick ones).",
 )
 @size_options
 @table_options
@@ -164,13 +158,15 @@ def report(
 def compare(
     data: str, output: str, methods: list[str], as_json: bool, **options: Any
 ) -> None:
-    """Fit all suitable methods to a table, side by side."""
+    """Fit all suitable methods to a table and compare them."""
     from trueaxis._cli import commands
 
-    refuse_both(output, as_json)
+    refuse_table_and_json(output, as_json)
     for name in methods:
-        known_method(name, "--methods")
-    commands.compare(data, choice(options), recipe(options), methods, output, as_json)
+        method_class(name, "--methods")
+    commands.compare(
+        data, choice_from(options), fit_options_from(options), methods, output, as_json
+    )
 
 
 @main.command()
@@ -178,17 +174,17 @@ def compare(
 @click.argument("output")
 @json_option
 def export(model: str, output: str, as_json: bool) -> None:
-    """Turn a saved model into an ONNX graph, for runtimes without Python."""
+    """Convert a saved model to ONNX, for runtimes without Python."""
     from trueaxis._cli import commands
 
-    need_file(output, "A graph")
+    require_file(output, "A graph")
     commands.export(model, output, as_json)
 
 
 @main.command()
 @json_option
 def methods(as_json: bool) -> None:
-    """List the methods that --method and --methods know."""
+    """List the methods that --method and --methods accept."""
     from trueaxis._cli import commands
 
     commands.methods(as_json)
@@ -196,14 +192,14 @@ def methods(as_json: bool) -> None:
 
 @main.command()
 @click.option(
-    "-o", "--output", default="demo.html", show_default=True, help="Page to write."
+    "-o", "--output", default="demo.html", show_default=True, help="HTML file to write."
 )
-@click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
+@click.option("--open", "show", is_flag=True, help="Open the report in a browser.")
 def demo(output: str, show: bool) -> None:
-    """Fit embedded sensor data: who is flagged and why, and a report to look at."""
+    """Fit built-in sensor data, list its outliers and write a report."""
     from trueaxis._cli.demo import run
 
-    need_file(output, "The page")
+    require_file(output, "The report")
     run(output, show)
 
 
@@ -214,13 +210,15 @@ def demo(output: str, show: bool) -> None:
     envvar="TRUEAXIS_DATA",
     help="Folder with the data sets (default: the variable TRUEAXIS_DATA).",
 )
-@click.option("--quick", is_flag=True, help="A small part of it, within a minute.")
+@click.option("--quick", is_flag=True, help="Run a small part, in about a minute.")
 @click.option(
-    "--jobs", type=click.IntRange(min=1), help="Processes (default: one per core)."
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Number of processes (default: one per core).",
 )
-@click.option("-o", "--output", help="Folder for results (default: results).")
+@click.option("-o", "--output", help="Folder for the results (default: results).")
 @click.option("--page", help="Page to write (default: docs/reproduction.md).")
-@click.option("--offline", is_flag=True, help="Download nothing.")
+@click.option("--offline", is_flag=True, help="Do not download anything.")
 def reproduce(
     study: str,
     data_home: str | None,
@@ -230,7 +228,7 @@ def reproduce(
     page: str | None,
     offline: bool,
 ) -> None:
-    """Repeat the paper's experiments; go on where an interrupted run stopped."""
+    """Repeat the paper's experiments; resume an interrupted run."""
     from trueaxis._cli import commands
 
     commands.reproduce(study, data_home, quick, jobs, output, page, offline)

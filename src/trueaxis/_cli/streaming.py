@@ -1,7 +1,6 @@
-"""STREAM files that are large through a model, and what it says to another file.
+"""Stream large files through a model, and its verdicts to another file.
 
-The same answers as `analysis` and `summary` give for a table in memory, a block of rows
-at a time.
+The answers are those that `workflow` and `json_output` give for a table in memory.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._cli.json_output import scored, who
-from trueaxis._cli.workflow import choice_for
+from trueaxis._cli.json_output import identity_columns, score_columns
+from trueaxis._cli.workflow import check_n_columns, choice_for_model
 from trueaxis._rows.base import Rows
 from trueaxis._rows.checked import CheckedRows
 from trueaxis._rows.open_rows import ENDINGS, files_of, head, in_sight, open_rows
@@ -25,32 +24,32 @@ from trueaxis._rows.progress import passing
 from trueaxis._tables.id_columns import IdColumns
 from trueaxis._tables.read import STANDARD, Choice, TableError
 from trueaxis.estimators.pipeline import split_pipeline
-from trueaxis.report.analysis import analyse, names_are_known
+from trueaxis.report.analysis import analyse, ignore_feature_name_warning
 
-LARGE_BYTES = 1 << 28  # from which on a file is streamed
+LARGE_BYTES = 1 << 28  # files of this size or more are streamed
 BLOCK_BYTES = 1 << 24
 
 
-def large_rows(
+def open_if_large(
     model: Any, data: str, choice: Choice, *, spool: bool = False
 ) -> Rows | None:
-    """The rows of a file that had better not be read at once; None of any other.
+    """Open a file that is too large to be read at once; return None for any other.
 
-    Without a model they have the columns of the choice.
+    Without a model, the rows have the columns of the choice.
     """
     path = Path(data)
-    folder = data != STANDARD and _is_one_table(path)
+    folder = data != STANDARD and _is_folder_of_parts(path)
     if data == STANDARD or not (folder or path.suffix.lower() in ENDINGS):
         return None
     if not folder and not path.is_file():
         return None
-    n, known = head(path)
-    if not folder and 8 * n * len(known) < LARGE_BYTES:
+    n, names = head(path)
+    if not folder and 8 * n * len(names) < LARGE_BYTES:
         return None
-    wanted = _wanted(model, known, choice, data)
+    wanted = _columns_to_read(model, names, choice, data)
     block_rows = max(1, BLOCK_BYTES // (8 * len(wanted)))
-    columns = _columns(path, known, wanted)
-    if spool:  # to be read often: in blocks that fit a cache
+    columns = _names_or_positions(path, names, wanted)
+    if spool:  # a fit reads often: use the default blocks, which fit into a cache
         return NamedRows(open_rows(data, columns=columns), wanted)
     rows = open_rows(data, columns=columns, spool=False, block_rows=block_rows)
     if rows.shape[0] == 0:
@@ -58,66 +57,65 @@ def large_rows(
     return CheckedRows(rows, wanted)
 
 
-def rows_of_workers(data: str, choice: Choice, client: Any) -> Rows:
-    """The rows of a file, or folder of files, for the workers of a client to read."""
+def open_on_workers(data: str, choice: Choice, client: Any) -> Rows:
+    """Open a file, or folder of files, that the workers of a client read."""
     path = Path(data)
-    if not (_is_one_table(path) or path.suffix.lower() in ENDINGS):
+    if not (_is_folder_of_parts(path) or path.suffix.lower() in ENDINGS):
         raise TableError(
             f"{data} ends in neither {' nor '.join(ENDINGS)}, and workers read only "
             "such files, or folders of them: convert it, or leave out --workers and "
             "--client."
         )
-    known = head(path)[1]
-    wanted = _wanted(None, known, choice, data)
-    rows = open_rows(data, columns=_columns(path, known, wanted), client=client)
+    names = head(path)[1]
+    wanted = _columns_to_read(None, names, choice, data)
+    columns = _names_or_positions(path, names, wanted)
+    rows = open_rows(data, columns=columns, client=client)
     rows.names = tuple(wanted)
     return rows
 
 
-def _columns(path: Path, known: Sequence[str], wanted: Sequence[str]) -> Sequence[Any]:
-    """The columns by their names or, in .npy files, by their numbers."""
+def _names_or_positions(
+    path: Path, names: Sequence[str], wanted: Sequence[str]
+) -> Sequence[Any]:
+    """Return the wanted columns by name or, for .npy files, by position."""
     if files_of(path)[0][0].suffix.lower() == ".npy":
-        return [known.index(name) for name in wanted]
+        return [names.index(name) for name in wanted]
     return wanted
 
 
-def _is_one_table(path: Path) -> bool:
-    """Whether all files of a folder are parts of one table."""
-    found = {
+def _is_folder_of_parts(path: Path) -> bool:
+    """Check whether a path is a folder whose files are all parts of one table."""
+    endings = {
         file.suffix.lower()
         for file in (path.rglob("*") if path.is_dir() else ())
         if file.is_file() and in_sight(file, path)
     }
-    return len(found) == 1 and found <= set(ENDINGS)
+    return len(endings) == 1 and endings <= set(ENDINGS)
 
 
-def _wanted(
-    model: Any, known: Sequence[str], choice: Choice, data: str
+def _columns_to_read(
+    model: Any, names: Sequence[str], choice: Choice, data: str
 ) -> Sequence[str]:
-    """Names of the columns that a model was fitted on, or is to be."""
-    method = None if model is None else split_pipeline(model).model
+    """Return the names of the columns that a model was fitted on, or is to be."""
     if model is not None:
-        choice = choice_for(model, choice)
+        choice = choice_for_model(model, choice)
     for name in (*(choice.columns or ()), *choice.drop, choice.id, choice.label):
-        if name is not None and name not in known:
+        if name is not None and name not in names:
             raise TableError(
-                f"There is no column {name!r} in {data}; there are {', '.join(known)}."
+                f"There is no column {name!r} in {data}; the columns are "
+                f"{', '.join(names)}."
             )
-    apart = {*choice.drop, choice.id, choice.label}
-    wanted = [name for name in choice.columns or known if name not in apart]
+    excluded = {*choice.drop, choice.id, choice.label}
+    wanted = [name for name in choice.columns or names if name not in excluded]
     if not wanted:
-        raise TableError("No column is left to analyse: drop fewer.")
-    if method is not None and len(wanted) != method.n_features_in_:
-        raise TableError(
-            f"{data} has {len(wanted)} columns, but the model was fitted on "
-            f"{method.n_features_in_}, whose names it does not know: choose them with "
-            "--columns or --drop, in the same order."
-        )
+        raise TableError("No column is left to analyze: drop fewer columns.")
+    if model is not None:
+        check_n_columns(split_pipeline(model).model, len(wanted), data)
     return wanted
 
 
 class NamedRows(CheckedRows):
-    """Rows whose columns get names, if they had none."""
+    """Rows with names for columns that had none."""
 
     def __init__(self, rows: Rows, names: Sequence[str]) -> None:
         super().__init__(rows, names)
@@ -125,74 +123,76 @@ class NamedRows(CheckedRows):
 
 
 @contextmanager
-def spoken(say: Callable[[str], None]) -> Iterator[None]:
-    """Say what is logged meanwhile, such as the size of a spool."""
+def forward_log(say: Callable[[str], None]) -> Iterator[None]:
+    """Pass log messages of trueaxis on to a function, such as the size of a spool."""
 
-    class Speaker(logging.Handler):
+    class ForwardingHandler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             say(record.getMessage())
 
-    log, speaker = logging.getLogger("trueaxis"), Speaker(logging.INFO)
+    log, handler = logging.getLogger("trueaxis"), ForwardingHandler(logging.INFO)
     before = log.level
-    log.addHandler(speaker)
+    log.addHandler(handler)
     log.setLevel(logging.INFO)
     try:
         yield
     finally:
         log.setLevel(before)
-        log.removeHandler(speaker)
+        log.removeHandler(handler)
 
 
 class RunningCounts:
-    """What is counted while rows go by."""
+    """Number of rows, and of rows of each kind, seen so far."""
 
     def __init__(self) -> None:
         self.rows = 0
         self.kinds: Counter[str] = Counter()
 
     def outliers(self) -> dict[str, int]:
-        """How many there were, of each kind."""
+        """Return the number of outliers, in total and of each kind."""
         kinds = {kind: self.kinds[kind] for kind in ("inside", "off", "both")}
         return {"count": sum(kinds.values()), **kinds}
 
 
 class RowIdentities:
-    """Who the rows are that go by: by their names, or else their numbers."""
+    """Names and labels of rows, read along with the blocks of rows."""
 
     def __init__(self, data: str, choice: Choice) -> None:
         self.names = [name for name in (choice.id, choice.label) if name is not None]
-        self._carried = IdColumns(Path(data), self.names)
-        self._named, self._labelled = choice.id is not None, choice.label is not None
+        self._columns = IdColumns(Path(data), self.names)
+        self._has_ids = choice.id is not None
+        self._has_labels = choice.label is not None
 
     def next(self, first: int, n: int) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Names and labels of the next n rows, from row `first` on."""
-        cells = self._carried.next(n)
-        ids = cells[0] if self._named else np.arange(first, first + n)
-        return ids, cells[-1] if self._labelled else None
+        """Return names and labels of the next n rows; names default to numbers."""
+        cells = self._columns.next(n)
+        ids = cells[0] if self._has_ids else np.arange(first, first + n)
+        return ids, cells[-1] if self._has_labels else None
 
 
-def scored_blocks(
-    model: Any, rows: Rows, known: RowIdentities, tally: RunningCounts
+def score_blocks(
+    model: Any, rows: Rows, identities: RowIdentities, counts: RunningCounts
 ) -> Iterator[dict[str, Any]]:
-    """What is said about every row, as tables of some rows each."""
+    """Yield the verdicts on all rows, as one table per block; count them."""
     with passing("scoring", rows.shape[0]) as advance:
         for first, block in rows.blocks():
-            ids, labels = known.next(first, len(block))
-            found = analyse(model, block, ids=ids, labels=labels)
-            tally.rows += len(block)
-            tally.kinds.update(found.counts)
-            yield scored(found)
+            ids, labels = identities.next(first, len(block))
+            analysis = analyse(model, block, ids=ids, labels=labels)
+            counts.rows += len(block)
+            counts.kinds.update(analysis.counts)
+            yield score_columns(analysis)
             advance(len(block))
 
 
-def transformed_blocks(
-    model: Any, rows: Rows, known: RowIdentities, names: Sequence[str]
+def transform_blocks(
+    model: Any, rows: Rows, identities: RowIdentities, names: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Scores of rows on the components, as tables of some rows each."""
+    """Yield the scores of all rows on the components, as one table per block."""
     with passing("transforming", rows.shape[0]) as advance:
         for first, block in rows.blocks():
-            with names_are_known():
+            with ignore_feature_name_warning():
                 scores: NDArray[Any] = model.transform(block)
-            fields = who(*known.next(first, len(block)), len(block))
-            yield fields | dict(zip(names, scores.T, strict=True))
+            ids, labels = identities.next(first, len(block))
+            columns = identity_columns(ids, labels, len(block))
+            yield columns | dict(zip(names, scores.T, strict=True))
             advance(len(block))

@@ -1,11 +1,11 @@
-"""DO what commands share: a table and a recipe, or a model, become an analysis."""
+"""Steps that commands share: read a table, fit or judge it, analyze the result."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,122 +30,131 @@ class FitOptions:
     n_components : int, float or "auto"
     scale : {"none", "standard", "robust"}
     parameters : dict
-        Of the method, beyond these.
+        Further parameters of the method.
     """
 
     method: str = "dswl"
     n_components: Any = "auto"
-    scale: str = "none"
+    scale: Literal["none", "standard", "robust"] = "none"
     parameters: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class CommandResult:
-    """What came in, and what came out.
+    """A model and the analysis of a table with it.
 
     Attributes
     ----------
     model : estimator or Pipeline
-    found : Analysis
+    analysis : Analysis
     origin : Origin
-        How Python gets the same rows, and the model where it was not fitted.
+        How to get the same rows, and a loaded model, in Python.
     seconds : float or None
-        The fit took; None where there was none.
+        Duration of the fit; None if the model was loaded.
     """
 
     model: Any
-    found: Analysis
+    analysis: Analysis
     origin: Origin
     seconds: float | None = None
 
 
-def fitted(
-    data: str, choice: Choice, recipe: FitOptions, begin: Callable[[str], None]
+def fit_table(
+    data: str, choice: Choice, fit_options: FitOptions, begin: Callable[[str], None]
 ) -> CommandResult:
-    """Read a table, fit it, and ask all that there is to tell."""
+    """Read a table, fit and analyze it."""
     begin("reading")
-    table = read(data, choice)
+    table = read_with_notes(data, choice)
     begin("fitting")
     start = time.perf_counter()
-    scaler = scaler_for(recipe, table)
-    method = METHODS[recipe.method](
-        n_components=recipe.n_components, **recipe.parameters
+    scaler = fit_scaler(fit_options, table)
+    method = METHODS[fit_options.method](
+        n_components=fit_options.n_components, **fit_options.parameters
     )
     method.fit(table.X if scaler is None else scaler.transform(table.X))
-    # Whatever meets the user's columns first knows their names.
+    # The first step of the model stores the names of the user's columns.
     (scaler or method).feature_names_in_ = np.array(table.columns, dtype=object)
     seconds = time.perf_counter() - start
-    begin("looking")
+    begin("diagnosing")
     model = join_pipeline(scaler, method)
-    found = analyse(model, table.X, ids=table.ids, labels=table.labels, of_the_fit=True)
-    return CommandResult(model, found, Origin.table(data, choice), seconds)
+    analysis = analyse(
+        model, table.X, ids=table.ids, labels=table.labels, of_the_fit=True
+    )
+    return CommandResult(model, analysis, Origin.table(data, choice), seconds)
 
 
-def read(data: str, choice: Choice) -> Table:
-    """Read a table, and say what was guessed about it."""
+def judge_table(
+    model: Any, model_path: str, data: str, choice: Choice
+) -> CommandResult:
+    """Read a table and analyze it with a loaded model."""
+    table = read_for_model(model, data, choice)
+    analysis = analyse(
+        model, table.X, ids=table.ids, labels=table.labels, of_the_fit=False
+    )
+    origin = Origin.table(data, choice_for_model(model, choice))
+    return CommandResult(model, analysis, origin._replace(model_file=model_path))
+
+
+def read_with_notes(data: str, choice: Choice) -> Table:
+    """Read a table, and print notes on what was guessed about it."""
     table = read_table(data, choice)
     for note in table.notes:
-        console.say(f"Note: {note}", console.aside())
+        console.say(f"Note: {note}", console.stderr())
     return table
 
 
-def scaler_for(recipe: FitOptions, table: Table) -> ColumnScaler | None:
-    """Learn the units of the columns, if they are to be scaled."""
-    scaler = scaler_of(recipe)
-    return None if scaler is None else scaler.fit(table.X)
-
-
-def scaler_of(recipe: FitOptions) -> ColumnScaler | None:
-    """What is to learn the units of the columns, if they are to be scaled."""
-    if recipe.scale == "none":
-        return None
-    return ColumnScaler(recipe.scale)  # type: ignore[arg-type]
-
-
-def judged(model: Any, model_path: str, data: str, choice: Choice) -> CommandResult:
-    """Read a table for a model that was loaded, and ask all that there is to tell."""
-    table = table_for(model, data, choice)
-    found = analyse(
-        model, table.X, ids=table.ids, labels=table.labels, of_the_fit=False
-    )
-    origin = Origin.table(data, choice_for(model, choice))
-    return CommandResult(model, found, origin._replace(model_file=model_path))
-
-
-def table_for(model: Any, data: str, choice: Choice) -> Table:
-    """The columns that a model was fitted on, wherever they stand in the file."""
-    method, wanted = split_pipeline(model).model, choice_for(model, choice)
+def read_for_model(model: Any, data: str, choice: Choice) -> Table:
+    """Read the columns that a model was fitted on, in any order of the file."""
+    method, wanted = split_pipeline(model).model, choice_for_model(model, choice)
     try:
-        table = read(data, wanted)
+        table = read_with_notes(data, wanted)
     except TableError as error:
         if wanted is choice:
             raise
         names = ", ".join(wanted.columns or ())
         raise TableError(f"{error} (The model was fitted on {names}.)") from None
-    if table.X.shape[1] != method.n_features_in_:
-        raise TableError(
-            f"{data} has {table.X.shape[1]} columns, but the model was fitted on "
-            f"{method.n_features_in_}, whose names it does not know: choose them with "
-            "--columns or --drop, in the same order."
-        )
+    check_n_columns(method, table.X.shape[1], data)
     return table
 
 
-def choice_for(model: Any, choice: Choice) -> Choice:
-    """The columns that a model knows by name; else those that were chosen."""
+def check_n_columns(method: Any, n_columns: int, data: str) -> None:
+    """Raise if a model was fitted on another number of columns."""
+    if n_columns != method.n_features_in_:
+        raise TableError(
+            f"{data} has {n_columns} columns, but the model was fitted on "
+            f"{method.n_features_in_} columns without names: select them with "
+            "--columns or --drop, in the same order."
+        )
+
+
+def choice_for_model(model: Any, choice: Choice) -> Choice:
+    """Return the choice of the columns a model was fitted on, if it has names."""
     method = split_pipeline(model).model
     if not hasattr(method, "feature_names_in_"):
         return choice
     names = column_names(method).tolist()
     if choice.columns or choice.drop:
         raise TableError(
-            f"The model knows its columns by name ({', '.join(names)}) and takes no "
-            "others: leave out --columns and --drop."
+            f"The model selects its columns by name ({', '.join(names)}): leave out "
+            "--columns and --drop."
         )
     for option, name in (("--id", choice.id), ("--label", choice.label)):
         if name in names:
             raise TableError(
-                f"{option} {name} is a column that the model was fitted on and needs "
-                "for itself: name another one."
+                f"{option} {name} is a column that the model was fitted on: choose "
+                "another one."
             )
     return replace(choice, columns=names, drop=())
+
+
+def fit_scaler(fit_options: FitOptions, table: Table) -> ColumnScaler | None:
+    """Return a scaler fitted to a table, or None if columns are not scaled."""
+    scaler = make_scaler(fit_options)
+    return None if scaler is None else scaler.fit(table.X)
+
+
+def make_scaler(fit_options: FitOptions) -> ColumnScaler | None:
+    """Return an unfitted scaler, or None if columns are not scaled."""
+    if fit_options.scale == "none":
+        return None
+    return ColumnScaler(fit_options.scale)

@@ -1,4 +1,4 @@
-"""Explain a fitted model: which rows are bad, why, and what they did to plain PCA."""
+"""Diagnostics of a fitted model: outliers, their causes, and their effect on PCA."""
 
 from trueaxis.diagnostics.columns import Contributions, contributions
 from trueaxis.diagnostics.comparison import ComparedMethod, compare

@@ -1,4 +1,4 @@
-"""Which columns make a row an outlier: contributions, and the column to correct."""
+"""Columns that make a row an outlier: contributions, and the column to correct."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trueaxis._rows.base import Kernel, Rows
 from trueaxis._validation import fitted_rows
 
 if TYPE_CHECKING:
     from trueaxis.estimators.base import SubspaceEstimator
 
-WITHIN = 1e-10  # squared length of what is left of a column that is in the subspace
-LEAST = 1e-75  # a cut-off of 0 leaves no room, and its square must not overflow
+# Squared distance of a unit vector from the subspace, below which it counts as inside.
+WITHIN = 1e-10
+LEAST = 1e-75  # smallest cut-off: the square of its inverse must not overflow
 
 
 class Contributions(NamedTuple):
-    """What every column adds to the squared distances of rows, each (n, D).
+    """Contributions of every column to the squared distances, each (n, D).
 
-    score : sums to the squared score distance; may be negative, where a column pulls
-        the row back
+    score : sums to the squared score distance; negative where a column pulls the row
+        back toward the center
     orthogonal : sums to the squared orthogonal distance
     """
 
@@ -29,7 +31,7 @@ class Contributions(NamedTuple):
 
 
 def contributions(model: SubspaceEstimator, X: ArrayLike) -> Contributions:
-    """What every column adds to the squared distances of rows.
+    """Compute what every column adds to the squared distances of each row.
 
     Parameters
     ----------
@@ -62,12 +64,13 @@ def contributions(model: SubspaceEstimator, X: ArrayLike) -> Contributions:
     return Contributions(score, (y - t @ sub.basis) ** 2)
 
 
-class CorrectedColumn(NamedTuple):
-    """A column for every row.
+class ColumnCorrections(NamedTuple):
+    """The column to correct in every row, each of shape (n,).
 
-    column : its number
-    share : of both squared distances in units of their cut-offs that would be gone
-    surplus : what its value is above the one that would fit best
+    column : index of the column
+    share : part of the squared distances (in units of their cut-offs, added up) that
+        the correction removes, 0 to 1
+    surplus : value in that column minus the value that would fit best
     """
 
     column: NDArray[np.intp]
@@ -75,29 +78,44 @@ class CorrectedColumn(NamedTuple):
     surplus: NDArray[np.float64]
 
 
-class ColumnCorrection:
-    """Which single column to put right, by how much that would help.
+def column_corrections(model: SubspaceEstimator, rows: Rows) -> ColumnCorrections:
+    """Find the column to correct in every row, in one pass."""
+    (column, share, surplus), _ = rows.scan(ColumnCorrectionKernel(model))
+    return ColumnCorrections(column.astype(np.intp), share, surplus)
 
-    Contributions smear: a wrong value moves the scores, and these the residuals of all
-    other columns. So for each column in turn: how far would the distances fall, were it
-    free? With q(y) = y'My, M the sum of both distances in units of their cut-offs, that
-    is (My)_j^2 / M_jj, and no other column can take a single wrong value's blame.
+
+class ColumnCorrectionKernel(Kernel):
+    """Find the single column whose correction would help each row most.
+
+    Contributions are smeared: a wrong value moves the scores, and with them the
+    residuals of all other columns. So each column is set free in turn to see how far
+    the distances fall. With q(y) = y'My, where M adds both squared distances in units
+    of their cut-offs, they fall by (My)_j^2 / M_jj. For a single wrong value, no other
+    column reaches a larger gain than the wrong one.
     """
+
+    n_fields = 3
+    title = "columns to correct"
 
     def __init__(self, model: SubspaceEstimator) -> None:
         self.sub, limits = model._subspace(), model.cutoffs_
         self.inside, self.off = (1 / max(c, LEAST) ** 2 for c in limits)
         P, variances = self.sub.basis, self.sub.floored_variances()
-        with np.errstate(over="ignore"):  # where there is no variance at all
+        with np.errstate(over="ignore"):  # where the variance is 0
             self.scaled = P / variances[:, None]
             own = self.inside * (P * self.scaled).sum(axis=0)
-        # Of columns that lie in the subspace, only rounding is off it.
+        # What is left of columns inside the subspace is rounding error.
         outside = 1 - (P**2).sum(axis=0)
         self.outside = np.where(outside > WITHIN, outside, 0.0)
         self.diagonal = own + self.off * self.outside
 
-    def __call__(self, block: NDArray[Any]) -> CorrectedColumn:
-        """Return the column of every row, and what putting it right would do."""
+    def start(self) -> None:
+        """Return no state: the record is all there is."""
+
+    def absorb(
+        self, state: None, block: NDArray[Any], first: int
+    ) -> NDArray[np.float64]:
+        """Return column, share and surplus of the rows of a block."""
         y = block - self.sub.mean
         t = y @ self.sub.basis.T
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -110,6 +128,7 @@ class ColumnCorrection:
             share = gain[rows, column] / total
             surplus = My[rows, column] / self.diagonal[column]
         share = np.clip(np.nan_to_num(share, nan=0.0, posinf=1.0), 0.0, 1.0)
-        return CorrectedColumn(
-            column, share, np.nan_to_num(surplus, posinf=0.0, neginf=0.0)
-        )
+        return np.stack([column, share, np.nan_to_num(surplus, posinf=0.0, neginf=0.0)])
+
+    def merge(self, state: None, other: None) -> None:
+        """Merge nothing: there is no state."""

@@ -1,11 +1,11 @@
-"""MEASURE: several methods on the same rows, side by side."""
+"""Comparison of several methods on the same rows."""
 
 from __future__ import annotations
 
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from trueaxis.diagnostics.influence import largest_angle
 from trueaxis.estimators import METHODS
 
-# Where a method's work grows faster than the table, the most that takes about half a
-# minute: rows n and columns D to a number, and its limit.
+# Methods whose work grows faster than the table: a measure of the work for n rows and
+# D columns, and its value at about half a minute.
 COSTLY: dict[str, tuple[Callable[[int, int], float], float]] = {
     "l1-pca": (lambda n, D: n * D * max(D / 100, 1), 2e4),
     "weighted-pca": (lambda n, D: n * n, 1e9),
@@ -28,18 +28,18 @@ COSTLY: dict[str, tuple[Callable[[int, int], float], float]] = {
 
 @dataclass(frozen=True)
 class ComparedMethod:
-    """One method among others.
+    """Result of one method in a comparison.
 
     Attributes
     ----------
     method : str
         Short name.
     model : estimator or None
-        Fitted; None where there was a problem.
+        Fitted model; None if the fit failed.
     problem : str
-        Why there is no model; empty if there is one.
+        Why the fit failed; empty if it did not.
     seconds : float or None
-        CPU time of the fit; None, like all that follows, where there was a problem.
+        CPU time of the fit. None if it failed, like all attributes below.
     flagged : int or None
         Number of outliers.
     shared : int or None
@@ -47,7 +47,7 @@ class ComparedMethod:
     angle : float or None
         Largest angle to the subspace of the first method in degrees.
     shift : float or None
-        Distance of its centre from that of the first method.
+        Distance of the center from that of the first method.
     """
 
     method: str
@@ -61,12 +61,12 @@ class ComparedMethod:
 
     @property
     def converged(self) -> bool | None:
-        """Whether the fit settled; None where there was a problem."""
+        """Whether the fit converged; None if it failed."""
         return None if self.model is None else bool(self.model.converged_)
 
 
 def suitable(n: int, D: int) -> list[str]:
-    """Names of the methods that fit n rows of D columns in about half a minute."""
+    """Return the methods that fit n rows of D columns in about half a minute."""
     return [
         name
         for name in METHODS
@@ -87,16 +87,16 @@ def compare(
     ----------
     X : array-like of shape (n, D)
     methods : sequence of str, optional
-        Short names in `METHODS`, the one to compare with first; by default "dswl", and
+        Short names in `METHODS`, the reference first. By default "dswl", followed by
         all others that take no longer than about half a minute each.
     n_components : int, float or "auto", default="auto"
-        The first method decides on a number, which the others take over.
+        The first method determines the number, which the others adopt.
     progress : callable, optional
-        Told the name of every method before it is fitted.
+        Called with the name of every method before it is fitted.
 
     Returns
     -------
-    list of Compared
+    list of ComparedMethod
         In the order of `methods`.
 
     Examples
@@ -114,62 +114,60 @@ def compare(
         methods = ["dswl", *(name for name in chosen if name != "dswl")]
     unknown = [name for name in methods if name not in METHODS]
     if unknown or not methods:
+        problem = f"of which {unknown!r} are unknown" if unknown else "which is empty"
         raise ValueError(
-            f"methods={list(methods)!r}, of which {unknown!r} are not known: choose "
-            f"among {', '.join(METHODS)}."
+            f"methods={list(methods)!r}, {problem}: choose from {', '.join(METHODS)}."
         )
     progress(methods[0])
-    first = _fitted(methods[0], rows, n_components)
+    first = _fit(methods[0], rows, n_components)
     if first.model is None:
         raise ValueError(first.problem)
-    marked = first.model.predict(rows) < 0
-    found = [_beside(first, first, marked, rows)]
+    flagged = first.model.predict(rows) < 0
+    compared = [_compare_with(first, first, flagged, rows)]
     for name in methods[1:]:
         progress(name)
-        other = _fitted(name, rows, first.model.n_components_)
-        found.append(_beside(other, first, marked, rows))
-    return found
+        other = _fit(name, rows, first.model.n_components_)
+        compared.append(_compare_with(other, first, flagged, rows))
+    return compared
 
 
-def _fitted(name: str, rows: NDArray[Any], n_components: Any) -> ComparedMethod:
+def _fit(name: str, rows: NDArray[Any], n_components: Any) -> ComparedMethod:
     model = METHODS[name](n_components=n_components)
     start = time.process_time()
     try:
         with warnings.catch_warnings():
-            # The record says so: `model.converged_`.
+            # Reported by `ComparedMethod.converged` instead.
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(rows)
-    except ValueError as error:  # what this method refuses, the next may take
+    except ValueError as error:  # data that one method refuses may suit the next
         return ComparedMethod(name, problem=str(error))
     return ComparedMethod(name, model, seconds=time.process_time() - start)
 
 
-def _beside(
-    one: ComparedMethod,
+def _compare_with(
+    fit: ComparedMethod,
     first: ComparedMethod,
-    marked: NDArray[np.bool_],
+    flagged_by_first: NDArray[np.bool_],
     rows: NDArray[Any],
 ) -> ComparedMethod:
-    if one.model is None:
-        return one
-    flagged = one.model.predict(rows) < 0
-    apart = between(one.model, first.model)
-    return ComparedMethod(
-        method=one.method,
-        model=one.model,
-        seconds=one.seconds,
+    if fit.model is None:
+        return fit
+    flagged = fit.model.predict(rows) < 0
+    difference = between(fit.model, first.model)
+    return replace(
+        fit,
         flagged=int(flagged.sum()),
-        shared=int((flagged & marked).sum()),
-        angle=apart.angle,
-        shift=apart.shift,
+        shared=int((flagged & flagged_by_first).sum()),
+        angle=difference.angle,
+        shift=difference.shift,
     )
 
 
 class ModelDifference(NamedTuple):
-    """How far two models are apart.
+    """Difference between two fitted models.
 
     angle : largest angle between their subspaces in degrees
-    shift : distance of their centres
+    shift : distance between their centers
     """
 
     angle: float
@@ -177,6 +175,6 @@ class ModelDifference(NamedTuple):
 
 
 def between(one: Any, other: Any) -> ModelDifference:
-    """How far two fitted models are apart."""
+    """Return how far two fitted models are apart."""
     angle = largest_angle(one.components_, other.components_)
     return ModelDifference(angle, float(np.linalg.norm(one.mean_ - other.mean_)))

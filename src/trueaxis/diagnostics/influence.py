@@ -1,31 +1,32 @@
-"""MEASURE: what bad rows do to plain PCA, and which rows do; see `diagnostics`.
+"""Influence of single rows on plain PCA: how far they turn its axes and move its mean.
 
-Notation: y = x - m, t = P y, with m and P those of the robust model.
+Notation: y = x - m, t = P y, where m and P are the mean and the basis of the robust
+model.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import subspace_angles
 
 from trueaxis._engine.starts import plain_moments
-from trueaxis._engine.subspace import solve
-from trueaxis._rows.base import Rows
+from trueaxis._engine.subspace import Subspace, solve
+from trueaxis._rows.base import Kernel, Rows
 from trueaxis._validation import fitted_rows
 
 if TYPE_CHECKING:
     from trueaxis.estimators.base import SubspaceEstimator
 
-LEAST = 0.0005  # share of a row in a change that is worth a line
+LEAST = 0.0005  # smallest share of a row that is worth mentioning
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What bad rows did to plain PCA.
+    """Effect of the outliers on plain PCA.
 
     Attributes
     ----------
@@ -35,8 +36,8 @@ class Effect:
     shift : ndarray of shape (D,)
         Plain mean minus robust mean.
     tilt_share, shift_share : ndarray of shape (n,)
-        Share of every row in the turn of the axes, and in the move of the mean; each
-        sums to 1 (or is 0, where nothing moved).
+        Share of every row in the turn of the axes and in the shift of the mean. Each
+        sums to 1, or is 0 where nothing moved.
     plain_variance : ndarray of shape (k,)
         Variances along the plain components, `explained_variance_` of `PlainPCA`.
     """
@@ -49,21 +50,21 @@ class Effect:
 
     @property
     def angle(self) -> float:
-        """The largest of the angles."""
+        """Largest of the angles."""
         return float(self.angles.max(initial=0.0))
 
 
 def responsible(share: NDArray[Any]) -> NDArray[np.intp]:
-    """Numbers of the rows with a share that is worth a line, largest first."""
+    """Return the indices of rows with a share worth mentioning, largest first."""
     order = np.argsort(-share, kind="stable")
     return order[share[order] >= LEAST]
 
 
 def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
-    """How different plain PCA is on these rows, and which rows are responsible.
+    """Compare plain PCA with a robust model, and find the responsible rows.
 
     A row turns the axes by what it adds to the covariance between the inside and the
-    outside of the robust subspace, where regular rows leave none.
+    outside of the robust subspace. Regular rows add next to nothing there.
 
     Parameters
     ----------
@@ -82,58 +83,151 @@ def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
     >>> from trueaxis.datasets import planted
     >>> from trueaxis.diagnostics import effect
     >>> cloud = planted("ocs", share=0.2)
-    >>> found = effect(DSWL(3).fit(cloud.X), cloud.X)
-    >>> bool(found.angles[0] > 80)
+    >>> change = effect(DSWL(3).fit(cloud.X), cloud.X)
+    >>> bool(change.angles[0] > 80)
     True
-    >>> bool(found.shift_share[cloud.is_outlier].sum() > 0.9)
+    >>> bool(change.shift_share[cloud.is_outlier].sum() > 0.9)
     True
     """
     with fitted_rows(model, X) as rows:
-        return _effect(model, rows)
+        return _effect(model._subspace(), rows)
 
 
-def _effect(model: SubspaceEstimator, rows: Rows) -> Effect:
-    robust = model._subspace()
-    P, m = robust.basis, robust.mean
-    plain = solve(plain_moments(rows, None), len(P))
-    angles = principal_angles(P, plain.basis)
-    shift = plain.mean - m
-
-    def parts(block: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        y = block - m
-        t = y @ P.T
-        return y - t @ P, t, y
-
-    # Shares know no unit, and in a unit of their own the products cannot overflow.
-    units = np.zeros(3)
-    for _, block in rows.blocks():
-        sizes = [np.abs(part).max(initial=0.0) for part in parts(block)]
-        units = np.maximum(units, sizes)
+def _effect(robust: Subspace, rows: Rows) -> Effect:
+    plain = solve(plain_moments(rows, None), len(robust.basis))
+    angles = principal_angles(robust.basis, plain.basis)
+    shift = plain.mean - robust.mean
+    # Shares have no unit, and with sizes of at most 1 their products cannot overflow.
+    _, units = rows.scan(SizeKernel(robust))
     units[units == 0] = 1.0
-    # Sum over rows of residual t', without forming D x k matrices of single rows.
-    tilt = np.zeros(P.T.shape)
-    for _, block in rows.blocks():
-        residual, t, _ = parts(block)
-        tilt += (residual / units[0]).T @ (t / units[1])
+    _, tilt = rows.scan(TiltKernel(robust, units))
     direction = shift / (np.abs(shift).max() or 1.0)
-    tilts, moves = np.empty(rows.shape[0]), np.empty(rows.shape[0])
-    for first, block in rows.blocks():
-        residual, t, y = parts(block)
-        some = slice(first, first + len(block))
-        tilts[some] = np.einsum("ij,ij->i", residual / units[0] @ tilt, t / units[1])
-        moves[some] = (y / units[2]) @ direction
+    (tilts, shifts), _ = rows.scan(InfluenceKernel(robust, units, tilt, direction))
     n = rows.shape[0]
     variance = plain.variances * (n / max(n - 1, 1))
-    return Effect(angles, shift, _shares(tilts), _shares(moves), variance)
+    return Effect(angles, shift, _shares(tilts), _shares(shifts), variance)
+
+
+class RowParts(NamedTuple):
+    """Rows of a block relative to a subspace.
+
+    residual : y - P't, off the subspace
+    scores : t
+    centered : y
+    """
+
+    residual: NDArray[Any]
+    scores: NDArray[Any]
+    centered: NDArray[Any]
+
+
+def _split(block: NDArray[Any], subspace: Subspace) -> RowParts:
+    y = block - subspace.mean
+    t = y @ subspace.basis.T
+    return RowParts(y - t @ subspace.basis, t, y)
+
+
+class SizeKernel(Kernel):
+    """Find the largest size of a value in each of the three `RowParts`."""
+
+    title = "sizes"
+
+    def __init__(self, subspace: Subspace) -> None:
+        self.subspace = subspace
+
+    def start(self) -> NDArray[np.float64]:
+        """Return an empty state."""
+        return np.zeros(3)
+
+    def absorb(
+        self, state: NDArray[np.float64], block: NDArray[Any], first: int
+    ) -> None:
+        """Take in the sizes of a block."""
+        parts = _split(block, self.subspace)
+        sizes = [np.abs(part).max(initial=0.0) for part in parts]
+        np.maximum(state, sizes, out=state)
+
+    def merge(
+        self, state: NDArray[np.float64], other: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the larger of both, part by part."""
+        return np.maximum(state, other)
+
+
+class TiltKernel(Kernel):
+    """Sum residual t' over all rows, with both in the units given."""
+
+    title = "turn of the axes"
+
+    def __init__(self, subspace: Subspace, units: NDArray[np.float64]) -> None:
+        self.subspace, self.units = subspace, units
+
+    def start(self) -> NDArray[np.float64]:
+        """Return an empty state."""
+        return np.zeros(self.subspace.basis.T.shape)
+
+    def absorb(
+        self, state: NDArray[np.float64], block: NDArray[Any], first: int
+    ) -> None:
+        """Add the rows of a block."""
+        # As one product: a D x k matrix for each row would not fit into memory.
+        residual, t, _ = _split(block, self.subspace)
+        state += (residual / self.units[0]).T @ (t / self.units[1])
+
+    def merge(
+        self, state: NDArray[np.float64], other: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Add the state of later rows to that of earlier ones."""
+        return state + other
+
+
+class InfluenceKernel(Kernel):
+    """Record what every row adds to the tilt and to the shift of the mean."""
+
+    n_fields = 2
+    title = "influence of rows"
+
+    def __init__(
+        self,
+        subspace: Subspace,
+        units: NDArray[np.float64],
+        tilt: NDArray[np.float64],
+        direction: NDArray[np.float64],
+    ) -> None:
+        self.subspace, self.units = subspace, units
+        self.tilt, self.direction = tilt, direction
+
+    def start(self) -> None:
+        """Return no state: the record is all there is."""
+
+    def absorb(
+        self, state: None, block: NDArray[Any], first: int
+    ) -> NDArray[np.float64]:
+        """Return tilt and shift of the rows of a block."""
+        residual, t, y = _split(block, self.subspace)
+        off, inside, size = self.units
+        return np.stack(
+            [
+                np.einsum("ij,ij->i", residual / off @ self.tilt, t / inside),
+                (y / size) @ self.direction,
+            ]
+        )
+
+    def merge(self, state: None, other: None) -> None:
+        """Merge nothing: there is no state."""
 
 
 def principal_angles(P: NDArray[Any], Q: NDArray[Any]) -> NDArray[np.float64]:
-    """Angles between the subspaces of two bases (rows) in degrees, largest first."""
-    return np.degrees(subspace_angles(P.T.astype(float), Q.T.astype(float)))
+    """Return the angles between two subspaces in degrees, largest first.
+
+    P and Q hold a basis each, one vector per row.
+    """
+    angles: NDArray[np.float64] = subspace_angles(P.T.astype(float), Q.T.astype(float))
+    return np.degrees(angles)
 
 
 def largest_angle(P: NDArray[Any], Q: NDArray[Any]) -> float:
-    """The largest angle between the subspaces of two bases (rows) in degrees."""
+    """Return the largest angle between two subspaces in degrees."""
     return float(principal_angles(P, Q)[0])
 
 

@@ -1,7 +1,7 @@
-"""MEASURE: which rows are bad, in what way, because of which columns, and so what.
+"""Outliers: which rows are, of which kind, and because of which column.
 
-Everything here follows from a fitted model, any of `METHODS`, and rows, those of the
-fit or new ones. Plots, report and command line show these numbers and compute none.
+All functions take a fitted model, any of `METHODS`, and rows, those of the fit or new
+ones. Plots, report and command line show these numbers and compute none of their own.
 Notation: y = x - m, t = P y, v = |t|^2, e = |y - P't|^2, s = sum t_j^2 / variance_j.
 """
 
@@ -16,37 +16,38 @@ from numpy.typing import ArrayLike, NDArray
 from trueaxis._engine.outliers.judge import cutoff_ratio
 from trueaxis._engine.reweighted import measure_rows
 from trueaxis._validation import fitted_rows
-from trueaxis.diagnostics.columns import ColumnCorrection
+from trueaxis.diagnostics.columns import column_corrections
 
 if TYPE_CHECKING:
     from trueaxis.estimators.base import SubspaceEstimator
 
-# The paper's categories: within both cut-offs, beyond that inside the subspace, beyond
-# that off it, beyond both.
+# The paper's categories: within both cut-offs, beyond the one for score distances,
+# beyond the one for orthogonal distances, beyond both.
 KINDS = ("regular", "inside", "off", "both")
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Rows as a model sees them.
+    """Distances, kind and main reason of every row.
 
     Attributes
     ----------
     score, orthogonal : ndarray of shape (n,)
-        Distances.
+        Distances inside the subspace and off it.
     score_cutoff, orthogonal_cutoff : float
-        Beyond which a row is an outlier.
+        Rows with a distance beyond its cut-off are outliers.
     kind : ndarray of shape (n,), str
         One of `KINDS`.
     column : ndarray of shape (n,), int
-        The column that, put right, would bring the row nearest to the regular ones.
+        Index of the column whose correction would bring the row nearest to the regular
+        ones.
     share : ndarray of shape (n,)
-        Of the squared distances (in units of their cut-offs, added) that would be gone
-        then, 0 to 1.
+        Part of the squared distances (in units of their cut-offs, added up) that this
+        correction removes, 0 to 1.
     surplus : ndarray of shape (n,)
-        What the value in that column is above the one that would fit best.
+        Value in that column minus the value that would fit best.
     names : ndarray of str
-        Of the columns.
+        Names of the columns.
     """
 
     score: NDArray[np.float64]
@@ -71,22 +72,22 @@ class Diagnosis:
 
     @property
     def excess(self) -> NDArray[np.float64]:
-        """The larger of both distances over its cut-off: above 1 for outliers."""
+        """Larger of both distances over its cut-off: above 1 for outliers."""
         return np.maximum(self.score_ratio, self.orthogonal_ratio)
 
     @property
     def flagged(self) -> NDArray[np.bool_]:
-        """Rows that are outliers."""
-        return self.kind != "regular"
+        """Whether each row is an outlier."""
+        return np.not_equal(self.kind, "regular")
 
     def worst_first(self, *, everything: bool = False) -> NDArray[np.intp]:
-        """Numbers of the outliers, or of all rows, those of most excess first."""
+        """Return the indices of outliers, or of all rows, largest excess first."""
         order = np.argsort(-self.excess, kind="stable")
         return order if everything else order[self.flagged[order]]
 
 
 def diagnose(model: SubspaceEstimator, X: ArrayLike) -> Diagnosis:
-    """Distances, kind and main reason of every row.
+    """Compute distances, kind and main reason of every row.
 
     Parameters
     ----------
@@ -105,17 +106,16 @@ def diagnose(model: SubspaceEstimator, X: ArrayLike) -> Diagnosis:
     >>> from trueaxis.datasets import sensors
     >>> from trueaxis.diagnostics import diagnose
     >>> table = sensors()
-    >>> found = diagnose(DSWL(2).fit(table.X), table.X)
-    >>> str(found.kind[25]), str(found.kind[62])  # over-run, a loose sensor
+    >>> diagnosis = diagnose(DSWL(2).fit(table.X), table.X)
+    >>> str(diagnosis.kind[25]), str(diagnosis.kind[62])  # over-run, a loose sensor
     ('inside', 'off')
-    >>> table.columns[found.column[62]]
+    >>> table.columns[diagnosis.column[62]]
     'vibration'
     """
     with fitted_rows(model, X) as rows:
-        view, blame = measure_rows(rows, model._subspace()), ColumnCorrection(model)
-        found = [blame(block) for _, block in rows.blocks()]
-    score, orthogonal = np.sqrt(view.s), np.sqrt(view.e)
-    column, share, surplus = (np.concatenate(part) for part in zip(*found, strict=True))
+        distances = measure_rows(rows, model._subspace())
+        corrections = column_corrections(model, rows)
+    score, orthogonal = np.sqrt(distances.s), np.sqrt(distances.e)
     inside, off = model.cutoffs_
     return Diagnosis(
         score=score,
@@ -123,24 +123,25 @@ def diagnose(model: SubspaceEstimator, X: ArrayLike) -> Diagnosis:
         score_cutoff=inside,
         orthogonal_cutoff=off,
         kind=kinds(score > inside, orthogonal > off),
-        column=column,
-        share=share,
-        surplus=surplus,
+        column=corrections.column,
+        share=corrections.share,
+        surplus=corrections.surplus,
         names=column_names(model),
     )
 
 
 def kinds(inside: NDArray[np.bool_], off: NDArray[np.bool_]) -> NDArray[np.str_]:
-    """Names of the paper's categories, from what lies beyond its cut-off."""
-    return np.array(KINDS)[inside + 2 * off.astype(int)]
+    """Return the kind of each row, given which distances are beyond their cut-offs."""
+    kind: NDArray[np.str_] = np.array(KINDS)[inside + 2 * off.astype(int)]
+    return kind
 
 
 class Reasons(NamedTuple):
-    """Logarithms of DSWL's three weights, up to a constant each; below 0.
+    """Logarithms of DSWL's three weights, each up to a constant; at most 0.
 
-    inside : -v / (n tau_a), distance inside the subspace
-    off : -e / (n tau_b), distance off it
-    centre : -d / (n tau_c), distance from the centre
+    inside : -v / (n tau_a), for the distance inside the subspace
+    off : -e / (n tau_b), for the distance off it
+    centre : -d / (n tau_c), for the distance from the center
     """
 
     inside: NDArray[np.float64]
@@ -149,7 +150,9 @@ class Reasons(NamedTuple):
 
 
 def reasons(model: Any, X: ArrayLike) -> Reasons:
-    """Which of DSWL's three views condemns a row: the lowest of three log-weights.
+    """Compute the logarithms of DSWL's three weights.
+
+    The lowest of the three is the reason why a row was downweighted.
 
     Parameters
     ----------
@@ -160,21 +163,21 @@ def reasons(model: Any, X: ArrayLike) -> Reasons:
     Returns
     -------
     Reasons
-        Seen from `mean_` and `components_`.
+        With respect to `mean_` and `components_`.
     """
     if not hasattr(model, "tau_"):
         raise TypeError(
             f"{type(model).__name__} has no temperatures: only DSWL learns three "
-            "weights for every row. Use diagnose, which serves all methods."
+            "weights for every row. Use diagnose, which works with all methods."
         )
     with fitted_rows(model, X) as rows:
-        view = measure_rows(rows, model._subspace())
+        distances = measure_rows(rows, model._subspace())
     a, b, c = (model.n_samples_ * tau for tau in model.tau_)
-    return Reasons(-view.v / a, -view.e / b, -view.d / c)
+    return Reasons(-distances.v / a, -distances.e / b, -distances.d / c)
 
 
 def outlier_table(model: SubspaceEstimator, X: Any, *, everything: bool = False) -> Any:
-    """Rows that are outliers, worst first, with kind and reason.
+    """Tabulate the outliers, worst first, with kind and reason.
 
     Parameters
     ----------
@@ -182,26 +185,26 @@ def outlier_table(model: SubspaceEstimator, X: Any, *, everything: bool = False)
         Any fitted method.
     X : array-like of shape (n, D)
     everything : bool, default=False
-        Regular rows as well.
+        Whether to include regular rows.
 
     Returns
     -------
     pandas.DataFrame, or ndarray with named fields where pandas is not installed
         "row" (its number, or its label in the index of a frame), "kind", "excess" (the
         larger distance over its cut-off), "score", "orthogonal" (distances), "column"
-        (the one to put right) and "share" (by how much that would help, 0 to 1); for
+        (the one to correct) and "share" (by how much that would help, 0 to 1); for
         DSWL also the logarithms of its three weights, "inside", "off" and "centre".
     """
-    found = diagnose(model, X)
-    order = found.worst_first(everything=everything)
+    diagnosis = diagnose(model, X)
+    order = diagnosis.worst_first(everything=everything)
     fields: dict[str, Any] = {
-        "row": row_labels(X, len(found.kind))[order],
-        "kind": found.kind[order],
-        "excess": found.excess[order],
-        "score": found.score[order],
-        "orthogonal": found.orthogonal[order],
-        "column": found.names[found.column[order]],
-        "share": found.share[order],
+        "row": row_labels(X, len(diagnosis.kind))[order],
+        "kind": diagnosis.kind[order],
+        "excess": diagnosis.excess[order],
+        "score": diagnosis.score[order],
+        "orthogonal": diagnosis.orthogonal[order],
+        "column": diagnosis.names[diagnosis.column[order]],
+        "share": diagnosis.share[order],
     }
     if hasattr(model, "tau_"):
         fields |= {name: x[order] for name, x in reasons(model, X)._asdict().items()}
@@ -214,7 +217,7 @@ def outlier_table(model: SubspaceEstimator, X: Any, *, everything: bool = False)
 
 
 def column_names(model: SubspaceEstimator) -> NDArray[np.str_]:
-    """Names of the columns that a model was fitted on, or their numbers."""
+    """Return the column names that a model was fitted on, or x0, x1, ... instead."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         names = [f"x{i}" for i in range(model.n_features_in_)]
@@ -222,7 +225,7 @@ def column_names(model: SubspaceEstimator) -> NDArray[np.str_]:
 
 
 def row_labels(X: Any, n: int) -> NDArray[Any]:
-    """Labels of n rows: those in the index of a frame, or their numbers."""
+    """Return the labels of n rows: the index of a frame, or numbers from 0."""
     index = getattr(X, "index", None)
-    # A list has an `index` too, which is a method.
+    # The `index` of a list is a method.
     return np.arange(n) if index is None or callable(index) else np.asarray(index)

@@ -1,21 +1,21 @@
-"""MEASURE: the plane of two components, as the robust model and as plain PCA see it.
+"""Scores on two components, and the spread that the robust model and plain PCA expect.
 
-See also `diagnostics`. Notation: t = P (x - m), with m and P those of the robust model.
+Notation: t = P (x - m), where m and P are the mean and the basis of the robust model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import chi2
 
 from trueaxis._engine.starts import plain_moments
-from trueaxis._engine.subspace import solve
-from trueaxis._rows.base import Rows
+from trueaxis._engine.subspace import Subspace, solve
+from trueaxis._rows.base import Kernel, Rows
 from trueaxis._validation import fitted_rows
 
 if TYPE_CHECKING:
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Spread:
-    """Where rows lie and how they scatter, in j scores.
+    """Center, covariance and principal axes of rows, in j scores.
 
     Attributes
     ----------
     centre : ndarray of shape (j,)
     covariance : ndarray of shape (j, j)
     axes : ndarray of shape (j, j)
-        A principal axis per row, one standard deviation long where it lies in the
-        plane, shorter where it leaves it.
+        One principal axis per row: one standard deviation long if it lies in the
+        plane, shorter if it points out of it.
     """
 
     centre: NDArray[np.float64]
@@ -42,17 +42,18 @@ class Spread:
 
 @dataclass(frozen=True)
 class ScorePlane:
-    """Scores on two components (or one), and what scatter is regular there.
+    """Scores on one or two components, with robust and plain spread.
 
     Attributes
     ----------
     components : tuple of int
-        Which ones, counted from 0.
+        Indices of the components, from 0.
     scores : ndarray of shape (n, j)
     robust, plain : Spread
-        Of regular rows as the model has them, and of all rows alike.
+        Spread according to the model, and of all rows with equal weights.
     radius : float
-        Of the ellipse that holds `level` of normal rows, in standard deviations.
+        Radius, in standard deviations, of the ellipse that contains the share `level`
+        of normally distributed rows.
     level : float
     """
 
@@ -70,7 +71,7 @@ def score_plane(
     components: Sequence[int] | None = None,
     level: float = 0.975,
 ) -> ScorePlane:
-    """Scores on two components, with centre, covariance and axes, robust and plain.
+    """Compute the scores on two components, with robust and plain spread.
 
     Parameters
     ----------
@@ -79,9 +80,9 @@ def score_plane(
     X : array-like of shape (n, D)
         Rows, usually those of the fit.
     components : one or two ints, default the first two
-        Counted from 0.
+        Indices, from 0.
     level : float in (0, 1), default=0.975
-        Share of normal rows that the tolerance ellipse holds.
+        Share of normally distributed rows inside the tolerance ellipse.
 
     Returns
     -------
@@ -98,23 +99,21 @@ def score_plane(
     ((200, 2), 2.72)
     """
     with fitted_rows(model, X) as rows:
-        return _plane(model, rows, components, level)
+        return _score_plane(model._subspace(), rows, components, level)
 
 
-def _plane(
-    model: SubspaceEstimator,
-    rows: Rows,
-    components: Sequence[int] | None,
-    level: float,
+def _score_plane(
+    robust: Subspace, rows: Rows, components: Sequence[int] | None, level: float
 ) -> ScorePlane:
-    robust = model._subspace()
-    chosen = _chosen(components, len(robust.basis))
+    chosen = _check_components(components, len(robust.basis))
     if not 0 < level < 1:
-        raise ValueError(f"level={level!r} is no share: pass one between 0 and 1.")
+        raise ValueError(
+            f"level={level!r} is not a share of the rows: pass a number between 0 and "
+            "1."
+        )
     P = robust.basis[list(chosen)]
-    scores = np.empty((rows.shape[0], len(chosen)))
-    for first, block in rows.blocks():
-        scores[first : first + len(block)] = (block - robust.mean) @ P.T
+    record, _ = rows.scan(ScoreKernel(robust.mean, P))
+    scores = np.ascontiguousarray(record.T)
     plain = solve(plain_moments(rows, None), len(robust.basis))
     centre = (plain.mean - robust.mean) @ P.T
     t = scores - centre
@@ -137,12 +136,35 @@ def _plane(
     )
 
 
-def _chosen(components: Sequence[int] | None, k: int) -> tuple[int, ...]:
+class ScoreKernel(Kernel):
+    """Record the scores of every row on some axes."""
+
+    title = "scores"
+
+    def __init__(self, mean: NDArray[np.float64], axes: NDArray[np.float64]) -> None:
+        self.mean, self.axes = mean, axes
+        self.n_fields = len(axes)
+
+    def start(self) -> None:
+        """Return no state: the record is all there is."""
+
+    def absorb(
+        self, state: None, block: NDArray[Any], first: int
+    ) -> NDArray[np.float64]:
+        """Return the scores of the rows of a block."""
+        scores: NDArray[np.float64] = (block - self.mean) @ self.axes.T
+        return scores.T
+
+    def merge(self, state: None, other: None) -> None:
+        """Merge nothing: there is no state."""
+
+
+def _check_components(components: Sequence[int] | None, k: int) -> tuple[int, ...]:
     chosen = tuple(range(min(k, 2)) if components is None else components)
-    known = len(set(chosen)) == len(chosen) in (1, 2)
-    if not known or not all(0 <= j < k for j in chosen):
+    distinct = len(set(chosen)) == len(chosen) in (1, 2)
+    if not distinct or not all(0 <= j < k for j in chosen):
         raise ValueError(
-            f"components={components!r}, but there are {k}: pass one or two different "
-            f"numbers from 0 to {k - 1}."
+            f"components={components!r}, but the model has {k}: pass one or two "
+            f"different numbers from 0 to {k - 1}."
         )
     return chosen

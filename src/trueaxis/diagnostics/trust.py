@@ -1,6 +1,6 @@
-"""MEASURE: how DSWL's answer changes as ever fewer rows are trusted.
+"""Trust path: fits of DSWL that trust fewer and fewer rows.
 
-A path of fits, each started where the one before ended; see also `diagnostics`.
+Each fit starts from the result of the previous one.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ PATH_ROUNDS, PATH_TOL = 50, 1e-4
 
 @dataclass(frozen=True)
 class TrustPath:
-    """DSWL fitted along falling trust, each fit started where the one before ended.
+    """DSWL fitted along decreasing trust, each fit warm-started from the previous one.
 
     Attributes
     ----------
     trust : ndarray of shape (m,)
     step : ndarray of shape (m,)
-        Largest angle to the fit before in degrees (0 for the first): a jump tells that
-        a group of rows held the axes until then.
+        Largest angle to the previous fit in degrees (0 for the first). A jump means
+        that a group of rows held the axes until then.
     to_model : ndarray of shape (m,)
-        Largest angle to the model's own subspace in degrees.
+        Largest angle to the subspace of the model in degrees.
     rows : ndarray of shape (r,)
-        Numbers of the rows that the path was made of (all, or a sample of large data).
+        Indices of the rows that were fitted: all, or a sample of large data.
     weights : ndarray of shape (m, r)
-        In units of their mean: 1 for a row that counts like others.
+        Weights over their mean: 1 for a row of average weight.
     """
 
     trust: NDArray[np.float64]
@@ -48,13 +48,13 @@ class TrustPath:
 
     @property
     def jump(self) -> int:
-        """Number of the step that turns the subspace most."""
+        """Index of the step that turns the subspace most."""
         return int(self.step.argmax())
 
     def left_at(self, least: float = 0.05) -> NDArray[np.float64]:
-        """Trust at which the weight of each row fell below `least`; 0 if it never did.
+        """Return the trust at which each row's weight fell below `least` for good.
 
-        A row that came back has not left.
+        It is 0 for rows that never left, or came back.
         """
         low = self.weights < least
         stays = np.logical_and.accumulate(low[::-1], axis=0)[::-1]
@@ -62,23 +62,25 @@ class TrustPath:
         return np.where(first >= 0, self.trust[first], 0.0)
 
     def n_left(self, least: float = 0.05) -> NDArray[np.intp]:
-        """Number of rows that left at each trust, see `left_at`."""
-        return (self.left_at(least) == self.trust[:, None]).sum(axis=1)
+        """Count the rows that left at each trust, see `left_at`."""
+        left = self.left_at(least) == self.trust[:, None]
+        counts: NDArray[np.intp] = left.sum(axis=1)
+        return counts
 
 
 def trust_path(
     model: Any, X: ArrayLike, trust: ArrayLike = DEFAULT_TRUSTS
 ) -> TrustPath:
-    """How subspace and weights change as ever fewer rows are trusted.
+    """Fit DSWL with less and less trust, and follow its subspace and weights.
 
     Parameters
     ----------
     model : DSWL
-        Fitted; gives the number of components.
+        Fitted; determines the number of components.
     X : array-like of shape (n, D)
         Rows, usually those of the fit.
     trust : array-like, default from 0.95 down to 0.5
-        Falling shares in (0, 1].
+        Shares of trusted rows in (0, 1], in decreasing order.
 
     Returns
     -------
@@ -91,32 +93,32 @@ def trust_path(
     >>> from trueaxis.diagnostics.trust import trust_path
     >>> cloud = planted("ocs", share=0.2)
     >>> path = trust_path(DSWL(3).fit(cloud.X), cloud.X)
-    >>> bool(path.step.max() > 50)  # the group lets go of the axes
+    >>> bool(path.step.max() > 50)  # where the group loses its hold on the axes
     True
     """
     rows = fitted_rows(model, X)
     if not hasattr(model, "tau_"):
         raise TypeError(
-            f"{type(model).__name__} has no trust: the path is one of DSWL fits. Pass "
-            "a fitted DSWL."
+            f"{type(model).__name__} has no trust: the path consists of fits of DSWL. "
+            "Pass a fitted DSWL."
         )
-    shares = _falling(trust)
+    shares = _check_decreasing(trust)
     k = model.n_components_
     with rows:
         problem = Problem(rows, None, np.random.default_rng(0))
     S = ArrayRows(problem.sample.X)
     robust = model._subspace().basis
-    state, before, found = equal_weights(S, k), None, []
+    state, previous, fits = equal_weights(S, k), None, []
     for share in shares:
         start, temperatures = settle(S, state, float(share))
         turn = learn(S, start, temperatures, PATH_ROUNDS, PATH_TOL).last
         state = turn.next
         basis = problem.hull.lift(state).basis
-        step = 0.0 if before is None else largest_angle(before, basis)
+        step = 0.0 if previous is None else largest_angle(previous, basis)
         weights = len(problem.sample.X) * turn.copy_weights()
-        found.append((step, largest_angle(robust, basis), weights))
-        before = basis
-    steps, to_model, all_weights = zip(*found, strict=True)
+        fits.append((step, largest_angle(robust, basis), weights))
+        previous = basis
+    steps, to_model, all_weights = zip(*fits, strict=True)
     order = np.argsort(problem.sample.index, kind="stable")
     return TrustPath(
         trust=shares,
@@ -127,17 +129,17 @@ def trust_path(
     )
 
 
-def _falling(trust: ArrayLike) -> NDArray[np.float64]:
+def _check_decreasing(trust: ArrayLike) -> NDArray[np.float64]:
     shares = np.atleast_1d(np.asarray(trust, dtype=float))
-    known = shares.ndim == 1 and len(shares) and ((shares > 0) & (shares <= 1)).all()
-    if not known:
+    valid = shares.ndim == 1 and len(shares) and ((shares > 0) & (shares <= 1)).all()
+    if not valid:
         raise ValueError(
-            f"trust={trust!r} is not understood: pass shares of the rows between 0 and "
-            "1, from large to small."
+            f"trust={trust!r} is not valid: pass shares of the rows between 0 and 1, "
+            "in decreasing order."
         )
     if (np.diff(shares) >= 0).any():
         raise ValueError(
-            f"trust={trust!r} does not fall: each fit starts where the one before "
-            "ended, so pass shares from large to small."
+            f"trust={trust!r} is not decreasing: each fit starts from the previous "
+            "one, so pass shares in decreasing order."
         )
     return shares

@@ -1,8 +1,8 @@
-"""SHOW: displays of what `diagnostics` and fitted models know.
+"""Displays of `diagnostics` and of fitted models.
 
-Every display holds its numbers as attributes; ``from_estimator(model, X)`` computes and
-draws them, ``plot(ax=None)`` draws them again, somewhere else. They need matplotlib,
-which ``pip install 'trueaxis[plot]'`` brings.
+Every display stores its numbers as attributes; ``from_estimator(model, X)`` computes
+and draws them, ``plot(ax=None)`` draws them again on other axes. Displays need
+matplotlib, which ``pip install 'trueaxis[plot]'`` installs.
 """
 
 from trueaxis.plots.columns import ContributionsDisplay, ImageGridDisplay

@@ -1,7 +1,7 @@
-"""What all displays share: where to draw, colours and marks of the kinds, labels.
+"""Shared parts of the displays: axes, colors and markers of the kinds, labels.
 
-Colours are those of Okabe and Ito, which the colour-blind can tell apart; marks differ
-in form as well, for print in grey.
+Colors are those of Okabe and Ito, which color-blind readers can tell apart. Markers
+also differ in shape, for printing in gray.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from numpy.typing import NDArray
 
 from trueaxis.diagnostics import KINDS
 
-GREY, BLUE, ORANGE, RED = "#9a9a9a", "#0072b2", "#e69f00", "#d55e00"
+GRAY, BLUE, ORANGE, RED = "#9a9a9a", "#0072b2", "#e69f00", "#d55e00"
 TEXT = "#222222"
-# Colour, mark and size of every kind.
+# Color, marker and size of every kind.
 LOOKS = {
-    "regular": (GREY, "o", 16),
+    "regular": (GRAY, "o", 16),
     "inside": (BLUE, "s", 38),
     "off": (ORANGE, "^", 46),
     "both": (RED, "D", 38),
 }
-FAR = 15  # beyond as many cut-offs, a distance is shown in logarithms
-MANY = 5000  # points that are drawn as pixels in vector graphics
-NARROW = 4.6  # inches of an axes that has no room for four legends in a line
-SMALL = 9  # points, of legends and labels
+FAR = 15  # an axis is logarithmic if a distance exceeds this many cut-offs
+MANY = 5000  # more points than this are drawn as pixels in vector graphics
+NARROW = 4.6  # inches; narrower axes have no room for four legend entries in a line
+SMALL = 9  # font size of legends and labels in points
 
 
 class Display:
-    """Base of the displays.
+    """Base class of the displays.
 
     Attributes
     ----------
     ax_ : matplotlib axes
-        Drawn on; the first of several.
+        Axes of the plot; the first if there are several.
     axes_ : ndarray of matplotlib axes
-        All that were drawn on.
+        All axes of the plot.
     figure_ : matplotlib figure
     """
 
@@ -46,7 +46,7 @@ class Display:
     figure_: Any
 
     def _canvas(self, ax: Any, size: tuple[float, float]) -> Any:
-        """Return the axes given, or those of a new figure."""
+        """Return the given axes, or those of a new figure."""
         if ax is None:
             ax = pyplot().subplots(figsize=size, layout="constrained")[1]
         self.ax_, self.figure_, self.axes_ = ax, ax.figure, np.array([ax])
@@ -59,11 +59,13 @@ class Display:
         size: tuple[float, float],
         heights: Sequence[float] | None = None,
     ) -> NDArray[Any]:
-        """Return a grid of axes: in a new figure, or in the place of the axes given."""
+        """Return a grid of axes, in a new figure or in place of the given axes."""
         heights = [1.0] * shape[0] if heights is None else heights
         if ax is None:
             figure = pyplot().figure(figsize=size, layout="constrained")
-            axes = figure.subplots(*shape, squeeze=False, height_ratios=heights)
+            axes: NDArray[Any] = figure.subplots(
+                *shape, squeeze=False, height_ratios=heights
+            )
         else:
             figure = ax.figure
             ax.set_axis_off()
@@ -76,7 +78,7 @@ class Display:
 
 
 def pyplot() -> Any:
-    """matplotlib.pyplot, or what to do about its absence."""
+    """Return matplotlib.pyplot, or raise if it is not installed."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -88,7 +90,7 @@ def pyplot() -> Any:
 
 
 def _place(row: int, col: int, n_cols: int, heights: NDArray[Any]) -> list[float]:
-    """Left, bottom, width and height of a panel, in parts of the whole."""
+    """Return left, bottom, width and height of a panel, as fractions of the axes."""
     gap = 0.06 if len(heights) > 1 else 0.0
     parts = heights / heights.sum() * (1 - gap * (len(heights) - 1))
     bottom = 1 - parts[: row + 1].sum() - gap * row
@@ -99,26 +101,26 @@ def _place(row: int, col: int, n_cols: int, heights: NDArray[Any]) -> list[float
 def draw_kinds(
     ax: Any, x: NDArray[Any], y: NDArray[Any], kind: NDArray[Any], **options: Any
 ) -> list[Any]:
-    """Draw rows with the colours and marks of their kinds, counted in their labels."""
-    drawn = []
+    """Draw rows in the colors and markers of their kinds, with counts as labels."""
+    collections = []
     for name in KINDS:
         some = kind == name
         if some.any():
-            drawn.append(_draw_kind(ax, x[some], y[some], name, options))
-    return drawn
+            collections.append(_draw_kind(ax, x[some], y[some], name, options))
+    return collections
 
 
 def _draw_kind(
-    ax: Any, x: NDArray[Any], y: NDArray[Any], kind: str, options: dict
+    ax: Any, x: NDArray[Any], y: NDArray[Any], kind: str, options: dict[str, Any]
 ) -> Any:
-    colour, mark, size = LOOKS[kind]
+    color, marker, size = LOOKS[kind]
     plain = kind == "regular"
     return ax.scatter(
         x,
         y,
         s=size,
-        c=colour,
-        marker=mark,
+        c=color,
+        marker=marker,
         edgecolors="none" if plain else "black",
         linewidths=0.6,
         zorder=2 if plain else 3,
@@ -137,7 +139,7 @@ def name_axes(ax: Any, title: str, x: str = "", y: str = "") -> None:
 
 
 def legend_below(ax: Any) -> None:
-    """Put the legend under the label of the x axis, where no point can be."""
+    """Put the legend below the label of the x axis, where it hides no points."""
     from matplotlib.transforms import ScaledTranslation
 
     lines = ax.get_xlabel().count("\n")
@@ -159,9 +161,9 @@ def legend_below(ax: Any) -> None:
 def distance_axis(axis: Any, distance: NDArray[Any], cutoff: float, scale: str) -> str:
     """Scale an axis for distances: linear, or linear up to the cut-off and log beyond.
 
-    A row a million times away would press all others into a point. Logarithms alone
-    would spread the middle of the cloud, of which nobody wants to know. Returns what
-    the axis' label should say about it.
+    On a linear axis, one very distant row would squeeze all others into a point. On a
+    logarithmic one, the irrelevant center of the cloud would take most of the room.
+    Returns a note on the scale for the label of the axis.
     """
     finite = distance[np.isfinite(distance)]
     top = float(finite.max(initial=cutoff))
@@ -208,11 +210,12 @@ def label_points(
     labels: NDArray[Any],
     others: NDArray[Any],
 ) -> None:
-    """Write labels beside points, worst first, where no other label or mark is.
+    """Write labels next to points, where they cover no other label or marker.
 
-    `others` are marks to keep clear of, (n, 2), the points among them.
+    Earlier points get the better places. `others`, of shape (n, 2), are markers to
+    keep clear of, including the points themselves.
     """
-    ax.figure.draw_without_rendering()  # limits and layout must be known
+    ax.figure.draw_without_rendering()  # to know limits and layout
     scale = 72 / ax.figure.dpi
     spots = ax.transData.transform(np.column_stack([x, y])) * scale
     marks = ax.transData.transform(others) * scale
@@ -220,7 +223,7 @@ def label_points(
     for spot, label, px, py in zip(spots, labels, x, y, strict=True):
         text = shorten(str(label), 14)
         width, height = 0.62 * SMALL * len(text), 1.15 * SMALL
-        dx, dy = _free(spot, width, height, taken)
+        dx, dy = _free_offset(spot, width, height, taken)
         taken.append((spot[0] + dx, spot[1] + dy, width, height))
         far = dx > 10 or dx + width < -10 or dy > 10 or dy + height < -10
         ax.annotate(
@@ -230,16 +233,19 @@ def label_points(
             textcoords="offset points",
             fontsize=SMALL,
             color=TEXT,
-            arrowprops={"arrowstyle": "-", "lw": 0.5, "color": GREY} if far else None,
+            arrowprops={"arrowstyle": "-", "lw": 0.5, "color": GRAY} if far else None,
             annotation_clip=False,
             zorder=4,
         )
 
 
-def _free(
-    spot: NDArray[Any], width: float, height: float, taken: list
+def _free_offset(
+    spot: NDArray[Any],
+    width: float,
+    height: float,
+    taken: list[tuple[float, float, float, float]],
 ) -> tuple[float, float]:
-    """Offset of a label's lower left corner: the nearest where nothing is."""
+    """Return the nearest free offset of a label's lower left corner."""
     places = []
     for reach in (7, 15, 25, 37, 50):
         for angle in np.arange(12) * np.pi / 6:
@@ -259,14 +265,14 @@ def _free(
 
 
 def whole_numbers(axis: Any) -> None:
-    """Mark an axis at whole numbers only."""
+    """Put ticks at whole numbers only."""
     from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
 
 
 def shorten(text: str, most: int = 26) -> str:
-    """Cut long names in the middle: their ends tell them apart."""
+    """Shorten long names in the middle, since their ends tell them apart."""
     if len(text) <= most:
         return text
     head = (most - 1) // 2
@@ -274,7 +280,7 @@ def shorten(text: str, most: int = 26) -> str:
 
 
 def percent(share: float) -> str:
-    """Say a share in per cent, with a digit more where it is small."""
+    """Format a share in percent, with one more digit where it is small."""
     value = 100 * float(share)
     if 0 < value < 0.05:
         return "less than 0.1 %"

@@ -1,4 +1,4 @@
-"""Columns: what they add to a row's distances, and residuals as images."""
+"""Displays of columns: contributions to the distances of a row, and residual images."""
 
 from __future__ import annotations
 
@@ -28,23 +28,31 @@ from trueaxis.plots.canvas import (
     shorten,
 )
 
+IN_WORDS = {
+    "regular": "regular",
+    "inside": "far out in the subspace",
+    "off": "off the subspace",
+    "both": "off the subspace and far out in it",
+}
+
 
 @dataclass(eq=False)
 class ContributionsDisplay(Display):
-    """What every column adds to the squared distances of one row.
+    """Contributions of every column to the squared distances of one row.
 
     Both squared distances are shown in units of their squared cut-offs, so that bars
-    can be compared, and bars of one colour that add up to more than 1 make an outlier.
-    A bar to the left is of a column that pulls the row back.
+    can be compared. A row is an outlier if the bars of one color add up to more than 1.
+    A bar to the left belongs to a column that pulls the row back toward the center.
 
     Parameters
     ----------
     parts : Contributions
-        Of the row, two arrays (1, D), see `trueaxis.diagnostics.contributions`.
+        Contributions to the row, two arrays (1, D), see
+        `trueaxis.diagnostics.contributions`.
     diagnosis : Diagnosis
-        Of the row.
+        Diagnosis of the row.
     label : object
-        Of the row.
+        Label of the row.
 
     Examples
     --------
@@ -52,9 +60,9 @@ class ContributionsDisplay(Display):
     >>> from trueaxis.datasets import sensors
     >>> from trueaxis.plots import ContributionsDisplay
     >>> X = sensors().X
-    >>> shown = ContributionsDisplay.from_estimator(DSWL(2).fit(X), X, 62)
-    >>> shown.ax_.get_title()
-    'Row 62 is off: x5 explains 98 %'
+    >>> display = ContributionsDisplay.from_estimator(DSWL(2).fit(X), X, 62)
+    >>> display.ax_.get_title()
+    'Row 62 is off the subspace: x5 explains 98 %'
     """
 
     parts: Contributions
@@ -71,7 +79,7 @@ class ContributionsDisplay(Display):
         n_columns: int = 12,
         ax: Any = None,
     ) -> Self:
-        """Take one row to pieces and draw them.
+        """Compute the contributions to one row and draw them.
 
         Parameters
         ----------
@@ -80,7 +88,7 @@ class ContributionsDisplay(Display):
         X : array-like of shape (n, D)
             Rows, those of the fit or new ones.
         row : int
-            Number of the row, from 0.
+            Index of the row, from 0.
         n_columns, ax
             See `plot`.
 
@@ -90,10 +98,10 @@ class ContributionsDisplay(Display):
         """
         n = _n_rows(X)
         _check_rows([row], n)
-        one = _safe_indexing(X, [row])
+        single = _safe_indexing(X, [row])
         label = row_labels(X, n)[row]
-        shown = cls(contributions(model, one), diagnose(model, one), label)
-        return shown.plot(ax, n_columns=n_columns)
+        display = cls(contributions(model, single), diagnose(model, single), label)
+        return display.plot(ax, n_columns=n_columns)
 
     def plot(self, ax: Any = None, *, n_columns: int = 12) -> Self:
         """Draw the contributions.
@@ -101,9 +109,10 @@ class ContributionsDisplay(Display):
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where; a new figure if not given.
+            Axes to draw on; a new figure if not given.
         n_columns : int, default=12
-            Most columns shown, largest first; the others are added up.
+            Number of columns to show, largest contributions first. The others are
+            added up.
 
         Returns
         -------
@@ -112,33 +121,32 @@ class ContributionsDisplay(Display):
         bars, names, unit = self._bars(n_columns)
         ax = self._canvas(ax, (6.4, 1.9 + 0.36 * len(names)))
         place = np.arange(len(names))
-        for shift, values, colour, hatch, label in (
+        for shift, values, color, hatch, label in (
             (-0.2, bars[0], BLUE, "", "inside (score distance)"),
             (0.2, bars[1], ORANGE, "////", "off (orthogonal distance)"),
         ):
             ax.barh(
-                place + shift, values, 0.38, color=colour, edgecolor="black", lw=0.5,
+                place + shift, values, 0.38, color=color, edgecolor="black", lw=0.5,
                 hatch=hatch, label=label,
             )  # fmt: skip
         ax.axvline(0, color=TEXT, lw=0.8)
         ax.set_yticks(place, names)
         ax.set_ylim(len(names) - 0.4, -0.6)
-        found = self.diagnosis
-        blamed = shorten(str(found.names[found.column[0]]))
-        is_kind = {"inside": "far inside", "both": "far inside and off"}
-        kind = is_kind.get(str(found.kind[0]), str(found.kind[0]))
-        share = f"{found.share[0]:.0%}".replace("%", " %")
-        title = f"Row {self.label} is {kind}: {blamed} explains {share}"
-        if len(title) > 44:  # names of columns may leave little room
+        diagnosis = self.diagnosis
+        column = shorten(str(diagnosis.names[diagnosis.column[0]]))
+        kind = IN_WORDS[str(diagnosis.kind[0])]
+        share = f"{diagnosis.share[0]:.0%}".replace("%", " %")
+        title = f"Row {self.label} is {kind}: {column} explains {share}"
+        if len(title) > 44:  # long names do not fit into one line
             title = title.replace(": ", ":\n", 1)
         name_axes(ax, title, f"part of the squared distance ({unit})")
         legend_below(ax)
         return self
 
     def _bars(self, n_columns: int) -> tuple[NDArray[Any], list[str], str]:
-        """Heights (2, columns shown), names and unit."""
-        found = self.diagnosis
-        limits = np.array([found.score_cutoff, found.orthogonal_cutoff])
+        """Return lengths of the bars (2, columns shown), names and unit."""
+        diagnosis = self.diagnosis
+        limits = np.array([diagnosis.score_cutoff, diagnosis.orthogonal_cutoff])
         unit = "1 = squared cut-off"
         if (limits <= 0).any():
             limits, unit = np.ones(2), "a cut-off is 0"
@@ -146,7 +154,7 @@ class ContributionsDisplay(Display):
         bars = bars / limits[:, None] / limits[:, None]
         order = np.argsort(-np.abs(bars).max(axis=0), kind="stable")
         top, rest = order[:n_columns], order[n_columns:]
-        names = [shorten(str(name)) for name in found.names[top]]
+        names = [shorten(str(name)) for name in diagnosis.names[top]]
         if len(rest):
             names.append(f"{len(rest)} other columns")
             others = bars[:, rest].sum(axis=1, keepdims=True)
@@ -156,17 +164,17 @@ class ContributionsDisplay(Display):
 
 @dataclass(eq=False)
 class ImageGridDisplay(Display):
-    """Rows that are images: as given, as the subspace has them, and what is left.
+    """Rows that are images, with their reconstructions and residuals.
 
-    Images and reconstructions share one grey scale, from the least to the largest
-    pixel of the images; residuals share one scale that is white at 0, blue below and
-    red above.
+    Images and reconstructions share one gray scale, from the smallest to the largest
+    pixel value of the images. Residuals share one scale that is white at 0, blue below
+    and red above.
 
     Parameters
     ----------
     images, reconstructions : ndarray of shape (m, height, width)
     labels : ndarray of shape (m,)
-        Of the rows.
+        Labels of the rows.
     kind : ndarray of shape (m,), str
         See `trueaxis.diagnostics.KINDS`.
 
@@ -182,8 +190,8 @@ class ImageGridDisplay(Display):
     >>> from trueaxis.plots import ImageGridDisplay
     >>> X = planted("amp", share=0.1).X
     >>> model = DSWL(3).fit(X)
-    >>> shown = ImageGridDisplay.from_estimator(model, X, [0, 499], shape=(4, 5))
-    >>> shown.residuals.shape, shown.axes_.shape
+    >>> display = ImageGridDisplay.from_estimator(model, X, [0, 499], shape=(4, 5))
+    >>> display.residuals.shape, display.axes_.shape
     ((2, 4, 5), (3, 2))
     """
 
@@ -216,7 +224,7 @@ class ImageGridDisplay(Display):
         X : array-like of shape (n, D)
             Rows, those of the fit or new ones.
         rows : sequence of int, default the five worst
-            Numbers of the rows, from 0.
+            Indices of the rows, from 0.
         shape : tuple of two ints
             Height and width of an image in pixels; their product is D.
         ax : matplotlib axes, optional
@@ -227,9 +235,9 @@ class ImageGridDisplay(Display):
         """
         if np.prod(shape) != model.n_features_in_:
             raise ValueError(
-                f"shape={tuple(shape)} has {np.prod(shape)} pixels, but the model "
-                f"{model.n_features_in_} columns: pass a height and a width of which "
-                "that is the product."
+                f"shape={tuple(shape)} has {np.prod(shape)} pixels, but the model has "
+                f"{model.n_features_in_} columns: pass a height and a width whose "
+                "product is the number of columns."
             )
         n = _n_rows(X)
         if rows is None:
@@ -238,21 +246,21 @@ class ImageGridDisplay(Display):
         some = _safe_indexing(X, list(rows))
         scores = np.asarray(model.transform(some))
         images = np.asarray(some, dtype=float)
-        made = np.asarray(model.inverse_transform(scores), dtype=float)
+        rebuilt = np.asarray(model.inverse_transform(scores), dtype=float)
         return cls(
             images.reshape(-1, *shape),
-            made.reshape(-1, *shape),
+            rebuilt.reshape(-1, *shape),
             row_labels(X, n)[list(rows)],
             diagnose(model, some).kind,
         ).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw the images, one column of three for every row.
+        """Draw each row as a column of three images.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            In whose place; a new figure if not given.
+            Axes to replace with the panels; a new figure if not given.
 
         Returns
         -------
@@ -263,16 +271,16 @@ class ImageGridDisplay(Display):
         axes = self._panels(ax, (3, m), (1.1 + 1.35 * m, 0.5 + 3 * 1.35 * ratio))
         low, high = self.images.min(), self.images.max()
         most = float(np.abs(self.residuals).max()) or 1.0
-        grey = {"cmap": "gray", "vmin": low, "vmax": high}
+        gray = {"cmap": "gray", "vmin": low, "vmax": high}
         signed = {"cmap": "RdBu_r", "vmin": -most, "vmax": most}
         lines = (
-            (self.images, grey, f"image\n{low:.3g} to {high:.3g}"),
-            (self.reconstructions, grey, "in the subspace\nsame scale"),
+            (self.images, gray, f"image\n{low:.3g} to {high:.3g}"),
+            (self.reconstructions, gray, "reconstruction\nsame scale"),
             (self.residuals, signed, f"residual\n±{most:.3g}"),
         )
-        for line, (images, colours, name) in zip(axes, lines, strict=True):
+        for line, (images, colors, name) in zip(axes, lines, strict=True):
             for panel, image in zip(line, images, strict=True):
-                panel.imshow(image, interpolation="nearest", **colours)
+                panel.imshow(image, interpolation="nearest", **colors)
                 panel.set(xticks=[], yticks=[])
             line[0].set_ylabel(name, fontsize=SMALL, color=TEXT)
         for panel, label, kind in zip(axes[0], self.labels, self.kind, strict=True):
@@ -282,15 +290,15 @@ class ImageGridDisplay(Display):
 
 
 def _n_rows(X: Any) -> int:
-    return X.shape[0] if hasattr(X, "shape") else len(X)
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def _check_rows(rows: Sequence[int], n: int) -> None:
+    if not len(rows):
+        raise ValueError("rows is empty: pass the index of at least one row.")
     wrong = [row for row in rows if not -n <= row < n]
-    if wrong or not len(rows):
+    if wrong:
         raise ValueError(
-            f"Row {wrong[0]} is asked for, but X has {n} rows: pass numbers from 0 to "
+            f"Row {wrong[0]} does not exist, as X has {n} rows: pass indices from 0 to "
             f"{n - 1}."
-            if wrong
-            else "No rows are asked for: pass the number of at least one."
         )

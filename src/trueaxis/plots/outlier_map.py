@@ -1,4 +1,4 @@
-"""Rows: the map of their distances, and their weights."""
+"""Displays of rows: the map of their distances, and their weights."""
 
 from __future__ import annotations
 
@@ -24,23 +24,24 @@ WITH_WEIGHTS = (
     "pca", "dswl", "r1-pca", "l2p-pca", "rpca-om", "rpca-di", "angle-pca", "l21-max",
     "rwl-an", "t-rpca", "drpca", "rpca-rp", "rspca", "two-way",
 )  # fmt: skip
-FAINT = 1e-12  # weights below this part of the largest are drawn as if they were 0
+FAINT = 1e-12  # weights below this fraction of the largest are drawn as 0
 
 
 @dataclass(eq=False)
 class OutlierMapDisplay(Display):
-    """Score distance against orthogonal distance of every row, with the cut-offs.
+    """Orthogonal distance against score distance of every row, with the cut-offs.
 
-    Right of the vertical line rows are far inside the subspace, above the horizontal
-    one far off it. If a row lies beyond 15 cut-offs, that axis is linear up to the
-    cut-off and logarithmic beyond it, so that regular rows remain a cloud.
+    Rows right of the vertical line are far from the center inside the subspace, rows
+    above the horizontal line far off the subspace. If a distance exceeds 15 cut-offs,
+    its axis is linear up to the cut-off and logarithmic beyond, so that regular rows
+    remain visible as a cloud.
 
     Parameters
     ----------
     diagnosis : Diagnosis
         Distances, cut-offs and kinds, see `trueaxis.diagnostics.diagnose`.
     labels : ndarray of shape (n,)
-        Of the rows.
+        Labels of the rows.
 
     Examples
     --------
@@ -48,10 +49,10 @@ class OutlierMapDisplay(Display):
     >>> from trueaxis.datasets import sensors
     >>> from trueaxis.plots import OutlierMapDisplay
     >>> X = sensors().X
-    >>> shown = OutlierMapDisplay.from_estimator(DSWL(2).fit(X), X, n_labels=3)
-    >>> shown.ax_.get_xlabel()
+    >>> display = OutlierMapDisplay.from_estimator(DSWL(2).fit(X), X, n_labels=3)
+    >>> display.ax_.get_xlabel()
     'score distance (inside the subspace)'
-    >>> int(shown.diagnosis.flagged.sum())
+    >>> int(display.diagnosis.flagged.sum())
     33
     """
 
@@ -68,7 +69,7 @@ class OutlierMapDisplay(Display):
         scale: Literal["auto", "linear", "symlog"] = "auto",
         ax: Any = None,
     ) -> Self:
-        """Diagnose rows and draw their map.
+        """Diagnose rows and draw the map of their distances.
 
         Parameters
         ----------
@@ -83,9 +84,9 @@ class OutlierMapDisplay(Display):
         -------
         OutlierMapDisplay
         """
-        found = diagnose(model, X)
-        shown = cls(found, row_labels(X, len(found.kind)))
-        return shown.plot(ax, n_labels=n_labels, scale=scale)
+        diagnosis = diagnose(model, X)
+        display = cls(diagnosis, row_labels(X, len(diagnosis.kind)))
+        return display.plot(ax, n_labels=n_labels, scale=scale)
 
     def plot(
         self,
@@ -99,48 +100,49 @@ class OutlierMapDisplay(Display):
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where; a new figure if not given.
+            Axes to draw on; a new figure if not given.
         n_labels : int, default=5
-            Number of outliers, the worst ones, that are labelled.
+            Number of outliers to label, worst first.
         scale : {"auto", "linear", "symlog"}, default="auto"
-            Of both axes; "auto" takes "symlog" for an axis with a row beyond 15
-            cut-offs.
+            Scale of both axes; "auto" uses "symlog" for an axis on which a distance
+            exceeds 15 cut-offs.
 
         Returns
         -------
         self
         """
-        ax, found = self._canvas(ax, (6.4, 4.8)), self.diagnosis
-        says = []
-        for axis, distance, cutoff, rule in (
-            (ax.xaxis, found.score, found.score_cutoff, ax.axvline),
-            (ax.yaxis, found.orthogonal, found.orthogonal_cutoff, ax.axhline),
+        ax, diagnosis = self._canvas(ax, (6.4, 4.8)), self.diagnosis
+        score, orthogonal = diagnosis.score, diagnosis.orthogonal
+        notes = []
+        for axis, distance, cutoff, draw_line in (
+            (ax.xaxis, score, diagnosis.score_cutoff, ax.axvline),
+            (ax.yaxis, orthogonal, diagnosis.orthogonal_cutoff, ax.axhline),
         ):
-            says.append(distance_axis(axis, distance, cutoff, scale))
-            rule(cutoff, color=TEXT, lw=1, ls="--", zorder=1)
-        draw_kinds(ax, found.score, found.orthogonal, found.kind, clip_on=False)
-        flagged = int(found.flagged.sum())
+            notes.append(distance_axis(axis, distance, cutoff, scale))
+            draw_line(cutoff, color=TEXT, lw=1, ls="--", zorder=1)
+        draw_kinds(ax, score, orthogonal, diagnosis.kind, clip_on=False)
+        flagged = int(diagnosis.flagged.sum())
         name_axes(
             ax,
-            f"Outlier map: {flagged} of {len(found.kind)} rows beyond the cut-offs",
-            f"score distance (inside the subspace){says[0]}",
-            f"orthogonal distance (off the subspace){says[1]}",
+            f"Outlier map: {flagged} of {len(score)} rows beyond the cut-offs",
+            f"score distance (inside the subspace){notes[0]}",
+            f"orthogonal distance (off the subspace){notes[1]}",
         )
         legend_below(ax)
-        worst = found.worst_first()[:n_labels]
+        worst = diagnosis.worst_first()[:n_labels]
         if len(worst):
-            x, y = found.score[worst], found.orthogonal[worst]
-            near = found.worst_first()[:500]
-            marks = np.column_stack([found.score[near], found.orthogonal[near]])
-            label_points(ax, x, y, self.labels[worst], marks)
+            near = diagnosis.worst_first()[:500]
+            markers = np.column_stack([score[near], orthogonal[near]])
+            labels = self.labels[worst]
+            label_points(ax, score[worst], orthogonal[worst], labels, markers)
         return self
 
 
 @dataclass(eq=False)
 class WeightsDisplay(Display):
-    """Weights of the rows of the fit, sorted, in colours of their kinds.
+    """Sorted weights of the rows of the fit, in the colors of their kinds.
 
-    Rows of weight 0 (or below 1e-12 of the largest) lie on the bottom edge.
+    Weights of 0, or below 1e-12 times the largest, are drawn on the bottom edge.
 
     Parameters
     ----------
@@ -155,8 +157,8 @@ class WeightsDisplay(Display):
     >>> from trueaxis.datasets import sensors
     >>> from trueaxis.plots import WeightsDisplay
     >>> X = sensors().X
-    >>> shown = WeightsDisplay.from_estimator(DSWL(2).fit(X), X)
-    >>> int((shown.weights == 0).sum())
+    >>> display = WeightsDisplay.from_estimator(DSWL(2).fit(X), X)
+    >>> int((display.weights == 0).sum())
     9
     """
 
@@ -165,12 +167,12 @@ class WeightsDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, X: ArrayLike, *, ax: Any = None) -> Self:
-        """Take the weights of a model and draw them.
+        """Draw the weights of a fitted model.
 
         Parameters
         ----------
         model : estimator
-            Fitted, of a method that has weights.
+            Fitted model of a method that weights rows.
         X : array-like of shape (n, D)
             The rows of the fit.
         ax : matplotlib axes, optional
@@ -179,19 +181,19 @@ class WeightsDisplay(Display):
         -------
         WeightsDisplay
         """
-        found = diagnose(model, X)
+        kind = diagnose(model, X).kind
         weights = getattr(model, "weights_", None)
         if weights is None:
             raise TypeError(
-                f"{type(model).__name__} has no weights_, it does not weigh rows. "
+                f"{type(model).__name__} has no weights_, as it does not weight rows. "
                 f"Methods that do: {', '.join(WITH_WEIGHTS)}."
             )
-        if len(weights) != len(found.kind):
+        if len(weights) != len(kind):
             raise ValueError(
-                f"X has {len(found.kind)} rows, but the model has weights of "
-                f"{len(weights)}: pass the rows of the fit."
+                f"X has {len(kind)} rows, but the model has weights of {len(weights)}: "
+                "pass the rows of the fit."
             )
-        return cls(np.asarray(weights), found.kind).plot(ax)
+        return cls(np.asarray(weights), kind).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the weights.
@@ -199,7 +201,7 @@ class WeightsDisplay(Display):
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where; a new figure if not given.
+            Axes to draw on; a new figure if not given.
 
         Returns
         -------
@@ -209,12 +211,12 @@ class WeightsDisplay(Display):
         order = np.argsort(-w, kind="stable")
         n, sorted_w = len(w), w[order]
         faint = sorted_w <= FAINT * sorted_w[0]
-        # The line of equal weights is in view, also where it lies below all points.
+        # Keep the line of equal weights in view, even if it is below all points.
         low, high = min(sorted_w[~faint].min(), 1 / n), sorted_w[0]
         margin = max(high / low, 4.0) ** 0.12
         ax.set_yscale("log")
         ax.set_xlim(-0.02 * n, 1.02 * n + 1)
-        # Room between the smallest weight and the edge, where those of 0 are.
+        # Leave room between the smallest weight and the zeros on the edge.
         bottom, top = low / margin, high * margin
         ax.set_ylim(bottom, top)
         shown = np.where(faint, bottom, sorted_w)
@@ -225,12 +227,12 @@ class WeightsDisplay(Display):
             color=TEXT, transform=ax.get_yaxis_transform(),
         )  # fmt: skip
         if faint.any():
-            edge = (
+            note = (
                 f"{faint.sum()} rows on the edge:\n{(w == 0).sum()} of weight 0, the "
+                f"others below {FAINT * high:.0e}"
             )
-            edge += f"others below {FAINT * high:.0e}"
             ax.text(
-                0.02, 0.04, edge, fontsize=SMALL, color=TEXT, transform=ax.transAxes
+                0.02, 0.04, note, fontsize=SMALL, color=TEXT, transform=ax.transAxes
             )
         name_axes(
             ax,

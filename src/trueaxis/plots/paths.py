@@ -1,4 +1,4 @@
-"""Paths: how the answer changes along falling trust, and along the iterations."""
+"""Displays of paths: fits along decreasing trust, and iterations of a fit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trueaxis.diagnostics import TrustPath, trust_path
 from trueaxis.diagnostics.trust import DEFAULT_TRUSTS
 from trueaxis.plots.canvas import (
     BLUE,
-    GREY,
+    GRAY,
     ORANGE,
     RED,
     SMALL,
@@ -23,29 +23,29 @@ from trueaxis.plots.canvas import (
     whole_numbers,
 )
 
-# Of components that are found one by one: colours and marks, over and over.
+# Colors and markers of components that are found one by one, used cyclically.
 SERIES = [(BLUE, "o"), (RED, "s"), ("#009e73", "^"), (ORANGE, "D"), ("#cc79a7", "v")]
-FEW = 40  # iterations that get a mark each
+FEW = 40  # up to this many iterations get a marker each
 
 
 @dataclass(eq=False)
 class TrustPathDisplay(Display):
-    """How far the subspace turns as trust falls, and how many rows leave.
+    """Turn of the subspace and number of rows that leave, as trust decreases.
 
-    A jump above, with many rows leaving below it or just before, is a group that held
-    the axes until then.
+    A jump in the upper panel, with many rows leaving at or just before it in the lower
+    one, means that a group of rows held the axes until then.
 
     Parameters
     ----------
     path : TrustPath
         See `trueaxis.diagnostics.trust_path`.
     least : float, default=0.05
-        A row of a weight below this part of the mean has left.
+        Rows with a weight below this fraction of the mean have left.
 
     Attributes
     ----------
     n_left : ndarray of shape (m,)
-        Number of rows that left at each trust.
+        Number of rows that leave at each trust.
 
     Examples
     --------
@@ -53,8 +53,8 @@ class TrustPathDisplay(Display):
     >>> from trueaxis.datasets import planted
     >>> from trueaxis.plots import TrustPathDisplay
     >>> X = planted("ocs", share=0.2).X
-    >>> shown = TrustPathDisplay.from_estimator(DSWL(3).fit(X), X)
-    >>> shown.n_left.shape, len(shown.axes_)
+    >>> display = TrustPathDisplay.from_estimator(DSWL(3).fit(X), X)
+    >>> display.n_left.shape, len(display.axes_)
     ((10,), 2)
     """
 
@@ -76,7 +76,7 @@ class TrustPathDisplay(Display):
         least: float = 0.05,
         ax: Any = None,
     ) -> Self:
-        """Fit along falling trust and draw the path.
+        """Fit along decreasing trust and draw the path.
 
         Parameters
         ----------
@@ -85,9 +85,9 @@ class TrustPathDisplay(Display):
         X : array-like of shape (n, D)
             The rows of the fit.
         trust : array-like, default from 0.95 down to 0.5
-            Falling shares in (0, 1].
+            Shares of trusted rows in (0, 1], in decreasing order.
         least : float, default=0.05
-            A row of a weight below this part of the mean has left.
+            Rows with a weight below this fraction of the mean have left.
         ax : matplotlib axes, optional
 
         Returns
@@ -97,12 +97,12 @@ class TrustPathDisplay(Display):
         return cls(trust_path(model, X, trust), least).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw the path on two axes, one above the other.
+        """Draw the path in two panels, one above the other.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            In whose place; a new figure if not given.
+            Axes to replace with the panels; a new figure if not given.
 
         Returns
         -------
@@ -111,13 +111,13 @@ class TrustPathDisplay(Display):
         path = self.path
         upper, lower = self._panels(ax, (2, 1), (6.4, 5.0), [3, 2])[:, 0]
         upper.plot(
-            path.trust, path.to_model, "s--", color=GREY, ms=4, lw=1.2,
+            path.trust, path.to_model, "s--", color=GRAY, ms=4, lw=1.2,
             label="to the model",
         )  # fmt: skip
-        # The first has no fit before it.
+        # The first fit has no previous one.
         upper.plot(
             path.trust[1:], path.step[1:], "o-", color=BLUE, lw=1.6,
-            label="to the fit before",
+            label="to the previous fit",
         )  # fmt: skip
         jump = path.jump
         title = "Turn of the subspace as trust falls"
@@ -146,9 +146,9 @@ class TrustPathDisplay(Display):
 
 @dataclass(eq=False)
 class ConvergenceDisplay(Display):
-    """Objective and change of the subspace, iteration by iteration.
+    """Objective and change of the subspace at every iteration.
 
-    Methods that find one component after the other have a line for each.
+    Methods that find one component after the other have a line for each component.
 
     Parameters
     ----------
@@ -156,15 +156,15 @@ class ConvergenceDisplay(Display):
         `history_` of the model: "objective", "change" and perhaps "component".
     converged : bool
     name : str
-        Of the method.
+        Name of the method.
 
     Examples
     --------
     >>> from trueaxis import DSWL
     >>> from trueaxis.datasets import sensors
     >>> from trueaxis.plots import ConvergenceDisplay
-    >>> shown = ConvergenceDisplay.from_estimator(DSWL(2).fit(sensors().X))
-    >>> shown.ax_.get_title()
+    >>> display = ConvergenceDisplay.from_estimator(DSWL(2).fit(sensors().X))
+    >>> display.ax_.get_title()
     'DSWL: converged after 10 iterations'
     """
 
@@ -174,14 +174,14 @@ class ConvergenceDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any = None, *, ax: Any = None) -> Self:
-        """Take the history of a model and draw it.
+        """Draw the history of a fitted model.
 
         Parameters
         ----------
         model : estimator
             Any fitted method.
         X : ignored
-            Here because other displays have it.
+            Present for consistency with the other displays.
         ax : matplotlib axes, optional
 
         Returns
@@ -192,12 +192,12 @@ class ConvergenceDisplay(Display):
         return cls(model.history_, model.converged_, type(model).__name__).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw the history on two axes, one above the other.
+        """Draw the history in two panels, one above the other.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            In whose place; a new figure if not given.
+            Axes to replace with the panels; a new figure if not given.
 
         Returns
         -------
@@ -207,11 +207,11 @@ class ConvergenceDisplay(Display):
         objective, change = self.history["objective"], self.history["change"]
         n = len(objective)
         number = np.arange(1, n + 1)
-        for some, label, (colour, mark) in self._lines():
-            style = {"color": colour, "lw": 1.6, "marker": mark if n <= FEW else ""}
+        for some, label, (color, marker) in self._lines():
+            style = {"color": color, "lw": 1.6, "marker": marker if n <= FEW else ""}
             upper.plot(number[some], objective[some], label=label, ms=5, **style)
-            seen = some & (change > 0)
-            lower.plot(number[seen], change[seen], ms=5, **style)
+            moved = some & (change > 0)
+            lower.plot(number[moved], change[moved], ms=5, **style)
             if "component" in self.history and some.any():
                 upper.legend(fontsize=SMALL, frameon=False, loc="best")
         if (change > 0).any():
@@ -230,7 +230,7 @@ class ConvergenceDisplay(Display):
         return self
 
     def _lines(self) -> list[tuple[NDArray[np.bool_], str, tuple[str, str]]]:
-        """Which iterations belong together, and how they look."""
+        """Return which iterations form a line, with its label, color and marker."""
         n = len(self.history["objective"])
         component = self.history.get("component")
         if component is None:

@@ -1,4 +1,4 @@
-"""The subspace: its scores with axes and ellipses, and its variances."""
+"""Displays of the subspace: scores with axes and ellipses, and variances."""
 
 from __future__ import annotations
 
@@ -30,28 +30,29 @@ from trueaxis.plots.canvas import (
     whole_numbers,
 )
 
-REACH = 10  # robust ellipses: rows farther away are drawn on the edge
+REACH = 10  # rows beyond this many robust ellipses are drawn on the edge
 LINES = {"robust": (BLUE, "-"), "plain": ("black", "--")}
-WIDE = 1000  # ratio of variances beyond which they are shown in logarithms
+WIDE = 1000  # ratio of variances beyond which the axis is logarithmic
 
 
 @dataclass(eq=False)
 class ScoresDisplay(Display):
     """Scores on two components, with robust and plain axes and tolerance ellipses.
 
-    Both ellipses hold 97.5 % of normal rows, one by the model's variances, one by the
-    covariance of all rows. Axes reach to where their ellipse would be; a plain axis
-    that is short has left the plane. Rows beyond 10 robust ellipses are drawn on the
-    edge. With one component the second axis is the orthogonal distance.
+    Both ellipses would contain 97.5 % of normally distributed rows, one according to
+    the variances of the model, the other to the covariance of all rows. Axes end where
+    their ellipse would be; a short plain axis points out of the plane. Rows beyond 10
+    robust ellipses are drawn on the edge. With a single component, the vertical axis
+    is the orthogonal distance.
 
     Parameters
     ----------
     plane : ScorePlane
         See `trueaxis.diagnostics.score_plane`.
     diagnosis : Diagnosis
-        Kinds, and orthogonal distances where there is one component.
+        Kinds, and orthogonal distances if there is a single component.
     variance_ratio : ndarray of shape (j,)
-        Of the components shown.
+        Explained variance ratios of the components shown.
 
     Examples
     --------
@@ -59,8 +60,8 @@ class ScoresDisplay(Display):
     >>> from trueaxis.datasets import sensors
     >>> from trueaxis.plots import ScoresDisplay
     >>> X = sensors().X
-    >>> shown = ScoresDisplay.from_estimator(DSWL(2).fit(X), X)
-    >>> shown.ax_.get_ylabel()
+    >>> display = ScoresDisplay.from_estimator(DSWL(2).fit(X), X)
+    >>> display.ax_.get_ylabel()
     'score on component 2 (23 % of variance)'
     """
 
@@ -86,7 +87,7 @@ class ScoresDisplay(Display):
         X : array-like of shape (n, D)
             Rows, usually those of the fit.
         components : one or two ints, default the first two
-            Counted from 0.
+            Indices, from 0.
         ax : matplotlib axes, optional
 
         Returns
@@ -103,7 +104,7 @@ class ScoresDisplay(Display):
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where; a new figure if not given.
+            Axes to draw on; a new figure if not given.
 
         Returns
         -------
@@ -116,8 +117,8 @@ class ScoresDisplay(Display):
             for j, ratio in zip(self.plane.components, self.variance_ratio, strict=True)
         ]
         if len(names) == 1:
-            y, log = self.diagnosis.orthogonal, self._draw_beside_distance(ax)
-            names.append(f"orthogonal distance (off the subspace){log}")
+            y, note = self.diagnosis.orthogonal, self._draw_intervals(ax)
+            names.append(f"orthogonal distance (off the subspace){note}")
         else:
             y, above = self._view(1, ax.set_ylim)
             beyond |= above
@@ -133,15 +134,16 @@ class ScoresDisplay(Display):
         return ("plain", self.plane.plain), ("robust", self.plane.robust)
 
     def _view(self, j: int, limit: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Set limits; return scores moved onto the edge, and which were."""
+        """Set limits; return scores clipped to the edge, and which ones were."""
         t, r = self.plane.scores[:, j], self.plane.radius
         half = {
-            s: r * np.sqrt(spread.covariance[j, j]) for s, spread in self._spreads()
+            name: r * np.sqrt(spread.covariance[j, j])
+            for name, spread in self._spreads()
         }
-        centre = self.plane.plain.centre[j]
+        center = self.plane.plain.centre[j]
         most = REACH * half["robust"] or np.inf
         ends = np.array([-half["robust"], half["robust"]])
-        plain = centre + half["plain"] * np.array([-1, 1])
+        plain = center + half["plain"] * np.array([-1, 1])
         ends = np.concatenate([ends, plain, t])
         ends = ends[np.abs(ends) <= most]
         low, high = ends.min(), ends.max()
@@ -151,33 +153,32 @@ class ScoresDisplay(Display):
         shown = np.clip(t, low, high)
         return shown, shown != t
 
-    def _draw_beside_distance(self, ax: Any) -> str:
-        found = self.diagnosis
-        cutoff = found.orthogonal_cutoff
-        log = distance_axis(ax.yaxis, found.orthogonal, cutoff, "auto")
+    def _draw_intervals(self, ax: Any) -> str:
+        cutoff = self.diagnosis.orthogonal_cutoff
+        note = distance_axis(ax.yaxis, self.diagnosis.orthogonal, cutoff, "auto")
         ax.axhline(cutoff, color=TEXT, lw=1, ls=":", zorder=1, label="cut-off")
         for name, spread in self._spreads():
-            colour, style = LINES[name]
+            color, style = LINES[name]
             half = self.plane.radius * np.sqrt(spread.covariance[0, 0])
             for sign in (-1, 1):
                 label = f"{name} {_percent(self.plane.level)}" if sign > 0 else None
                 end = spread.centre[0] + sign * half
-                ax.axvline(end, color=colour, ls=style, lw=1.6, zorder=1, label=label)
-        return log
+                ax.axvline(end, color=color, ls=style, lw=1.6, zorder=1, label=label)
+        return note
 
 
 def _draw_ellipse(ax: Any, spread: Spread, plane: ScorePlane, name: str) -> None:
-    colour, style = LINES[name]
+    color, style = LINES[name]
     variances, turn = np.linalg.eigh(spread.covariance)
     angle = np.linspace(0, 2 * np.pi, 200)
     circle = np.column_stack([np.cos(angle), np.sin(angle)])
     size = plane.radius * np.sqrt(np.maximum(variances, 0.0))
     line = spread.centre + circle * size @ turn.T
     label = f"{name} axes and {_percent(plane.level)} ellipse"
-    ax.plot(*line.T, style, color=colour, lw=1.6, zorder=5, label=label)
+    ax.plot(*line.T, style, color=color, lw=1.6, zorder=5, label=label)
     for axis in spread.axes:
         ends = spread.centre + plane.radius * np.outer([-1, 1], axis)
-        ax.plot(*ends.T, style, color=colour, lw=1.1, zorder=5)
+        ax.plot(*ends.T, style, color=color, lw=1.1, zorder=5)
 
 
 def _percent(share: float) -> str:
@@ -199,8 +200,8 @@ class ScreeDisplay(Display):
     >>> from trueaxis.datasets import sensors
     >>> from trueaxis.plots import ScreeDisplay
     >>> X = sensors().X
-    >>> shown = ScreeDisplay.from_estimator(DSWL(None).fit(X), X)
-    >>> shown.robust.shape, bool((shown.plain > shown.robust).all())
+    >>> display = ScreeDisplay.from_estimator(DSWL(None).fit(X), X)
+    >>> display.robust.shape, bool((display.plain > display.robust).all())
     ((6,), True)
     """
 
@@ -209,7 +210,7 @@ class ScreeDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, X: ArrayLike, *, ax: Any = None) -> Self:
-        """Measure plain PCA beside the model and draw the variances of both.
+        """Draw the variances of the model and of plain PCA.
 
         Parameters
         ----------
@@ -232,7 +233,7 @@ class ScreeDisplay(Display):
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where; a new figure if not given.
+            Axes to draw on; a new figure if not given.
 
         Returns
         -------
@@ -240,14 +241,14 @@ class ScreeDisplay(Display):
         """
         ax = self._canvas(ax, (6.4, 4.0))
         number = np.arange(1, len(self.robust) + 1)
-        for name, values, mark in (
+        for name, values, marker in (
             ("plain", self.plain, "s"),
             ("robust", self.robust, "o"),
         ):
-            colour, style = LINES[name]
+            color, style = LINES[name]
             ax.plot(
-                number, values, mark + style, color=colour, lw=1.6, ms=7,
-                mfc="white" if name == "plain" else colour, label=name,
+                number, values, marker + style, color=color, lw=1.6, ms=7,
+                mfc="white" if name == "plain" else color, label=name,
             )  # fmt: skip
         both = np.concatenate([self.robust, self.plain])
         positive = both[both > 0]

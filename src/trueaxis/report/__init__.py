@@ -1,8 +1,7 @@
-"""SHOW: all there is to tell about a model and rows as one page for a browser.
+"""Write a report on a model and rows as one HTML page.
 
-The page is a single file that asks nothing of the network. It shows what `analysis`
-holds and computes nothing itself. It needs Jinja2 and matplotlib, which
-``pip install 'trueaxis[report]'`` brings.
+The page is a single file that loads nothing from the network. It shows what `analysis`
+has computed. It needs Jinja2 and matplotlib: ``pip install 'trueaxis[report]'``.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from typing import Any
 
 from trueaxis._files import atomic_write
 from trueaxis.report.analysis import Analysis, analyse
-from trueaxis.report.content import words
+from trueaxis.report.content import text_values
 from trueaxis.report.figures import draw
-from trueaxis.report.points import gather, shortened
+from trueaxis.report.points import script_data, shorten_names
 from trueaxis.report.snippet import Origin
 
 __all__ = ["STAGES", "look_for_needs", "render", "write", "write_report"]
@@ -40,20 +39,20 @@ def write_report(
     seconds: float | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> None:
-    """Write the report about a fitted model and rows as one HTML file.
+    """Write a report on a fitted model and rows as one HTML file.
 
     Parameters
     ----------
     model : estimator or Pipeline
-        Any fitted method, alone or behind a `ColumnScaler`.
+        Any fitted method, alone or after a `ColumnScaler`.
     X : array-like of shape (n, D)
-        Rows, those of the fit or new ones.
+        Rows of the fit, or new ones.
     path : str or Path
-        The file; it is whole or not there at all.
+        The file; a failure leaves it as it was.
     ids : array-like of shape (n,), optional
-        Names of the rows; the index of a frame, or numbers from 0, if not given.
+        Names of the rows; by default the index of a frame, or numbers from 0.
     labels : array-like of shape (n,), optional
-        Something known about every row, to be shown beside it.
+        Labels of the rows, to be shown with them.
     of_the_fit : bool, optional
         Whether these are the rows of the fit, see `trueaxis.report.analysis.analyse`.
     title, source, origin, command, seconds, progress
@@ -94,53 +93,59 @@ def render(
     seconds: float | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> str:
-    """Text of the report about an analysis.
+    """Return the report on an analysis as HTML.
 
     Parameters
     ----------
     found : Analysis
         See `trueaxis.report.analysis.analyse`.
     title : str, optional
-        Heading; made from the source if not given.
+        Heading; by default it names the source.
     source : str, optional
-        Name of the file that the rows are from.
+        Name of the file that the rows come from.
     origin : Origin, optional
-        How Python gets the rows again, and the model where it was loaded; see
-        `trueaxis.report.snippet`. The code on the page leaves the rows open without it.
+        How to get the rows, and a loaded model, in Python; see
+        `trueaxis.report.snippet`. Without it, the code on the page leaves the rows to
+        be filled in.
     command : str, optional
-        The command line that made the report.
+        The command that wrote the report.
     seconds : float, optional
-        Time that the fit took.
+        Duration of the fit.
     progress : callable, optional
-        Is told the name of every stage as it begins, see `STAGES`.
+        Called with the name of every stage as it begins, see `STAGES`.
 
     Returns
     -------
     str
-        A whole HTML page.
+        A complete HTML page.
     """
     look_for_needs()
-    from trueaxis.report.page import filled
+    from trueaxis.report.page import fill_template
 
-    tell = progress or (lambda stage: None)
-    drawn = draw(found, tell)
-    found = shortened(found)
-    tell("page")
-    told = words(
-        found, title=title, source=source, origin=origin, command=command,
+    begin = progress or (lambda stage: None)
+    path = None
+    if found.has_trust_path:
+        begin("trust path")
+        path = found.trust_path()
+    begin("figures")
+    figures = draw(found, path)
+    begin("page")
+    short = shorten_names(found)
+    text = text_values(
+        short, path, title=title, source=source, origin=origin, command=command,
         seconds=seconds,
     )  # fmt: skip
-    return filled(told, gather(found), drawn)
+    return fill_template(text, script_data(short), figures)
 
 
 def write(page: str, path: str | Path) -> None:
-    """Write a page to a file, whole or not at all."""
+    """Write a page to a file; a failure leaves the file as it was."""
     with atomic_write(path) as file:
         file.write(page.encode("utf-8"))
 
 
 def look_for_needs() -> None:
-    """Say what is missing, before any work is done."""
+    """Raise if a package that the report needs is not installed."""
     for module, name in NEEDS.items():
         try:
             importlib.import_module(module)

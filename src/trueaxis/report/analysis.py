@@ -1,7 +1,7 @@
-"""GATHER: all that terminal and report tell about a model and rows, in one record.
+"""Collect all diagnostics of a model and rows in one record.
 
-`analyse` asks the diagnostics once; who tells the story only reads. `story` has the
-sentences.
+`analyse` computes them once; the report and the command line only read them, and
+`sentences` puts them into words.
 """
 
 from __future__ import annotations
@@ -22,40 +22,44 @@ from trueaxis.diagnostics import (
     Contributions,
     Diagnosis,
     Effect,
+    ScorePlane,
+    TrustPath,
     column_names,
     contributions,
     diagnose,
     effect,
     row_labels,
+    score_plane,
+    trust_path,
 )
 from trueaxis.estimators.pipeline import split_pipeline
 from trueaxis.estimators.scaler import ColumnScaler, UnevenSpread, uneven_columns
 
-SAME = 2  # outliers at other places than in the fit, which rounding may explain
+MAX_CHANGED = 2  # verdicts that rounding may change after the fit
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """A fitted model, rows, and what the diagnostics say about them.
+    """A fitted model, rows, and their diagnostics.
 
     Attributes
     ----------
     model : estimator
-        The method, without the scaler before it.
+        The method, without the scaler in front of it.
     scaler : ColumnScaler or None
     raw : ndarray of shape (n, D)
         Rows as given.
     X : ndarray of shape (n, D)
-        Rows as the method sees them.
+        Rows as the method sees them, scaled if there is a scaler.
     names : ndarray of shape (D,), str
-        Of the columns.
+        Names of the columns.
     ids : ndarray of shape (n,), str
-        Names of the rows: as given, from the index of a frame, or their numbers from 0.
+        Names of the rows: as given, from the index of a frame, or numbers from 0.
     labels : ndarray of shape (n,), str, or None
-        A column that is carried along.
+        Labels of the rows, to be shown with them.
     diagnosis : Diagnosis
     effect : Effect
-        Against plain PCA of the same rows.
+        Difference from plain PCA of the same rows.
     of_the_fit : bool
         Whether these are the rows that the model was fitted on.
     """
@@ -73,63 +77,81 @@ class Analysis:
 
     @cached_property
     def flagged(self) -> NDArray[np.intp]:
-        """Numbers of the rows that are outliers, worst first."""
+        """Indices of the outliers, worst first."""
         return self.diagnosis.worst_first()
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How many rows there are of each kind."""
+        """Number of rows of each kind."""
         kinds, counts = np.unique(self.diagnosis.kind, return_counts=True)
         return dict(zip(kinds.tolist(), counts.tolist(), strict=True))
 
     @cached_property
     def fitting(self) -> NDArray[np.float64]:
-        """The value that would fit best in the blamed column of every row, raw unit."""
+        """Value that would fit best in the blamed column of every row, in raw units."""
         unit = 1.0 if self.scaler is None else self.scaler.unit_[self.diagnosis.column]
         return self.value - self.diagnosis.surplus * unit
 
     @cached_property
     def value(self) -> NDArray[np.float64]:
-        """The value in the blamed column of every row."""
+        """Value in the blamed column of every row, in raw units."""
         rows = np.arange(len(self.raw))
         return self.raw[rows, self.diagnosis.column].astype(float)
 
     @cached_property
     def most_shifted(self) -> NDArray[np.intp]:
-        """Columns whose means move most, as the method sees them, first."""
+        """Indices of the columns, those whose scaled mean moves most first."""
         return np.argsort(-np.abs(self.effect.shift), kind="stable")
 
     @cached_property
     def plain_centre(self) -> NDArray[np.float64]:
-        """Plain mean of every column, raw unit."""
+        """Plain mean of every column, in raw units."""
         return self.centre + self.shift
 
     @cached_property
     def uneven(self) -> UnevenSpread | None:
-        """Columns whose spreads differ so much that the smaller ones do not count."""
+        """Columns whose spreads differ too much; None if they do not."""
         return uneven_columns(self.X)
 
     @cached_property
     def centre(self) -> NDArray[np.float64]:
-        """Robust mean of every column, raw unit."""
-        mean = self.model.mean_.astype(float)
-        return mean if self.scaler is None else self.scaler.inverse_transform([mean])[0]
+        """Robust mean of every column, in raw units."""
+        mean: NDArray[np.float64] = self.model.mean_.astype(float)
+        if self.scaler is not None:
+            (mean,) = self.scaler.inverse_transform([mean])
+        return mean
 
     @cached_property
     def shift(self) -> NDArray[np.float64]:
-        """Plain mean minus robust mean of every column, raw unit."""
+        """Plain mean minus robust mean of every column, in raw units."""
         return self.effect.shift * (1.0 if self.scaler is None else self.scaler.unit_)
 
+    @cached_property
+    def score_plane(self) -> ScorePlane:
+        """Scores on the first components, with the axes of plain PCA."""
+        with ignore_feature_name_warning():
+            return score_plane(self.model, self.X)
+
+    @property
+    def has_trust_path(self) -> bool:
+        """Whether these are the rows of a DSWL fit, which can be repeated."""
+        return self.of_the_fit and hasattr(self.model, "tau_")
+
+    def trust_path(self) -> TrustPath:
+        """Fit DSWL again with ever fewer trusted rows."""
+        with ignore_feature_name_warning():
+            return trust_path(self.model, self.X)
+
     def contributions(self, rows: NDArray[np.intp]) -> Contributions:
-        """What every column adds to the squared distances of some of the rows."""
+        """Return the contributions of all columns to the distances of some rows."""
         if not len(rows):
             return Contributions(*np.zeros((2, 0, len(self.names))))
-        with names_are_known():
+        with ignore_feature_name_warning():
             return contributions(self.model, self.X[rows])
 
     def shares(self, rows: NDArray[np.intp]) -> Contributions:
-        """`contributions` as parts of their sum; 0 where there is no distance."""
-        return Contributions(*map(_parts, self.contributions(rows)))
+        """Return `contributions` divided by their sum; 0 where the distance is 0."""
+        return Contributions(*map(_shares, self.contributions(rows)))
 
 
 def analyse(
@@ -140,21 +162,21 @@ def analyse(
     labels: Any = None,
     of_the_fit: bool | None = None,
 ) -> Analysis:
-    """Ask the diagnostics all that there is to tell.
+    """Compute all diagnostics of a model and rows.
 
     Parameters
     ----------
     model : estimator or Pipeline
-        Any fitted method, alone or behind a `ColumnScaler`.
+        Any fitted method, alone or after a `ColumnScaler`.
     X : array-like of shape (n, D)
-        Rows as given to the model, those of the fit or new ones.
+        Rows of the fit, or new ones, before scaling.
     ids : array-like of shape (n,), optional
         Names of the rows.
     labels : array-like of shape (n,), optional
-        Something known about every row, to be shown beside it.
+        Labels of the rows, to be shown with them.
     of_the_fit : bool, optional
-        Whether these are the rows of the fit, in their order. If not given, they are
-        taken for them where there are as many and outliers stand at the same places.
+        Whether these are the rows of the fit, in the same order. By default they are
+        if their number is the same and the same ones are outliers.
 
     Returns
     -------
@@ -163,8 +185,8 @@ def analyse(
     Raises
     ------
     ValueError
-        As `predict`, also where a frame has other columns than the fit, or another
-        order of them.
+        As `predict` does, such as for a frame whose columns, or their order, differ
+        from the fit.
 
     Examples
     --------
@@ -172,19 +194,19 @@ def analyse(
     >>> from trueaxis.report.analysis import analyse
     >>> from trueaxis.datasets import sensors
     >>> X = sensors().X
-    >>> found = analyse(DSWL(2).fit(X), X)
-    >>> found.counts["off"], found.ids[found.flagged[0]].item()
+    >>> analysis = analyse(DSWL(2).fit(X), X)
+    >>> analysis.counts["off"], analysis.ids[analysis.flagged[0]].item()
     (6, '96')
     """
     scaler, method = parts = split_pipeline(model)
-    # Names are checked by what meets the user's columns; from there on they are known.
+    # Only the first step checks the names of columns: later ones get plain arrays.
     check_is_fitted(method, "components_")
-    with names_are_known():
+    with ignore_feature_name_warning():
         raw = validate_rows(scaler or method, X, reset=False).read()
         rows = parts.scaled(raw)
         diagnosis = diagnose(method, rows)
         if of_the_fit is None:
-            of_the_fit = _look_like_the_fit(method, diagnosis)
+            of_the_fit = _same_outliers_as_fit(method, diagnosis)
         return Analysis(
             model=method,
             scaler=scaler,
@@ -199,30 +221,35 @@ def analyse(
         )
 
 
-def _look_like_the_fit(model: Any, diagnosis: Diagnosis) -> bool:
+def _same_outliers_as_fit(model: Any, diagnosis: Diagnosis) -> bool:
+    """Check whether the outliers are those of the fit, up to rounding."""
     if not hasattr(model, "support_") or len(model.support_) != len(diagnosis.kind):
         return False
     then, now = ~np.asarray(model.support_), diagnosis.flagged
-    # Next to a cut-off, a fit may judge by rounding otherwise than afterwards.
-    return bool((then ^ now).sum() <= max((then & now).sum(), SAME))
+    # Next to a cut-off, rounding may change the verdict after the fit.
+    return bool((then ^ now).sum() <= max((then & now).sum(), MAX_CHANGED))
 
 
-def _parts(x: NDArray[Any]) -> NDArray[np.float64]:
+def _shares(x: NDArray[Any]) -> NDArray[np.float64]:
+    """Divide every row by its sum, where that is positive and finite."""
     total = x.sum(axis=1, keepdims=True)
-    known = (total > 0) & np.isfinite(total)
-    return np.divide(x, total, out=np.zeros_like(x, dtype=float), where=known)
+    shares = np.zeros_like(x, dtype=float)
+    np.divide(x, total, out=shares, where=(total > 0) & np.isfinite(total))
+    return shares
 
 
 def _texts(values: Any, n: int) -> NDArray[np.str_]:
     texts = np.array([str(value) for value in np.asarray(values).tolist()])
     if len(texts) != n:
-        raise ValueError(f"There are {len(texts)} names or labels for {n} rows.")
+        raise ValueError(
+            f"There are {len(texts)} names or labels for {n} rows: give one per row."
+        )
     return texts
 
 
 @contextmanager
-def names_are_known() -> Iterator[None]:
-    """Plain arrays are fine for a model that knows names: they were matched before."""
+def ignore_feature_name_warning() -> Iterator[None]:
+    """Ignore the warning about arrays without names, which were checked before."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         yield

@@ -1,4 +1,4 @@
-"""GATHER what the page says in words and small tables, as plain values."""
+"""Collect the text and small tables of the report, as values for the template."""
 
 from __future__ import annotations
 
@@ -15,30 +15,31 @@ from trueaxis.diagnostics.influence import responsible
 from trueaxis.plots.canvas import percent
 from trueaxis.report.analysis import Analysis
 from trueaxis.report.points import (
-    MOST_LISTED,
-    chosen_rows,
-    marks,
+    MAX_LISTED,
+    kind_marks,
+    rows_to_draw,
     tidy,
 )
 from trueaxis.report.sentences import (
-    CALLED,
-    MEANS,
-    because,
+    KIND_MEANINGS,
+    KIND_NAMES,
     change,
+    fit_sentence,
     hints,
-    how_it_went,
+    reason,
     verdict,
 )
 from trueaxis.report.snippet import Origin, code
 
-FEW = 6  # columns, or rows, of a table about plain PCA
-PLAIN_ROWS = 50  # of the table for browsers without scripts
+MAX_SHOWN = 6  # columns, rows or angles in the section on plain PCA
+MAX_WITHOUT_SCRIPT = 50  # rows of the table for browsers without scripts
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
-TURN = 10.0  # degrees from which a step of the trust path is worth a sentence
+CLEAR_TURN = 10.0  # degrees that a step of the trust path turns the subspace by
 
 
-def words(
-    found: Analysis,
+def text_values(
+    analysis: Analysis,
+    path: TrustPath | None,
     *,
     title: str | None,
     source: str | None,
@@ -46,55 +47,58 @@ def words(
     command: str | None,
     seconds: float | None,
 ) -> dict[str, Any]:
-    """What the page says apart from the map, the long table and the figures.
+    """Return the text of the page, apart from the map, the long table and the figures.
 
     Parameters
     ----------
-    found : Analysis
+    analysis : Analysis
+    path : TrustPath or None
     title, source, origin, command, seconds
         See `trueaxis.report.render`.
 
     Returns
     -------
     dict
-        Of texts, numbers and lists of them.
+        Strings, numbers and lists of them, by their names in the template.
     """
     heading = title or (f"Outliers in {source}" if source else "Outlier report")
+    n = len(analysis.ids)
     return {
         "title": tidy(heading),
         "source": tidy(source or ""),
-        "verdict": verdict(found),
-        "change": change(found),
-        "hints": hints(found),
-        "key_figures": key_figures(found),
+        "verdict": verdict(analysis),
+        "change": change(analysis),
+        "hints": hints(analysis),
+        "key_figures": key_figures(analysis),
         "kinds": [
             {
                 "name": kind,
-                "called": CALLED[kind],
-                "means": MEANS[kind],
-                "count": f"{found.counts.get(kind, 0):,}",
+                "called": KIND_NAMES[kind],
+                "means": KIND_MEANINGS[kind],
+                "count": f"{analysis.counts.get(kind, 0):,}",
                 **mark,
             }
-            for kind, mark in marks().items()
+            for kind, mark in kind_marks().items()
         ],
-        "has_flagged": len(found.flagged) > 0,
-        "has_labels": found.labels is not None,
-        "has_weights": hasattr(found.model, "weights_"),
-        "of_the_fit": found.of_the_fit,
-        "counted": bool((found.ids == np.arange(len(found.ids)).astype(str)).all()),
-        "left_out": left_out(found),
-        "worst": worst_rows(found),
-        "plain": plain(found),
-        "fit": how_it_went(found, seconds),
-        "repeat": repeat(found, origin, command),
+        "has_flagged": len(analysis.flagged) > 0,
+        "has_labels": analysis.labels is not None,
+        "has_weights": hasattr(analysis.model, "weights_"),
+        "of_the_fit": analysis.of_the_fit,
+        "counted": bool((analysis.ids == np.arange(n).astype(str)).all()),
+        "left_out": left_out(analysis),
+        "worst": worst_rows(analysis),
+        "path": None if path is None else describe_path(path),
+        "plain": plain_pca(analysis),
+        "fit": fit_sentence(analysis, seconds),
+        "repeat": repeat(analysis, origin, command),
     }
 
 
-def key_figures(found: Analysis) -> list[tuple[str, str]]:
-    """Name and value of the numbers to know first."""
-    model, (n, D) = found.model, found.raw.shape
+def key_figures(analysis: Analysis) -> list[tuple[str, str]]:
+    """Return the names and values of the most important numbers."""
+    model, (n, D) = analysis.model, analysis.raw.shape
     share = model.explained_variance_ratio_.sum()
-    bad = len(found.flagged)
+    bad = len(analysis.flagged)
     return [
         ("rows", f"{n:,}"),
         ("flagged", f"{bad:,} ({percent(bad / n)})"),
@@ -104,107 +108,108 @@ def key_figures(found: Analysis) -> list[tuple[str, str]]:
     ]
 
 
-def left_out(found: Analysis) -> dict[str, str]:
-    """What the map and the table do not show, in a sentence for each."""
-    chosen, bad, n = chosen_rows(found), len(found.flagged), len(found.ids)
-    drawn = int(found.diagnosis.flagged[chosen].sum())
-    said = {"map": "", "table": ""}
-    if len(chosen) < n:
-        which = "all" if drawn == bad else f"the worst {drawn:,} of"
-        said["map"] = (
-            f"The map draws {len(chosen):,} of {n:,} rows: {which} {bad:,} flagged "
-            f"rows, and {len(chosen) - drawn:,} regular rows, evenly spaced."
+def left_out(analysis: Analysis) -> dict[str, str]:
+    """Return sentences on what the map and the table do not show."""
+    drawn, bad, n = rows_to_draw(analysis), len(analysis.flagged), len(analysis.ids)
+    bad_drawn = int(analysis.diagnosis.flagged[drawn].sum())
+    notes = {"map": "", "table": ""}
+    if len(drawn) < n:
+        which = "all" if bad_drawn == bad else f"the worst {bad_drawn:,} of"
+        notes["map"] = (
+            f"The map shows {len(drawn):,} of {n:,} rows: {which} {bad:,} flagged "
+            f"rows, and {len(drawn) - bad_drawn:,} regular rows, evenly spaced."
         )
-    if bad > MOST_LISTED:
-        said["table"] = (
-            f"The table lists the worst {MOST_LISTED:,} of {bad:,} flagged rows."
+    if bad > MAX_LISTED:
+        notes["table"] = (
+            f"The table lists the worst {MAX_LISTED:,} of {bad:,} flagged rows."
         )
-    return said
+    return notes
 
 
-def worst_rows(found: Analysis) -> list[dict[str, str]]:
+def worst_rows(analysis: Analysis) -> list[dict[str, str]]:
     """Return the worst rows, for browsers without scripts."""
-    d = found.diagnosis
+    d = analysis.diagnosis
     score, off = d.score_ratio, d.orthogonal_ratio
     return [
         {
-            "id": found.ids[row],
-            "label": "" if found.labels is None else found.labels[row],
-            "kind": CALLED[d.kind[row]],
-            "score": short(score[row]),
-            "off": short(off[row]),
-            "because": because(found, row),
+            "id": analysis.ids[row],
+            "label": "" if analysis.labels is None else analysis.labels[row],
+            "kind": KIND_NAMES[d.kind[row]],
+            "score": format_number(score[row]),
+            "off": format_number(off[row]),
+            "because": reason(analysis, row),
         }
-        for row in found.flagged[:PLAIN_ROWS]
+        for row in analysis.flagged[:MAX_WITHOUT_SCRIPT]
     ]
 
 
-def plain(found: Analysis) -> dict[str, Any]:
-    """What plain PCA would have said: angles, moved means, and the rows behind it."""
-    moved = found.most_shifted[:FEW]
+def plain_pca(analysis: Analysis) -> dict[str, Any]:
+    """Return how plain PCA differs: angles, shifted means, and the rows behind it."""
+    effect, shown = analysis.effect, analysis.most_shifted[:MAX_SHOWN]
     return {
-        "angles": [f"{angle:.1f}" for angle in found.effect.angles[:FEW]],
-        "more_angles": max(len(found.effect.angles) - FEW, 0),
+        "angles": [f"{angle:.1f}" for angle in effect.angles[:MAX_SHOWN]],
+        "more_angles": max(len(effect.angles) - MAX_SHOWN, 0),
         "columns": [
             {
-                "name": found.names[j],
-                "robust": short(found.centre[j]),
-                "plain": short(found.plain_centre[j]),
-                "shift": signed(found.shift[j]),
+                "name": analysis.names[j],
+                "robust": format_number(analysis.centre[j]),
+                "plain": format_number(analysis.plain_centre[j]),
+                "shift": format_difference(analysis.shift[j]),
             }
-            for j in moved
+            for j in shown
         ],
-        "more_columns": found.raw.shape[1] - len(moved),
-        "tilt": who_moved(found, found.effect.tilt_share),
-        "shift": who_moved(found, found.effect.shift_share),
+        "more_columns": analysis.raw.shape[1] - len(shown),
+        "tilt": responsible_rows(analysis, effect.tilt_share),
+        "shift": responsible_rows(analysis, effect.shift_share),
     }
 
 
-def who_moved(found: Analysis, share: NDArray[Any]) -> list[dict[str, str]]:
-    """Rows of the largest shares in a change."""
+def responsible_rows(analysis: Analysis, share: NDArray[Any]) -> list[dict[str, str]]:
+    """Return the rows with the largest shares in a change."""
     return [
         {
-            "id": found.ids[row],
-            "kind": CALLED[found.diagnosis.kind[row]],
+            "id": analysis.ids[row],
+            "kind": KIND_NAMES[analysis.diagnosis.kind[row]],
             "share": percent(share[row]),
         }
-        for row in responsible(share)[:FEW]
+        for row in responsible(share)[:MAX_SHOWN]
     ]
 
 
-def told_path(path: TrustPath) -> str:
-    """Say what the trust path shows."""
+def describe_path(path: TrustPath) -> str:
+    """Return a sentence on what the trust path shows."""
     jump = path.jump
     turn, at = path.step[jump], path.trust[jump]
-    left = path.to_model[-1]
-    if turn < TURN and left >= TURN:
+    distance = path.to_model[-1]
+    if turn < CLEAR_TURN and distance >= CLEAR_TURN:
         return (
-            f"The path starts from all rows alike and ends {left:.0f} degrees away "
-            "from the model's subspace: less trust alone does not free the axes from "
-            "the bad rows, it takes the start that the model had."
+            "The path starts with equal weights for all rows and ends "
+            f"{distance:.0f} degrees away from the model's subspace: less trust alone "
+            "does not free the axes from the bad rows, the model needed its better "
+            "start."
         )
-    if turn < TURN:
+    if turn < CLEAR_TURN:
         return (
             "No step turns the subspace by more than "
-            f"{max(turn, 0.1):.1f} degrees: no group of rows holds the axes alone."
+            f"{max(turn, 0.1):.1f} degrees: no group of rows determines the axes alone."
         )
     return (
         f"When trust falls from {path.trust[jump - 1]:g} to {at:g}, the subspace turns "
-        f"by {turn:.0f} degrees: rows that held the axes until then let go. At the "
-        f"end of the path it is {left:.1f} degrees away from the model's."
+        f"by {turn:.0f} degrees: a group of rows that had held the axes loses its "
+        f"weight. The path ends {distance:.1f} degrees away from the model's subspace."
     )
 
 
 def repeat(
-    found: Analysis, origin: Origin | None, command: str | None
+    analysis: Analysis, origin: Origin | None, command: str | None
 ) -> dict[str, Any]:
-    """Parameters, versions, and code that does the same again."""
-    steps = [step for step in (found.scaler, found.model) if step is not None]
-    n, D = found.raw.shape
+    """Return parameters, versions, and code to repeat the analysis."""
+    steps = [step for step in (analysis.scaler, analysis.model) if step is not None]
+    n, D = analysis.raw.shape
     return {
         "command": command,
         "shape": f"{n:,} rows, {D:,} columns",
-        "code": code(found, origin),
+        "code": code(analysis, origin),
         "parameters": [
             {
                 "step": type(step).__name__,
@@ -222,14 +227,14 @@ def repeat(
     }
 
 
-def short(x: float) -> str:
-    """Four digits of a number."""
+def format_number(x: float) -> str:
+    """Return a number with four digits."""
     if np.isinf(x):
         return "∞"
     text = f"{x:,.0f}" if 1000 <= abs(x) < 1e6 else f"{x:.4g}"
     return text.replace("-", "−")
 
 
-def signed(x: float) -> str:
-    """Three digits of a difference, always with its sign."""
+def format_difference(x: float) -> str:
+    """Return a number with its sign and three digits."""
     return f"{x:+.3g}".replace("-", "−")

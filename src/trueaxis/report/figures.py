@@ -1,4 +1,4 @@
-"""DRAW the figures of the report as SVG that takes the colours of the page."""
+"""Draw the figures of the report, as SVG in the colors of the page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueaxis.diagnostics import TrustPath, score_plane, trust_path
+from trueaxis.diagnostics import TrustPath
 from trueaxis.plots import (
     ConvergenceDisplay,
     ScoresDisplay,
@@ -18,117 +18,106 @@ from trueaxis.plots import (
     WeightsDisplay,
 )
 from trueaxis.plots.canvas import TEXT
-from trueaxis.report.analysis import Analysis, names_are_known
+from trueaxis.report.analysis import Analysis
 
-SIZE = (4.9, 4.1)  # inches; small, so that text stays legible on a phone
-MANY = 600  # rows whose points are drawn as pixels: as marks they would take too much
-SHARP = 150  # pixels of those per inch
+SIZE = (4.9, 4.1)  # inches; small, so that the text is legible on a phone
+MANY_ROWS = 600  # above this, points are pixels: as SVG they would take up too much
+PIXELS_PER_INCH = 150
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text
-    "svg.hashsalt": "trueaxis",  # the same figure gives the same file
+    "svg.hashsalt": "trueaxis",  # makes the output reproducible
     "font.family": ["DejaVu Sans"],
     **dict.fromkeys(
         ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color",
          "ytick.color"), TEXT
     ),
 }  # fmt: skip
-NO_REMARKS = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 
 class Drawing(NamedTuple):
-    """A figure as SVG, and its title, which the page sets as a heading."""
+    """A figure as SVG, and its title, which becomes a heading of the page."""
 
     title: str
     svg: str
 
 
-class Figures(NamedTuple):
-    """Drawings by name, and the path that one of them shows."""
-
-    drawn: dict[str, Drawing]
-    path: TrustPath | None
-
-
-def draw(found: Analysis, tell: Callable[[str], None]) -> Figures:
-    """Draw all that there is to draw about an analysis.
+def draw(analysis: Analysis, path: TrustPath | None) -> dict[str, Drawing]:
+    """Draw the figures of an analysis.
 
     Parameters
     ----------
-    found : Analysis
-    tell : callable
-        Is told what comes next.
+    analysis : Analysis
+    path : TrustPath or None
 
     Returns
     -------
-    Figures
-        Without weights and trust path where the method has none, or the rows are new.
+    dict
+        Drawings by name; without weights or trust path if the method has none, or the
+        rows are new.
     """
-    model, path = found.model, None
-    if found.of_the_fit and hasattr(model, "tau_"):
-        tell("trust path")
-        with names_are_known():
-            path = trust_path(model, found.X)
-    tell("figures")
-    with names_are_known():
-        plane = score_plane(model, found.X)
+    model, plane = analysis.model, analysis.score_plane
     ratio = model.explained_variance_ratio_[list(plane.components)]
-    many = len(found.ids) > MANY
+    many = len(analysis.ids) > MANY_ROWS
     displays: dict[str, Any] = {
-        "scores": ScoresDisplay(plane, found.diagnosis, ratio).plot,
+        "scores": ScoresDisplay(plane, analysis.diagnosis, ratio).plot,
         "convergence": ConvergenceDisplay(
             model.history_, model.converged_, type(model).__name__
         ).plot,
     }
-    if len(found.ids) > 1:
+    if len(analysis.ids) > 1:
         displays["scree"] = ScreeDisplay(
-            model.explained_variance_, found.effect.plain_variance
+            model.explained_variance_, analysis.effect.plain_variance
         ).plot
-    if found.of_the_fit and hasattr(model, "weights_"):
+    if analysis.of_the_fit and hasattr(model, "weights_"):
         displays["weights"] = WeightsDisplay(
-            np.asarray(model.weights_), found.diagnosis.kind
+            np.asarray(model.weights_), analysis.diagnosis.kind
         ).plot
     if path is not None:
         displays["trust"] = TrustPathDisplay(path).plot
-    drawn = {name: _drawn(plot, name, many) for name, plot in displays.items()}
-    return Figures(drawn, path)
+    return {name: _drawing(plot, name, many) for name, plot in displays.items()}
 
 
-def _drawn(plot: Callable[[Any], Any], name: str, many: bool) -> Drawing:
+def _drawing(plot: Callable[[Any], Any], name: str, many: bool) -> Drawing:
     import matplotlib
     from matplotlib.figure import Figure
 
-    # Without pyplot: no window, and nothing that others have open is touched.
+    # Without pyplot, which would open windows and touch the user's figures.
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=SIZE, layout="constrained")
-        shown = plot(figure.subplots())
-        title = shown.ax_.get_title()
-        shown.ax_.set_title("")
+        ax = plot(figure.subplots()).ax_
+        title = ax.get_title()
+        ax.set_title("")
         if many:
-            _make_small(shown.ax_)
+            _rasterize(ax)
         file = io.StringIO()
         figure.savefig(
-            file, format="svg", transparent=True, dpi=SHARP, metadata=NO_REMARKS
+            file,
+            format="svg",
+            transparent=True,
+            dpi=PIXELS_PER_INCH,
+            metadata=NO_METADATA,
         )
-    return Drawing(title, _fitted(file.getvalue(), name))
+    return Drawing(title, _embed(file.getvalue(), name))
 
 
-def _make_small(ax: Any) -> None:
-    """Draw points as pixels, and smaller, so that a crowd of them remains one."""
+def _rasterize(ax: Any) -> None:
+    """Draw points as pixels, and smaller, so that many of them do not overlap."""
     for points in ax.collections:
         points.set_rasterized(True)
-        points.set_in_layout(False)  # to measure each would take seconds
+        points.set_in_layout(False)  # measuring each would take seconds
         points.set_sizes(points.get_sizes() / 3)
         points.set_linewidths(0.25)
 
 
-def _fitted(svg: str, name: str) -> str:
-    """Make a part of a page from a file: own names, and the page's colours."""
+def _embed(svg: str, name: str) -> str:
+    """Return SVG to embed in the page, with unique ids and the page's colors."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg)
     svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}-", svg)
     svg = re.sub(rf"{TEXT}|#000000\b", "currentColor", svg)
     svg = re.sub(r"#ffffff\b", "var(--paper)", svg)
-    # Widths are the page's business; the view box keeps the form.
+    # The page sets the width; the view box keeps the aspect ratio.
     return re.sub(
         r'<svg height="[^"]*" |<svg width="[^"]*" height="[^"]*" |<svg ',
         f'<svg role="img" aria-labelledby="title-{name}" ',

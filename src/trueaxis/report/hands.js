@@ -1,6 +1,6 @@
-// Mouse, fingers and keys on the map.
+// Mouse, touch and keyboard input of the map.
 
-const MOVED = 5; // pixels that make a click a drag
+const MOVED = 5; // pixels from which a click is a drag
 
 function listenToHands(map) {
   const { canvas } = map;
@@ -61,7 +61,7 @@ function listenToHands(map) {
   canvas.addEventListener("pointerleave", () => map.onHover(-1));
   canvas.addEventListener("dblclick", () => map.reset());
 
-  // A reader who scrolls through the page should not get caught in the map.
+  // Scrolling through the page must not zoom the map by accident.
   canvas.addEventListener("wheel", (event) => {
     const meant = document.activeElement === canvas || event.ctrlKey || event.metaKey;
     if (!meant) return;
@@ -71,8 +71,8 @@ function listenToHands(map) {
   }, { passive: false });
 }
 
-// Arrow keys go along the flagged rows, worst first, from the row that is selected.
-// Returns a function to tell which that is.
+// Arrow keys step through the flagged rows, worst first, from the selected row.
+// Returns a function that sets the selected row.
 function listenToKeys(map, flagged, walkTo, clear) {
   let at = -1;
   const shifts = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };

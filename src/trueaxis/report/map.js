@@ -1,5 +1,5 @@
 // The outlier map: points in units of their cut-offs, drawn on a canvas.
-// `makeMap` knows nothing of the table; page.js joins both.
+// `makeMap` does not know the table; page.js connects the two.
 
 const byId = (id) => document.getElementById(id);
 const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
@@ -11,7 +11,7 @@ function node(name, text, className) {
   return made;
 }
 
-// None stands for what is infinite: a distance where the cut-off is 0.
+// null stands for infinity: a distance whose cut-off is 0.
 function told(x) {
   if (x === null) return "∞";
   if (x >= 1e5) return x.toExponential(1);
@@ -24,7 +24,7 @@ function largest(values) {
   return top;
 }
 
-// Linear up to the cut-off, and beyond it either linear or in decades.
+// Linear up to the cut-off, and linear or logarithmic beyond it.
 function makeScale(top, log) {
   if (!log || top <= 1) {
     return { to: (x) => x, from: (u) => u, end: 1.06 * top, bend: false };
@@ -47,7 +47,7 @@ function steps(low, high, count) {
   return marks;
 }
 
-// Marks of an axis that shows `low` to `high` of the scaled values on so many pixels.
+// Ticks of an axis that shows the scaled values from `low` to `high`.
 function ticks(scale, low, high, pixels) {
   const from = Math.max(scale.from(low), 0);
   const to = scale.from(high);
@@ -69,8 +69,8 @@ function tickText(x) {
 }
 
 const EDGE = { left: 62, right: 16, top: 14, bottom: 46 };
-const CROWD = 1000; // flagged rows from which marks are smaller
-const NEAR = 14; // pixels within which a point is meant
+const CROWD = 1000; // flagged rows; above this, marks are smaller
+const NEAR = 14; // pixels from the mouse within which a point is hit
 
 function makeMap(data, { onHover, onPick }) {
   const canvas = byId("canvas");
@@ -101,7 +101,7 @@ function makeMap(data, { onHover, onPick }) {
   const fromX = (x) => view.x0 + ((x - EDGE.left) / inner().w) * (view.x1 - view.x0);
   const fromY = (y) => view.y0 + ((high - EDGE.bottom - y) / inner().h) * (view.y1 - view.y0);
 
-  // Within what there is to see, and never so near that numbers run out of digits.
+  // Stay within the data, and do not zoom in further than numbers have digits.
   function look(next) {
     for (const [a, b, scale] of [["x0", "x1", scales[0]], ["y0", "y1", scales[1]]]) {
       const span = clamp(next[b] - next[a], scale.end / 5000, scale.end);
@@ -133,7 +133,7 @@ function makeMap(data, { onHover, onPick }) {
     });
   }
 
-  // Bring a point into view, if it is not.
+  // Move the view to a point that is outside it.
   function show(i) {
     const { w, h } = inner();
     if (px[i] < EDGE.left || px[i] > EDGE.left + w || py[i] < EDGE.top || py[i] > EDGE.top + h) {
@@ -165,7 +165,7 @@ function makeMap(data, { onHover, onPick }) {
     draw();
   }
 
-  // A mark drawn once, to be copied thousands of times.
+  // Draw a mark once, to copy it thousands of times.
   function stamp(kind, size, rimmed) {
     const made = document.createElement("canvas");
     const side = 2 * Math.ceil(1.4 * size + 1);
@@ -204,7 +204,7 @@ function makeMap(data, { onHover, onPick }) {
     const endX = EDGE.left + w, endY = EDGE.top;
     for (let i = n - 1; i >= 0; i--) {
       const x = data.score[i], y = data.off[i];
-      // What is infinitely far lies on the edge.
+      // Infinitely distant points lie on the edge.
       px[i] = x === null ? endX : toX(scales[0].to(x));
       py[i] = y === null ? endY : toY(scales[1].to(y));
       const { image, side } = sprites[data.kind[i]];

@@ -1,4 +1,4 @@
-// Join map and table: what is selected in one is selected in the other.
+// Connect map and table: a row selected in one is selected in the other.
 
 const data = JSON.parse(byId("data").textContent);
 const tip = byId("tip");
@@ -13,7 +13,7 @@ const table = byId("rows")
 function reason(i) {
   if (i < data.because.length) return data.because[i];
   const { means } = data.kinds[data.kind[i]];
-  return data.kind[i] ? `${means} (not among the rows of the table)` : means;
+  return data.kind[i] ? `${means} (not listed in the table)` : means;
 }
 
 function facts(i) {
@@ -36,7 +36,7 @@ function hover(i) {
   const at = map.place(i);
   const { offsetWidth: w, offsetHeight: h } = tip;
   const { clientWidth: W, clientHeight: H } = map.canvas;
-  // Beside the mark, or under or over it where there is no room.
+  // Next to the mark or, if there is no room, below or above it.
   const right = at.x + 16, left = at.x - 16 - w;
   const beside = right + w <= W || left >= 0;
   const x = right + w <= W ? right : left;
@@ -91,7 +91,7 @@ byId("zoom-reset").addEventListener("click", () => map.reset());
 
 new ResizeObserver(() => map.measure()).observe(map.canvas);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => map.measure());
-// Paper is light and has no pages to turn.
+// In print, use light colors and no paging.
 function print(on) {
   document.documentElement.classList.toggle("printing", on);
   hover(-1);

@@ -1,4 +1,4 @@
-"""FILL the template: one file that carries style, script, data and figures."""
+"""Fill the template: one HTML file that contains style, script, data and figures."""
 
 from __future__ import annotations
 
@@ -11,66 +11,67 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from trueaxis.report.content import told_path
-from trueaxis.report.figures import Figures
+from trueaxis.report.figures import Drawing
 
 SCRIPTS = ("map.js", "hands.js", "table.js", "page.js")
 
 
-def filled(told: dict[str, Any], points: dict[str, Any], figures: Figures) -> str:
+def fill_template(
+    text: dict[str, Any], points: dict[str, Any], figures: dict[str, Drawing]
+) -> str:
     """Put all parts into the template.
 
     Parameters
     ----------
-    told : dict
-        See `content.words`.
+    text : dict
+        See `content.text_values`.
     points : dict
-        For the script, see `points.gather`.
-    figures : Figures
+        See `points.script_data`.
+    figures : dict
+        See `figures.draw`.
 
     Returns
     -------
     str
         The page.
     """
-    script = _own_scope("".join(map(_part, SCRIPTS)))
+    script = _own_scope("".join(map(_read_part, SCRIPTS)))
     template = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    ).from_string(_part("page.html"))
+    ).from_string(_read_part("page.html"))
     page = template.render(
-        told,
-        style=Markup(_part("page.css")),
+        text,
+        style=Markup(_read_part("page.css")),
         script=Markup(script),
-        script_hash=_fingerprint(script),
+        script_hash=_digest(script),
         data=Markup(script_safe(points)),
         figures={
             name: drawing._replace(svg=Markup(drawing.svg))
-            for name, drawing in figures.drawn.items()
+            for name, drawing in figures.items()
         },
-        path=None if figures.path is None else told_path(figures.path),
     )
-    # Names of files may hold halves of characters, which no encoding has.
+    # File names may contain lone surrogates, which cannot be encoded.
     return page.encode("utf-8", "replace").decode("utf-8")
 
 
 def script_safe(values: Any) -> str:
-    """JSON that cannot end the script element it stands in, whatever it holds."""
+    """Return JSON that cannot end the script element that contains it."""
     text = json.dumps(values, separators=(",", ":"), allow_nan=False)
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
 
 
-def _part(name: str) -> str:
+def _read_part(name: str) -> str:
     return (resources.files("trueaxis.report") / name).read_text(encoding="utf-8")
 
 
 def _own_scope(text: str) -> str:
-    """Return the script in a scope of its own."""
+    """Wrap the script in a scope of its own."""
     return f'"use strict";\n(() => {{\n{text}}})();\n'
 
 
-def _fingerprint(script: str) -> str:
-    """Of the one script that the page's policy lets run."""
+def _digest(script: str) -> str:
+    """Return the hash of the only script that the page's policy allows."""
     digest = hashlib.sha256(script.encode("utf-8")).digest()
     return base64.b64encode(digest).decode("ascii")

@@ -1,6 +1,6 @@
-"""TELL: the sentences about an analysis that terminal and report share.
+"""Put an analysis into sentences, for the report and the command line.
 
-Nothing is computed here: numbers come from `analysis`, and become words.
+All numbers come from `analysis`; nothing is computed here.
 """
 
 from __future__ import annotations
@@ -8,107 +8,112 @@ from __future__ import annotations
 from trueaxis.plots.canvas import percent
 from trueaxis.report.analysis import Analysis
 
-# How the kinds of `diagnostics.KINDS` are called where people read.
-CALLED = {
+# What users read for the kinds of `diagnostics.KINDS`.
+KIND_NAMES = {
     "regular": "regular",
     "inside": "inside the subspace",
     "off": "off the subspace",
     "both": "both",
 }
-MEANS = {
+KIND_MEANINGS = {
     "regular": "within both cut-offs",
-    "inside": "far from the centre, but consistent with the other columns",
+    "inside": "far from the center, but its columns are consistent",
     "off": "its columns contradict each other",
-    "both": "far from the centre, and its columns contradict each other",
+    "both": "far from the center, and its columns contradict each other",
 }
-MAIN = 0.5  # a column that alone would take away this share is named alone
-MANY = 0.35  # shares of flagged rows above this are worth a remark
+MAIN_SHARE = 0.5  # a column with this share of the distance is the only one named
+MANY_FLAGGED = 0.35  # share of flagged rows above which a hint is given
 FEW_ROWS = 15
 SMALL_ANGLE, LARGE_ANGLE = 3.0, 15.0  # degrees
 
 
-def verdict(found: Analysis) -> str:
-    """How many rows are bad, and of which kinds."""
-    n, bad = len(found.ids), len(found.flagged)
+def verdict(analysis: Analysis) -> str:
+    """Return how many rows are outliers, and of which kinds."""
+    n, bad = len(analysis.ids), len(analysis.flagged)
     if not bad:
-        return f"None of {n:,} rows is an outlier."
-    parts = [
-        f"{found.counts[kind]:,} {CALLED[kind] if kind != 'both' else 'in both ways'}"
-        for kind in ("inside", "off", "both")
-        if kind in found.counts
+        return f"None of the {n:,} rows is an outlier."
+    kinds = [
+        f"{analysis.counts[kind]:,} {name if kind != 'both' else 'in both ways'}"
+        for kind, name in KIND_NAMES.items()
+        if kind != "regular" and kind in analysis.counts
     ]
     are = "is an outlier" if bad == 1 else "are outliers"
-    return f"{bad:,} of {n:,} rows ({percent(bad / n)}) {are}: {_listed(parts)}."
+    return f"{bad:,} of {n:,} rows ({percent(bad / n)}) {are}: {_enumerate(kinds)}."
 
 
-def change(found: Analysis) -> str:
-    """How different plain PCA would have been."""
-    angle = found.effect.angle
-    what = "subspace" if len(found.effect.angles) > 1 else "axis"
+def change(analysis: Analysis) -> str:
+    """Return how much plain PCA would differ from the model."""
+    angle = analysis.effect.angle
+    what = "subspace" if len(analysis.effect.angles) > 1 else "axis"
     if angle < SMALL_ANGLE:
-        turned = f"nearly the same {what}, {angle:.1f} degrees away"
+        result = f"nearly the same {what}, {angle:.1f} degrees away"
     else:
-        much = "a different" if angle >= LARGE_ANGLE else "a somewhat different"
-        turned = f"{much} {what}, turned by {angle:.0f} degrees"
-    column = found.most_shifted[0]
+        degree = "a different" if angle >= LARGE_ANGLE else "a somewhat different"
+        result = f"{degree} {what}, turned by {angle:.0f} degrees"
+    column = analysis.most_shifted[0]
     return (
-        f"Plain PCA would find {turned}; its mean moves most in {found.names[column]}, "
-        f"by {found.shift[column]:+.3g}."
+        f"Plain PCA would find {result}; its mean moves most in "
+        f"{analysis.names[column]}, by {analysis.shift[column]:+.3g}."
     )
 
 
-def because(found: Analysis, row: int) -> str:
-    """Why a row is what it is: the column to put right, and what would fit there."""
-    kind, d = found.diagnosis.kind[row], found.diagnosis
+def reason(analysis: Analysis, row: int) -> str:
+    """Return why a row is an outlier: the column to correct, and what would fit."""
+    d = analysis.diagnosis
+    kind, name, share = d.kind[row], d.names[d.column[row]], d.share[row]
     if kind == "regular":
-        return "within both cut-offs"
-    if d.share[row] >= MAIN:
-        name, value, fits = d.names[d.column[row]], found.value[row], found.fitting[row]
-        return f"{name} is {value:.4g}, {fits:.4g} would fit ({percent(d.share[row])})"
+        return KIND_MEANINGS[kind]
+    if share >= MAIN_SHARE:
+        value, fits = analysis.value[row], analysis.fitting[row]
+        return f"{name} is {value:.4g}, {fits:.4g} would fit ({percent(share)})"
     if kind == "inside":
-        return "extreme, but consistent: no single column"
-    return f"several columns, {d.names[d.column[row]]} most ({percent(d.share[row])})"
+        return "extreme but consistent, no single column stands out"
+    return f"several columns, mostly {name} ({percent(share)})"
 
 
-def hints(found: Analysis) -> list[str]:
-    """What to look at before the numbers are believed."""
-    model, n, said = found.model, len(found.ids), []
+def hints(analysis: Analysis) -> list[str]:
+    """Return what to check before relying on the numbers."""
+    model, n, found = analysis.model, len(analysis.ids), []
     if not model.converged_:
-        said.append(
-            f"The fit stopped after {model.n_iter_} iterations before it settled: "
+        found.append(
+            f"The fit stopped after {_iterations(model.n_iter_)} without converging: "
             "raise max_iter."
         )
-    if found.uneven:
-        wide, narrow, ratio = found.uneven
-        said.append(
-            f"Column {found.names[wide]} varies {ratio:,.0f} times as much as "
-            f"{found.names[narrow]}, so that the smaller columns hardly count. If the "
-            "columns have different units, scale them (--scale robust, or ColumnScaler "
-            "in Python)."
+    if analysis.uneven:
+        wide, narrow, ratio = analysis.uneven
+        found.append(
+            f"Column {analysis.names[wide]} varies {ratio:,.0f} times as much as "
+            f"{analysis.names[narrow]}, so columns that vary little hardly count. If "
+            "the columns have different units, scale them (--scale robust, or "
+            "ColumnScaler in Python)."
         )
-    if len(found.flagged) > MANY * n:
-        said.append(
-            f"{percent(len(found.flagged) / n)} of the rows are flagged: perhaps these "
-            "are groups of their own rather than bad rows, or there are too few "
+    if len(analysis.flagged) > MANY_FLAGGED * n:
+        found.append(
+            f"{percent(len(analysis.flagged) / n)} of the rows are flagged: they may "
+            "be groups of their own rather than bad rows, or there are too few "
             "components."
         )
     if n < FEW_ROWS:
-        said.append(f"{n} rows are very few to tell outliers from chance.")
-    return said
+        found.append(f"{n} rows are very few to tell outliers from chance.")
+    return found
 
 
-def how_it_went(found: Analysis, seconds: float | None) -> str:
-    """Say what was fitted, whether it settled, and how long it took."""
-    model, k = found.model, found.model.n_components_
-    rounds = "1 iteration" if model.n_iter_ == 1 else f"{model.n_iter_:,} iterations"
-    end = "settled after" if model.converged_ else "had not settled when it stopped at"
+def fit_sentence(analysis: Analysis, seconds: float | None) -> str:
+    """Return what was fitted, whether it converged, and how long it took."""
+    model, k = analysis.model, analysis.model.n_components_
+    end = _iterations(model.n_iter_)
+    end = f"converged after {end}" if model.converged_ else f"did not converge in {end}"
     time = "" if seconds is None else f" It took {seconds:.3g} seconds."
     return (
         f"The fit of {type(model).__name__} with {k} component{'s' if k > 1 else ''} "
         f"({percent(model.explained_variance_ratio_.sum())} of the regular variance) "
-        f"{end} {rounds}.{time}"
+        f"{end}.{time}"
     )
 
 
-def _listed(parts: list[str]) -> str:
+def _iterations(n: int) -> str:
+    return "1 iteration" if n == 1 else f"{n:,} iterations"
+
+
+def _enumerate(parts: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))

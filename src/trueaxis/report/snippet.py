@@ -1,4 +1,4 @@
-"""TELL Python: code that gets the same rows, and the same model, again."""
+"""Write Python code that reads the same rows and makes the same model again."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from trueaxis.report.analysis import Analysis
 
 
 class Origin(NamedTuple):
-    """Where rows and model are from, as code.
+    """Where rows and model come from, as code.
 
-    needs : the import that `rows` needs
-    rows : an expression for the rows
-    model_file : the model was loaded from; empty where it was fitted on the rows
+    needs : import statement for `rows`
+    rows : expression for the rows
+    model_file : file of the model; empty if it was fitted on the rows
     """
 
     needs: str
@@ -23,12 +23,12 @@ class Origin(NamedTuple):
 
     @classmethod
     def table(cls, path: str, choice: Choice) -> Self:
-        """Rows that `read_table` reads from a file."""
-        # In quotes, so that no name of a file or a column can become code.
-        usual, chosen = Choice(), []
+        """Return the origin of rows that `read_table` reads from a file."""
+        # repr quotes names of files and columns, so that none can become code.
+        default, chosen = Choice(), []
         for name in (field.name for field in fields(choice)):
             value = getattr(choice, name)
-            if value and value != getattr(usual, name):
+            if value and value != getattr(default, name):
                 chosen.append(f"{name}={value!r}")
         if not chosen:
             needs = "from trueaxis._tables.read import read_table"
@@ -37,35 +37,38 @@ class Origin(NamedTuple):
         return cls(needs, f"read_table({path!r}, Choice({', '.join(chosen)})).X")
 
 
-def code(found: Analysis, origin: Origin | None) -> str:
-    """Lines that fit the same again, or judge the same rows by a model file.
+def code(analysis: Analysis, origin: Origin | None) -> str:
+    """Return code that repeats the fit, or judges the rows by the model file.
 
     Parameters
     ----------
-    found : Analysis
+    analysis : Analysis
     origin : Origin or None
-        None leaves the rows to the reader.
+        None leaves the rows to be filled in by the reader.
 
     Returns
     -------
     str
-        `X` and `model` are what it makes.
+        Code that defines `X` and `model`.
     """
-    n, D = found.raw.shape
-    steps = [step for step in (found.scaler, found.model) if step is not None]
+    n, D = analysis.raw.shape
+    steps = [step for step in (analysis.scaler, analysis.model) if step is not None]
     names = ", ".join(type(step).__name__ for step in steps)
-    needs, made = [f"from trueaxis import {names}"], f"{steps[-1]!r}.fit(X)"
+    imports, model = [f"from trueaxis import {names}"], f"{steps[-1]!r}.fit(X)"
     if len(steps) > 1:
-        needs.insert(0, "from sklearn.pipeline import make_pipeline")
-        made = f"make_pipeline({', '.join(map(repr, steps))}).fit(X)"
+        imports.insert(0, "from sklearn.pipeline import make_pipeline")
+        model = f"make_pipeline({', '.join(map(repr, steps))}).fit(X)"
     rows = f"...  # your {n:,} x {D:,} table"
+    loads = origin is not None and origin.model_file
     if origin is not None:
         rows = f"{origin.rows}  # {n:,} x {D:,}"
-        if origin.model_file:
-            needs, made = ["from trueaxis import load"], f"load({origin.model_file!r})"
-        needs.append(origin.needs)
-    lines = [*needs, "", f"X = {rows}", f"model = {made}"]
-    if origin is not None and origin.model_file:
-        lines.insert(-3, "from trueaxis.report.analysis import analyse")
-        lines.append("found = analyse(model, X)")
+        if loads:
+            imports = ["from trueaxis import load"]
+            model = f"load({origin.model_file!r})"
+        imports.append(origin.needs)
+    if loads:
+        imports.append("from trueaxis.report.analysis import analyse")
+    lines = [*imports, "", f"X = {rows}", f"model = {model}"]
+    if loads:
+        lines.append("analysis = analyse(model, X)")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-// The table of flagged rows: sorted, searched, a page at a time.
+// The table of flagged rows: sorting, searching, paging.
 
 const PAGE = matchMedia("(max-width: 40rem)").matches ? 10 : 25;
 const PRINTED = 100;
@@ -33,7 +33,7 @@ function makeTable(data, { onPick, onShow }) {
     label: (a, b) => words.compare(data.label[a], data.label[b]),
     because: (a, b) => words.compare(data.because[a], data.because[b]),
     kind: (a, b) => data.kind[a] - data.kind[b],
-    excess: (a, b) => b - a, // rows come worst first
+    excess: (a, b) => b - a, // rows are stored worst first
     score: (a, b) => number(data.score[a]) - number(data.score[b]) || 0,
     off: (a, b) => number(data.off[a]) - number(data.off[b]) || 0,
   };
@@ -53,7 +53,7 @@ function makeTable(data, { onPick, onShow }) {
     const rows = printing ? shown.slice(0, PRINTED) : shown.slice(page * PAGE, (page + 1) * PAGE);
     body.replaceChildren(...rows.flatMap((i) => (open.has(i) ? [row(i), detail(i)] : [row(i)])));
     const more = shown.length - PRINTED;
-    if (!rows.length) remark("No flagged row is like that.");
+    if (!rows.length) remark("No flagged row matches.");
     if (printing && more > 0) remark(`${more.toLocaleString("en")} more rows are not printed.`);
     const one = all.length === 1 ? "row" : "rows";
     byId("count").textContent = shown.length === all.length
@@ -129,7 +129,7 @@ function makeTable(data, { onPick, onShow }) {
     return tr;
   }
 
-  // Columns and shares in turns; column -1 stands for all others.
+  // `flat` alternates columns and shares; column -1 stands for all others.
   function parts(heading, flat) {
     const made = node("div");
     const list = node("ul");
@@ -151,11 +151,11 @@ function makeTable(data, { onPick, onShow }) {
     });
     made.append(node("h4", heading));
     const zero = values.every((share) => share === 0);
-    made.append(zero ? node("p", "There is no such distance.", "quiet") : list);
+    made.append(zero ? node("p", "There are no contributions to show.", "quiet") : list);
     return made;
   }
 
-  // Select a row, from here or from the map; -1 selects none.
+  // Select a row, here or from the map; -1 selects none.
   function select(i, scroll) {
     selected = i < all.length ? i : -1;
     if (selected >= 0) {
@@ -183,7 +183,7 @@ function makeTable(data, { onPick, onShow }) {
     } else {
       onPick(i);
     }
-    // The table was made anew; the keyboard goes on where it was.
+    // The table has been rebuilt: put the focus back where it was.
     const button = body.querySelector(`[data-point="${i}"] .open`);
     if (event.target.closest(".open") && button) button.focus({ preventScroll: true });
   });

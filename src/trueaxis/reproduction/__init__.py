@@ -1,1 +1,1 @@
-"""The paper's studies, repeated: toy data, UCI tables, face images."""
+"""Reproduction of the paper's studies: toy data, UCI data sets, face images."""

@@ -1,8 +1,8 @@
-"""The methods that the studies compare, in the paper's order.
+"""Methods compared in the toy and UCI studies, in the paper's order.
 
-All run with this library's defaults. Only DSWL as published needs numbers of its own,
-three temperatures, for which the paper has no rule: `temperatures` chooses them from a
-grid, by rows alone.
+All run with the defaults of this library. Only DSWL as published has parameters to
+choose: three temperatures, for which the paper gives no rule. `temperatures` selects
+them from a grid without using labels.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ PLAIN: dict[str, Callable[[int], SubspaceEstimator]] = {
     "RPCA-DI": RPCADI,
 }
 NAMES = (*PLAIN, PUBLISHED, AUTOMATIC)
-# What the paper compares its method with.
+# The methods that the paper compares DSWL with.
 OTHERS = tuple(PLAIN)
 
-# The grid: every scale with every shape. A shape multiplies the three temperatures;
-# tau_b never exceeds tau_a, as the iteration might cycle otherwise.
+# The grid combines every scale with every shape. A shape multiplies the three
+# temperatures; tau_b never exceeds tau_a, or the iteration might cycle.
 SCALES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 SHAPES = {
     "all three views": (1.0, 1.0, 1.0),
     "distance off the subspace": (10.0, 1.0, 10.0),
     "distance from the centre": (10.0, 10.0, 1.0),
 }
-# Least squared length, as a share of the mean one and at all.
+# Smallest squared length, relative to the mean and absolute.
 FLOOR, LEAST = 1e-12, 1e-300
 
 
 def build(name: str, k: int, tau: Tau | None = None) -> SubspaceEstimator:
-    """Make an estimator, not fitted.
+    """Return an unfitted estimator.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def build(name: str, k: int, tau: Tau | None = None) -> SubspaceEstimator:
     k : int
         Number of components.
     tau : tuple of three floats, optional
-        Temperatures for DSWL as published, which cannot do without.
+        Temperatures, required for DSWL as published.
 
     Returns
     -------
@@ -73,14 +73,14 @@ def build(name: str, k: int, tau: Tau | None = None) -> SubspaceEstimator:
     if name == AUTOMATIC:
         return DSWL(k)
     if name != PUBLISHED:
-        raise ValueError(f"name={name!r} is not compared: choose one of {NAMES}.")
+        raise ValueError(f"name={name!r} is not in the study: choose one of {NAMES}.")
     if tau is None:
         raise ValueError(f"{name} needs temperatures: pass tau, see temperatures().")
     return DSWL(k, tau=tau, init="uniform", reweight=False)
 
 
 def fitted(name: str, k: int, X: NDArray[Any], tau: Tau | None = None) -> Any:
-    """Make an estimator and fit it; that it did not converge is only stored in it.
+    """Return a fitted estimator; failure to converge is only recorded in it.
 
     Parameters
     ----------
@@ -96,18 +96,18 @@ def fitted(name: str, k: int, X: NDArray[Any], tau: Tau | None = None) -> Any:
     -------
     SubspaceEstimator
     """
-    # In thousands of fits a few warn. The studies count what did not converge.
+    # A few of thousands of fits warn. The studies count those that did not converge.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return build(name, k, tau).fit(X)
 
 
 def grid(X: NDArray[Any], k: int) -> dict[tuple[float, str], Tau]:
-    """Temperatures to choose from, by scale and shape.
+    """Return the temperatures to choose from, by scale and shape.
 
-    n times a temperature is a squared length. The unit of each is the median over the
-    rows of what it divides, seen from plain PCA: v inside the subspace, e off it, d
-    from the centre.
+    n times a temperature is a squared length. Its unit is the median, over the rows,
+    of the squared distance that it divides, measured from plain PCA: v inside the
+    subspace, e off it, d from the center.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def grid(X: NDArray[Any], k: int) -> dict[tuple[float, str], Tau]:
     Returns
     -------
     dict
-        (scale, name of the shape) to (tau_a, tau_b, tau_c).
+        Maps (scale, name of the shape) to (tau_a, tau_b, tau_c).
     """
     v, e = _energies(fitted("PCA", k, X), X)
     least = max(FLOOR * float(np.mean(v + e)), LEAST)
@@ -140,48 +140,47 @@ def temperatures(
 ) -> dict[int, Tau]:
     """Choose temperatures for DSWL as published, for each number of components.
 
-    The rows are dealt at random into parts. Every point of the grid is fitted without
-    one part and judged on it by the mean of e / (e + s), with e the squared distance of
-    a row from the subspace and s the median of e in plain PCA: a bad row costs no more
-    than 1 however far it is, and every regular row counts. One point of the grid is
-    taken for all numbers of components, the one that costs least. Neither labels nor
-    clean rows are seen.
+    The rows are split at random into parts. Every grid point is fitted without one
+    part and evaluated on it by the mean of e / (e + s), where e is the squared distance
+    of a row from the subspace and s the median of e in plain PCA. This loss is at most
+    1 even for distant outliers. The grid point with the lowest loss is used for all
+    numbers of components. Neither labels nor clean rows are used.
 
     Parameters
     ----------
     X : ndarray of shape (n, D)
-        Rows that a fit may see; never test rows.
+        Training rows; never test rows.
     ks : iterable of int
         Numbers of components.
     parts : int
-        Number of parts; the rows without one of them must be more than components.
+        Number of parts. The rows outside one part must outnumber the components.
     random_state : int
-        Seeds the parts.
+        Seed of the split.
 
     Returns
     -------
     dict
-        Number of components to temperatures.
+        Maps the number of components to temperatures.
     """
     ks = list(ks)
     order = np.random.default_rng(random_state).permutation(len(X))
     cost = dict.fromkeys(grid(X, ks[0]), 0.0)
     for k in ks:
         for part in range(parts):
-            held = order[part::parts]
-            fit, judged = np.delete(X, held, axis=0), X[held]
-            typical = np.median(_energies(fitted("PCA", k, fit), judged)[1])
+            held_out = order[part::parts]
+            train, test = np.delete(X, held_out, axis=0), X[held_out]
+            typical = np.median(_energies(fitted("PCA", k, train), test)[1])
             typical = max(float(typical), LEAST)
-            for point, tau in grid(fit, k).items():
-                e = _energies(fitted(PUBLISHED, k, fit, tau), judged)[1]
+            for point, tau in grid(train, k).items():
+                e = _energies(fitted(PUBLISHED, k, train, tau), test)[1]
                 cost[point] += float(np.mean(e / (e + typical)))
-    # Of equals the warmest, which trusts most rows: the grid has it last.
+    # Among equals the warmest, which trusts most rows; it is last in the grid.
     best = min(reversed(cost), key=lambda point: cost[point])
     return {k: grid(X, k)[best] for k in ks}
 
 
 def _energies(model: Any, X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Squared distances from the centre inside the subspace, and off it."""
-    centred = X - model.mean_
-    v = ((centred @ model.components_.T) ** 2).sum(axis=1)
-    return v, np.maximum((centred**2).sum(axis=1) - v, 0.0)
+    """Return squared distances from the center inside the subspace, and off it."""
+    centered = X - model.mean_
+    v = ((centered @ model.components_.T) ** 2).sum(axis=1)
+    return v, np.maximum((centered**2).sum(axis=1) - v, 0.0)

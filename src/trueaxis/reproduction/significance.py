@@ -1,4 +1,4 @@
-"""JUDGE results: tests and ranks, verdicts by rule, tables in Markdown."""
+"""Significance tests, ranks, verdicts on claims, and Markdown tables of them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-HOLDS, FAILS, UNCLEAR = "holds", "does not hold", "cannot be told"
+HOLDS, FAILS, UNCLEAR = "holds", "does not hold", "undecided"
 LEVEL = 0.05
 
 
 @dataclass(frozen=True)
 class ClaimVerdict:
-    """What became of a claim.
+    """A claim and the verdict on it.
 
     Attributes
     ----------
     claim : str
-        In words.
-    verdict : {"holds", "does not hold", "cannot be told"}
+        The claim in words.
+    verdict : {"holds", "does not hold", "undecided"}
     because : str
-        The numbers that decide.
+        The numbers behind the verdict.
     """
 
     claim: str
@@ -33,25 +33,28 @@ class ClaimVerdict:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Make a table in Markdown: the first column in words, the others in numbers."""
+    """Format a Markdown table: text in the first column, numbers in the others."""
     marks = ["---"] + ["--:"] * (len(head) - 1)
     lines = [head, marks, *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
 
 def verdict_table(verdicts: Sequence[ClaimVerdict]) -> str:
-    """Make a table of claims and what became of them."""
+    """Format a Markdown table of claims and verdicts."""
     lines = ["| claim | verdict | because |", "|---|---|---|"]
     lines += [f"| {v.claim} | **{v.verdict}** | {v.because} |" for v in verdicts]
     return "\n".join(lines) + "\n"
 
 
 def paired(one: NDArray[Any], other: NDArray[Any]) -> float:
-    """p-value of Wilcoxon's signed-rank test, two-sided; 1 if nothing differs."""
+    """Return the two-sided p-value of Wilcoxon's signed-rank test.
+
+    It is 1 if nothing differs.
+    """
     difference = np.round(np.asarray(one) - np.asarray(other), 12)
     if not difference.any():
         return 1.0
-    # Without an exact distribution where ranks are tied, the normal one is used.
+    # Tied ranks have no exact distribution, so the normal approximation is used.
     ranked = np.abs(difference[difference != 0])
     tied = len(np.unique(ranked)) < len(difference)
     method = "approx" if tied or len(difference) > 50 else "exact"
@@ -59,12 +62,12 @@ def paired(one: NDArray[Any], other: NDArray[Any]) -> float:
 
 
 def holm(p: Mapping[str, float]) -> dict[str, float]:
-    """p-values of several tests, raised by the rule of Holm."""
-    raised, worst = {}, 0.0
+    """Return p-values of several tests, corrected by Holm's method."""
+    corrected, worst = {}, 0.0
     for i, name in enumerate(sorted(p, key=lambda name: p[name])):
         worst = max(worst, min(1.0, (len(p) - i) * p[name]))
-        raised[name] = worst
-    return {name: raised[name] for name in p}
+        corrected[name] = worst
+    return {name: corrected[name] for name in p}
 
 
 def is_best(
@@ -75,23 +78,23 @@ def is_best(
     unit: str = "",
     more: bool = False,
 ) -> ClaimVerdict:
-    """Judge whether one method is better than each of the others, seed by seed.
+    """Judge the claim that one method is better than each of the others.
 
-    It holds if the median is the best and every paired test, corrected by Holm, agrees;
-    it does not if another method has the better median and its test agrees; otherwise
-    it cannot be told.
+    The claim holds if the median is the best and every paired test, corrected by
+    Holm's method, agrees. It does not hold if another method has a better median and
+    its test agrees. Otherwise it is undecided.
 
     Parameters
     ----------
     claim : str
     values : mapping of str to ndarray
-        A number for each seed, by method, in the same order of seeds.
+        One number per seed, by method, with seeds in the same order.
     ours : str
         The method that is claimed to be best.
     unit : str
-        Said after numbers.
+        Appended to numbers.
     more : bool
-        Whether large numbers are good.
+        Whether large numbers are better.
 
     Returns
     -------
@@ -102,38 +105,40 @@ def is_best(
     p = holm({m: paired(values[ours], values[m]) for m in values if m != ours})
     rivals = sorted(p, key=lambda name: sign * middle[name])
     better = [m for m in rivals if sign * middle[m] < sign * middle[ours]]
-    sure = [m for m in better if p[m] < LEVEL]
-    shown = better or rivals[:1]
-    said = ", ".join(f"{m} {middle[m]:.3g}{unit} ({_p(p[m])})" for m in shown)
-    because = (
-        f"median {middle[ours]:.3g}{unit}; {'better: ' if better else 'next: '}{said}"
+    listed = ", ".join(
+        f"{m} {middle[m]:.3g}{unit} ({_format_p(p[m])})" for m in better or rivals[:1]
     )
-    if sure:
+    because = (
+        f"median {middle[ours]:.3g}{unit}; {'better: ' if better else 'next: '}{listed}"
+    )
+    if any(p[m] < LEVEL for m in better):
         return ClaimVerdict(claim, FAILS, because)
     best = not better and all(p[m] < LEVEL for m in rivals)
     return ClaimVerdict(claim, HOLDS if best else UNCLEAR, because)
 
 
-def _p(value: float) -> str:
+def _format_p(value: float) -> str:
     return "p < 0.001" if value < 1e-3 else f"p = {value:.2g}"
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Average ranks of methods over blocks, 1 the best.
+    """Average ranks of methods over blocks, where rank 1 is the best.
 
     Attributes
     ----------
     ranks : dict of float
-        By method.
+        Average rank by method.
     statistic, p : float
-        Friedman's test of "all are alike".
+        Friedman's test of the hypothesis that all methods are equal.
     critical : float
-        Nemenyi: two methods differ if their ranks are further apart (level 0.05).
+        Nemenyi's critical difference: methods whose ranks are farther apart differ
+        (level 0.05).
     n : int
         Number of blocks.
     against : dict of float
-        p-values of Wilcoxon's test of each method against the last one, by Holm.
+        p-values of Wilcoxon's test of each method against the last one, corrected by
+        Holm's method.
     """
 
     ranks: dict[str, float]
@@ -147,21 +152,21 @@ class Ranking:
 def average_ranks(
     values: Mapping[str, NDArray[Any]], *, more: bool
 ) -> dict[str, float]:
-    """Mean over the blocks of each method's rank in them; equals share their ranks."""
+    """Return the mean rank of each method over the blocks; ties share their ranks."""
     scores = np.round(np.column_stack(list(values.values())), 12)
     ranks = stats.rankdata(-scores if more else scores, axis=1)
     return dict(zip(values, ranks.mean(axis=0).tolist(), strict=True))
 
 
 def ranking(values: Mapping[str, NDArray[Any]], *, more: bool) -> Ranking:
-    """Rank methods in every block, and test whether they differ.
+    """Rank methods in every block and test whether they differ.
 
     Parameters
     ----------
     values : mapping of str to ndarray
-        A number for each block (data set), by method.
+        One number per block (data set), by method.
     more : bool
-        Whether large numbers are good.
+        Whether large numbers are better.
 
     Returns
     -------

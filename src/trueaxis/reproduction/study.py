@@ -1,9 +1,9 @@
-"""RUN a study: many independent tasks, on several cores, resumed where they stopped.
+"""Run a study: many independent tasks, on several cores, resumed after interruption.
 
-A study is a small dataclass that lists tasks, runs one of them, and turns the rows of
-all into figures and a section of the page. Finished tasks are kept on disk, under a
-digest of the study's settings and of our own code: what was computed by other code is
-never mixed in.
+A study is a small dataclass that lists its tasks, runs one of them, and turns the
+results of all into figures and a section of the page. Finished tasks are stored under a
+digest of the study's settings and of our own code, so that results of different code
+are never mixed.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class TaskOutcome:
-    """What one task found.
+    """Result of one task.
 
     Attributes
     ----------
     rows : list of dict
-        Measurements, all of a study with the same fields.
+        Measurements, with the same fields throughout a study.
     arrays : dict of ndarray
-        For figures: weights, images.
+        Data for figures, such as weights and images.
     """
 
     rows: list[Row]
@@ -51,26 +51,26 @@ class TaskOutcome:
 
 
 class Study(Protocol):
-    """What `run` needs; the settings are the fields of a dataclass."""
+    """Interface that `run` expects; the settings are the fields of a dataclass."""
 
     name: str
 
     def tasks(self) -> list[Key]:
-        """Names of all tasks, each a few words."""
+        """Return the names of all tasks, each a tuple of words."""
 
     def run(self, task: Key) -> TaskOutcome:
-        """Do one task; the same answer whenever and wherever it is done."""
+        """Run one task; the result depends on nothing but the task and the settings."""
 
     def figures(self, results: Results, folder: Path) -> list[Path]:
-        """Draw, and say which files were written."""
+        """Draw the figures and return the files written."""
 
     def section(self, results: Results) -> str:
-        """Part of the page: the paper's numbers, ours, verdicts."""
+        """Return the section of the page: the paper's numbers, ours, verdicts."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """Outcomes of all tasks of a study, in the order of the tasks."""
+    """Outcomes of all tasks of a study, in task order."""
 
     outcomes: dict[Key, TaskOutcome]
 
@@ -80,11 +80,11 @@ class Results:
         return [row for outcome in self.outcomes.values() for row in outcome.rows]
 
     def column(self, name: str) -> NDArray[Any]:
-        """One field of all measurements."""
+        """Return one field of all measurements."""
         return np.array([row[name] for row in self.rows])
 
     def where(self, **wanted: Any) -> list[Row]:
-        """The measurements with these values."""
+        """Return the measurements with these values."""
         return [
             row
             for row in self.rows
@@ -102,17 +102,17 @@ def run(
     jobs: int = 1,
     progress: Progress = lambda n, of: None,
 ) -> Results:
-    """Do the tasks that are not done yet; write <folder>/<study>.csv.
+    """Run the unfinished tasks of a study and write <folder>/<study>.csv.
 
     Parameters
     ----------
     study : Study
     folder : Path
-        Where results go; made if missing.
+        Folder for results; created if missing.
     jobs : int
-        Processes.
+        Number of processes.
     progress : callable, optional
-        Told the number of tasks that are done, and of all.
+        Called with the number of finished tasks and the number of all tasks.
 
     Returns
     -------
@@ -121,14 +121,14 @@ def run(
     parts = folder / ".parts" / f"{study.name}-{digest(study)}"
     parts.mkdir(parents=True, exist_ok=True)
     tasks = study.tasks()
-    todo = [task for task in tasks if not _file(parts, task).exists()]
+    todo = [task for task in tasks if not _task_file(parts, task).exists()]
     done = len(tasks) - len(todo)
     progress(done, len(tasks))
     for task, outcome in _outcomes(study, todo, jobs):
-        _keep(_file(parts, task), outcome)
+        _save(_task_file(parts, task), outcome)
         done += 1
         progress(done, len(tasks))
-    results = Results({task: _kept(_file(parts, task)) for task in tasks})
+    results = Results({task: _load(_task_file(parts, task)) for task in tasks})
     rows = results.rows
     fields = {name: [row[name] for row in rows] for name in rows[0]}
     write_table(folder / f"{study.name}.csv", fields)
@@ -143,25 +143,25 @@ def _outcomes(
             for task in todo:
                 yield task, study.run(task)
         return
-    # New interpreters: threads of a parent must not be copied into its children.
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_leave_quietly)
-    waiting: dict[Future[TaskOutcome], Key] = {}
+    # Spawn, as forking a process that has threads is not safe.
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_exit_on_sigint)
+    pending: dict[Future[TaskOutcome], Key] = {}
     try:
-        with _one_thread_each():  # processes begin as tasks are submitted
-            waiting = {pool.submit(study.run, task): task for task in todo}
-        while waiting:
-            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                yield waiting.pop(future), future.result()
+        with _single_threaded():  # processes start as tasks are submitted
+            pending = {pool.submit(study.run, task): task for task in todo}
+        while pending:
+            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                yield pending.pop(future), future.result()
     finally:
-        # After an error or Ctrl-C: what has not begun never will.
+        # After an error or Ctrl-C, tasks that have not started are dropped.
         pool.shutdown(wait=True, cancel_futures=True)
 
 
 @contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Processes that begin now have one thread: they share the cores already.
+def _single_threaded() -> Iterator[None]:
+    """Give processes that start now one thread each, since they share the cores.
 
-    Libraries that a process loads later read these variables, too.
+    Libraries that such a process loads later read the variables as well.
     """
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
@@ -174,41 +174,41 @@ def _one_thread_each() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _leave_quietly() -> None:
-    # Ctrl-C reaches every process: this one leaves without a word.
+def _exit_on_sigint() -> None:
+    # Ctrl-C reaches every process; workers should exit without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def digest(study: Study) -> str:
-    """What results depend on, in a few letters: settings, and all of our code."""
-    seen = hashlib.sha256(repr(study).encode())
+    """Return a hash of what results depend on: the settings and all of our code."""
+    sha = hashlib.sha256(repr(study).encode())
     package = Path(trueaxis.__file__).parent
     for path in sorted(package.rglob("*.py")):
-        seen.update(path.read_bytes())
-    return seen.hexdigest()[:12]
+        sha.update(path.read_bytes())
+    return sha.hexdigest()[:12]
 
 
 # ---------------------------------------------------------------- outcomes on disk
 
 
-def _file(parts: Path, task: Key) -> Path:
+def _task_file(parts: Path, task: Key) -> Path:
     return parts / ("--".join(task) + ".npz")
 
 
-def _keep(path: Path, outcome: TaskOutcome) -> None:
-    text = io.BytesIO()
+def _save(path: Path, outcome: TaskOutcome) -> None:
+    buffer = io.BytesIO()
     rows = np.array(json.dumps(outcome.rows))
-    np.savez(text, allow_pickle=False, rows=rows, **outcome.arrays)
+    np.savez(buffer, allow_pickle=False, rows=rows, **outcome.arrays)
     with atomic_write(path) as file:
-        file.write(text.getvalue())
+        file.write(buffer.getvalue())
 
 
-def _kept(path: Path) -> TaskOutcome:
-    with np.load(path, allow_pickle=False) as found:
-        arrays = {name: found[name] for name in found.files}
+def _load(path: Path) -> TaskOutcome:
+    with np.load(path, allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
     return TaskOutcome(json.loads(str(arrays.pop("rows"))), arrays)
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1

@@ -1,1 +1,1 @@
-"""The study of face images."""
+"""Study of face images."""

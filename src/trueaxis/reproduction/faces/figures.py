@@ -1,7 +1,7 @@
-"""Figures on faces: the paper's four, its order of panels, in our own style.
+"""The paper's four figures on faces: same order of panels, our own style.
 
-Those that show no face lie in the folder itself; those that do lie in its part
-`private`, as the licences of the images forbid to publish them.
+Figures that show faces are written to the subfolder `private`, since the licenses of
+the images do not permit publishing them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from trueaxis.plots.canvas import (
     BLUE,
-    GREY,
+    GRAY,
     ORANGE,
     RED,
     SMALL,
@@ -33,9 +33,9 @@ from trueaxis.reproduction.study import Results
 PRIVATE = "private"
 DPI = 160
 GREEN, SKY, PURPLE = "#009e73", "#56b4e9", "#cc79a7"
-# Colour, line and mark.
+# Color, line and marker.
 LOOKS = {
-    "pca": (GREY, "-", "o"),
+    "pca": (GRAY, "-", "o"),
     "pca-l1": (ORANGE, "--", "s"),
     "r1-pca": (SKY, "-.", "^"),
     "l2p-pca": (GREEN, "-", "v"),
@@ -44,68 +44,68 @@ LOOKS = {
     "dswl-published": (RED, "--", "X"),
     "dswl": (RED, "-", "*"),
     "oracle": ("black", ":", ""),
-    "intact": (GREY, ":", ""),
+    "intact": (GRAY, ":", ""),
 }
 LINES = (*COMPARED, *IDEALS)
-# In the order of the paper's panels and columns.
+# In the order of panels and columns in the paper.
 WEIGHED = ("l2p-pca", "rpca-om", "rpca-di", "dswl-published", "dswl")
 PICTURED = ("pca", "pca-l1", "rpca-om", "l2p-pca", "rpca-di", "dswl-published", "dswl")
-CLEAN, OCCLUDED = 5, 2  # sample images in a row
+CLEAN, OCCLUDED = 5, 2  # number of sample images in a row
 
 
 def draw(results: Results, folds: Mapping[str, Fold], folder: Path) -> list[Path]:
-    """Draw everything that there are results for.
+    """Draw all figures that there are results for.
 
     Parameters
     ----------
     results : Results
     folds : mapping
-        The first fold of every set: images to show.
+        First fold of every set, for the images to show.
     folder : Path
 
     Returns
     -------
     list of Path
-        Files, those to be published first.
+        Files, those that may be published first.
     """
     private = folder / PRIVATE
     private.mkdir(parents=True, exist_ok=True)
-    tally = FaceMeasurements(results.rows)
-    found = [_saved(errors(tally), folder / "faces-error.png")]
+    data = FaceMeasurements(results.rows)
+    files = [_save(errors(data), folder / "faces-error.png")]
     weights = weights_at(results, WEIGHTS_OF)
     if "occluded" in weights:
-        found.append(_saved(weight_panels(weights), folder / "faces-weights.png"))
-    found.append(_saved(samples(folds), private / "faces-samples.png"))
-    shown = _rebuilt(results)
-    if shown:
-        figure = reconstructions(shown, folds)
-        found.append(_saved(figure, private / "faces-reconstructed.png"))
-    return found
+        files.append(_save(weight_panels(weights), folder / "faces-weights.png"))
+    files.append(_save(samples(folds), private / "faces-samples.png"))
+    rebuilt = _rebuilt_images(results)
+    if rebuilt:
+        figure = reconstructions(rebuilt, folds)
+        files.append(_save(figure, private / "faces-reconstructed.png"))
+    return files
 
 
-def _saved(figure: Any, path: Path) -> Path:
-    # No date in the file: the same results give the same bytes.
+def _save(figure: Any, path: Path) -> Path:
+    # Without metadata, the same results give the same bytes.
     figure.savefig(path, dpi=DPI, metadata={"Software": None})
     pyplot().close(figure)
     return path
 
 
-def errors(tally: FaceMeasurements) -> Any:
-    """Mean error against k, a panel per set; below, the same over the oracle's."""
-    sets = tally.sets
+def errors(data: FaceMeasurements) -> Any:
+    """Draw the mean error against k; below, relative to the error of the oracle."""
+    sets = data.sets
     figure, axes = pyplot().subplots(
         2, len(sets), figsize=(1 + 3.3 * len(sets), 6.6), layout="constrained"
     )
     axes = np.reshape(axes, (2, len(sets)))
     for (above, below), name in zip(axes.T, sets, strict=True):
-        ks = tally.ks(name)
-        below.axhspan(-2, 2, color=GREY, alpha=0.18, lw=0)
+        ks = data.ks(name)
+        below.axhspan(-2, 2, color=GRAY, alpha=0.18, lw=0)
         for method in LINES:
-            mean = np.array([tally.of(name, method, k).mean() for k in ks])
-            best = np.array([tally.of(name, "oracle", k).mean() for k in ks])
-            _line(above, ks, mean, method)
+            mean = np.array([data.of(name, method, k).mean() for k in ks])
+            best = np.array([data.of(name, "oracle", k).mean() for k in ks])
+            _draw_line(above, ks, mean, method)
             if method != "oracle":
-                _line(below, ks, 100 * (mean / best - 1), method)
+                _draw_line(below, ks, 100 * (mean / best - 1), method)
         below.axhline(0, color="black", ls=":", lw=1.6)
         name_axes(above, SETS[name], "", "mean test error")
         name_axes(below, "", "number of components", "above the oracle, %")
@@ -123,20 +123,20 @@ def errors(tally: FaceMeasurements) -> Any:
     return figure
 
 
-def _line(ax: Any, ks: list[int], values: NDArray[Any], method: str) -> None:
-    colour, line, mark = LOOKS[method]
+def _draw_line(ax: Any, ks: list[int], values: NDArray[Any], method: str) -> None:
+    color, line, marker = LOOKS[method]
     own = method == "dswl"
     ax.plot(
         ks,
         values,
-        color=colour,
+        color=color,
         ls=line,
         lw=2.2 if own else 1.4,
-        marker=mark,
+        marker=marker,
         ms=8 if own else 5,
         markeredgecolor="white",
         markeredgewidth=0.4,
-        # Marks of lines that lie on each other must not.
+        # Staggered, so that markers of overlapping lines do not coincide.
         markevery=(list(LOOKS).index(method) % 3, 3) if len(ks) > 6 else 1,
         label=TITLES[method],
         zorder=4 if own else 2,
@@ -144,22 +144,22 @@ def _line(ax: Any, ks: list[int], values: NDArray[Any], method: str) -> None:
 
 
 def weight_panels(weights: Mapping[str, NDArray[Any]]) -> Any:
-    """Weights of all training images, a panel per method, in logarithms."""
+    """Draw the weights of all training images, with a panel for each method."""
     bad = weights["occluded"]
     n = len(bad)
     figure, axes = pyplot().subplots(
         1, len(WEIGHED), figsize=(3.1 * len(WEIGHED), 3.4), layout="constrained"
     )
-    looks = ((~bad, GREY, "o", 12, "clean"), (bad, RED, "^", 22, "occluded"))
+    looks = ((~bad, GRAY, "o", 12, "clean"), (bad, RED, "^", 22, "occluded"))
     for ax, method in zip(axes, WEIGHED, strict=True):
         relative = n * weights[method]
-        for some, colour, mark, size, label in looks:
+        for some, color, marker, size, label in looks:
             ax.scatter(
                 np.flatnonzero(some),
                 np.maximum(relative[some], 1e-300),
                 s=size,
-                c=colour,
-                marker=mark,
+                c=color,
+                marker=marker,
                 linewidths=0,
                 label=f"{label} ({some.sum()})",
             )
@@ -178,7 +178,7 @@ def weight_panels(weights: Mapping[str, NDArray[Any]]) -> Any:
 
 
 def samples(folds: Mapping[str, Fold]) -> Any:
-    """Training images of every set: clean ones, and in a box occluded ones."""
+    """Draw training images of every set, with boxes around occluded ones."""
     figure, axes = pyplot().subplots(
         len(folds),
         CLEAN + OCCLUDED,
@@ -188,7 +188,7 @@ def samples(folds: Mapping[str, Fold]) -> Any:
     )
     for line, (name, fold) in zip(axes, folds.items(), strict=True):
         clean = np.flatnonzero(~fold.occluded)
-        # Neighbours show the same person: take some from all over the set.
+        # Neighboring images show the same person, so take some from the whole set.
         bad = np.flatnonzero(fold.occluded)
         chosen = [*_spread(clean, CLEAN), *_spread(bad, OCCLUDED)]
         for ax, i in zip(line, chosen, strict=True):
@@ -200,10 +200,13 @@ def samples(folds: Mapping[str, Fold]) -> Any:
 
 
 def _spread(numbers: NDArray[Any], n: int) -> NDArray[Any]:
-    return numbers[np.linspace(0, len(numbers) - 1, n).astype(int)]
+    spread: NDArray[Any] = numbers[np.linspace(0, len(numbers) - 1, n).astype(int)]
+    return spread
 
 
-def _rebuilt(results: Results) -> dict[tuple[str, str], dict[str, NDArray[Any]]]:
+def _rebuilt_images(
+    results: Results,
+) -> dict[tuple[str, str], dict[str, NDArray[Any]]]:
     return {
         (task[0], task[2]): outcome.arrays
         for task, outcome in results.outcomes.items()
@@ -212,11 +215,11 @@ def _rebuilt(results: Results) -> dict[tuple[str, str], dict[str, NDArray[Any]]]
 
 
 def reconstructions(
-    shown: Mapping[tuple[str, str], Mapping[str, NDArray[Any]]],
+    rebuilt: Mapping[tuple[str, str], Mapping[str, NDArray[Any]]],
     folds: Mapping[str, Fold],
 ) -> Any:
-    """A test image of every set as each method shows it, with its PSNR."""
-    sets = [name for name in folds if (name, "pca") in shown]
+    """Draw a test image of every set as each method reconstructs it, with its PSNR."""
+    sets = [name for name in folds if (name, "pca") in rebuilt]
     figure, axes = pyplot().subplots(
         len(sets),
         len(PICTURED) + 1,
@@ -228,9 +231,9 @@ def reconstructions(
         _show(line[0], folds[name].test[0])
         _side(line[0], SETS[name])
         for ax, method in zip(line[1:], PICTURED, strict=True):
-            found = shown[name, method]
-            _show(ax, found["image"])
-            ax.set_xlabel(f"{found['psnr'][0]:.2f} dB", fontsize=SMALL, color=TEXT)
+            arrays = rebuilt[name, method]
+            _show(ax, arrays["image"])
+            ax.set_xlabel(f"{arrays['psnr'][0]:.2f} dB", fontsize=SMALL, color=TEXT)
     for ax, title in zip(
         axes[0], ("Original", *(TITLES[m] for m in PICTURED)), strict=True
     ):

@@ -1,4 +1,4 @@
-"""Images of a fold, damaged for training and clean for tests; errors and PSNR."""
+"""Images of a fold, damaged for training and clean for testing; error and PSNR."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ WHITE = 255.0
 
 
 class Fold(NamedTuple):
-    """One of the folds: rows of pixels.
+    """Images of one fold, as rows of pixels.
 
     train : training images, some of them occluded
-    occluded : which of them
-    intact : the same images before the damage, which only the ideals may see
+    occluded : which of them are occluded
+    intact : the training images before the damage, for the ideals only
     test : test images, never occluded
     """
 
@@ -30,16 +30,16 @@ class Fold(NamedTuple):
 
 @lru_cache(maxsize=4)
 def pictures(name: str, data_home: str | None = None) -> NDArray[np.float64]:
-    """Images of a set, (n, height, width), without those that occur twice.
+    """Return the images of a set, of shape (n, height, width), without duplicates.
 
-    A copy in a training fold would give its twin in the test fold away.
+    Otherwise, a test image might have a copy among the training images.
     """
-    found = load(name, data_home=data_home)
-    return found.images[~found.is_repeat]
+    data = load(name, data_home=data_home)
+    return data.images[~data.is_repeat]
 
 
 def parts(n: int, folds: int, seed: int, name: str) -> list[NDArray[np.intp]]:
-    """Test rows of every fold: a shuffled partition, the same for all methods."""
+    """Return the test rows of every fold: a shuffled partition."""
     rng = np.random.default_rng([seed, FACES.index(name)])
     return np.array_split(rng.permutation(n), folds)
 
@@ -47,15 +47,15 @@ def parts(n: int, folds: int, seed: int, name: str) -> list[NDArray[np.intp]]:
 def fold_of(
     images: NDArray[Any], name: str, fold: int, *, folds: int, seed: int, share: float
 ) -> Fold:
-    """Split the images, and occlude a share of those for training.
+    """Split the images, and occlude a share of the training images.
 
     Parameters
     ----------
     images : ndarray of shape (n, height, width)
     name : str
-        Data set, part of the seed.
+        Data set, which is part of the seed.
     fold : int
-        Which fold is tested.
+        Index of the fold that is tested.
     folds, seed : int
     share : float
         Share of the training images that are occluded.
@@ -81,28 +81,30 @@ def _flat(images: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def fewest_clean(n: int, folds: int, share: float) -> int:
-    """Training images that are not occluded, in the fold that has fewest."""
-    trained = n - -(-n // folds)
-    return trained - round(share * trained)
+    """Return the smallest number of clean training images in any fold."""
+    train = n - -(-n // folds)
+    return train - round(share * train)
 
 
 def rebuilt(
     rows: NDArray[Any], mean: NDArray[Any], components: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """Rows as the subspace shows them: m + PP'(x - m).
+    """Return the reconstructions m + PP'(x - m) of rows.
 
-    The paper writes PP'x for rows that were centred before. Each method brings its own
-    centre: the sample mean, or the one that it learnt.
+    The paper writes PP'x, for rows that are already centered. The center m is that of
+    the method: the sample mean, or the one that it learned.
     """
-    centred = rows - mean
-    return mean + (centred @ components.T) @ components
+    centered = rows - mean
+    images: NDArray[np.float64] = mean + (centered @ components.T) @ components
+    return images
 
 
 def mean_error(rows: NDArray[Any], shown: NDArray[Any]) -> float:
-    """The paper's error: mean over images of the length (not squared) of x - PP'x."""
+    """Return the paper's error: mean length (not squared) of x - PP'x over images."""
     return float(np.linalg.norm(rows - shown, axis=1).mean())
 
 
 def psnr(rows: NDArray[Any], shown: NDArray[Any]) -> NDArray[np.float64]:
-    """Peak signal-to-noise ratio of every image in dB, the peak being white."""
-    return 10 * np.log10(WHITE**2 / np.mean((rows - shown) ** 2, axis=1))
+    """Return the peak signal-to-noise ratio of every image in dB; the peak is white."""
+    ratio: NDArray[np.float64] = WHITE**2 / np.mean((rows - shown) ** 2, axis=1)
+    return 10 * np.log10(ratio)

@@ -1,9 +1,9 @@
-"""The methods that are compared on faces, and the temperatures of the published DSWL.
+"""Methods compared on faces, and the temperatures of the published DSWL.
 
-All but automatic DSWL stop at a change of 1e-3 instead of 1e-6, or some would take half
-a minute per fit at k = 100 and more. Test errors then differ by up to 0.15 % from those
-with 1e-6 (L2,p-PCA and RPCA-OM on ORL, in their favour; others by less than 0.1 %),
-next to gaps of several percent.
+All but automatic DSWL use a tolerance of 1e-3 instead of 1e-6, since some fits would
+take half a minute or more at k = 100. This changes test errors by up to 0.15 %
+(L2,p-PCA and RPCA-OM on ORL, in their favor; others by less than 0.1 %), which is small
+compared with differences of several percent between methods.
 """
 
 from __future__ import annotations
@@ -28,40 +28,40 @@ TITLES = {
     "rpca-di": "RPCA-DI",
     "dswl-published": "DSWL, published",
     "dswl": "DSWL, automatic",
-    "kept": "PCA on what DSWL keeps",
+    "kept": "PCA on images kept by DSWL",
     "oracle": "oracle",
     "intact": "nothing occluded",
 }
 IDEALS = ("oracle", "intact")
-# No method of the comparison: automatic DSWL with its own number of components says
-# which images are regular, and plain PCA of these has k components. It tells what is
-# lost because bad images are not recognised when k is large against n.
+# "kept" is not one of the compared methods: it is plain PCA with k components on the
+# images that automatic DSWL, with its own number of components, calls regular. It shows
+# how much is lost because bad images are not recognized when k is large relative to n.
 BESIDE = ("kept", *IDEALS)
 COMPARED = tuple(name for name in TITLES if name not in BESIDE)
 ROBUST = COMPARED[1:]
 RIVALS = tuple(name for name in ROBUST if name != "dswl")
-# The axes for k are the first of those for more: one fit serves every k.
+# Methods whose axes for k are the first of those for any larger k: one fit is enough.
 NESTED = ("pca", "pca-l1", *BESIDE)
 TOLERANCE = 1e-3
 
 # Temperatures of the published DSWL, in units of the medians of v, e, d about the
-# plain principal subspace: all three alike, or each in the unit of its own view.
+# plain principal subspace: the same for all three, or each in its own unit.
 SHAPES = ("alike", "views")
 SCALES = (0.5, 1.0, 2.0, 4.0, 8.0)
-CHOSEN_AT = (20, 80)  # components
-CHOSEN_ON = 500  # images at most; a fifth of them is held out
-TRUSTED = 0.5  # share of the held-out images that can be taken for clean
+CHOSEN_AT = (20, 80)  # numbers of components
+CHOSEN_ON = 500  # largest number of images; a fifth of them is held out
+TRUSTED = 0.5  # share of the held-out images that is assumed to be clean
 
 
 class RelativeTemperatures(NamedTuple):
-    """Temperatures of the published DSWL, free of the unit and the number of rows."""
+    """Temperatures of the published DSWL, independent of unit and number of rows."""
 
     shape: str
     scale: float
 
 
 def build(method: str, k: int) -> Any:
-    """An unfitted estimator; not for the published DSWL, which needs temperatures."""
+    """Return an unfitted estimator of any method but the published DSWL."""
     if method in BESIDE:
         method = "pca"
     model = METHODS[method](n_components=k)
@@ -71,28 +71,28 @@ def build(method: str, k: int) -> Any:
 
 
 def published(X: NDArray[Any], plain: Any, k: int, heat: RelativeTemperatures) -> DSWL:
-    """Algorithm 1 of the paper, unfitted, with temperatures for these rows.
+    """Return the paper's Algorithm 1, unfitted, with temperatures for these rows.
 
-    `plain` is plain PCA of X with k components or more.
+    `plain` is plain PCA on X with at least k components.
     """
     v, e, d = _medians(X, plain, k)
     n = len(X)
-    # tau_b <= tau_a, or the iteration need not settle.
+    # tau_b <= tau_a, or the iteration might not converge.
     units = (d, d, d) if heat.shape == "alike" else (max(v, e), e, d)
     a, b, c = (float(heat.scale * unit / n) for unit in units)
     return DSWL(k, tau=(a, b, c), init="uniform", reweight=False, tol=TOLERANCE)
 
 
 def _medians(X: NDArray[Any], plain: Any, k: int) -> tuple[float, float, float]:
-    centred = X - plain.mean_
-    d = (centred**2).sum(axis=1)
-    v = ((centred @ plain.components_[:k].T) ** 2).sum(axis=1)
+    centered = X - plain.mean_
+    d = (centered**2).sum(axis=1)
+    v = ((centered @ plain.components_[:k].T) ** 2).sum(axis=1)
     e = np.maximum(d - v, 0)
     return float(np.median(v)), float(np.median(e)), float(np.median(d))
 
 
 def fit(model: Any, X: NDArray[Any]) -> Any:
-    """Fit and be quiet: whether it converged goes into the table instead."""
+    """Fit without warnings; failure to converge is recorded in the results instead."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(X)
@@ -102,14 +102,14 @@ def fit(model: Any, X: NDArray[Any]) -> Any:
 def chosen_heat(
     name: str, data_home: str | None, folds: int, seed: int, share: float
 ) -> RelativeTemperatures:
-    """The temperatures of a data set, the same for all folds and k.
+    """Choose the temperatures for a data set, the same for all folds and k.
 
-    Chosen on the damaged training images of the first fold, and on nothing else. A
-    fifth of them (of 500 at most) is held out. The temperatures win that rebuild the
-    better half of these best, on average over several k, in units of plain PCA: up to
-    half of the images may be occluded, and nobody needs to know which. The training
-    images of one fold are test images of others; if that helps, it helps the published
-    algorithm only.
+    They are chosen on the damaged training images of the first fold only. A fifth of
+    these (of 500 at most) is held out. The best temperatures reconstruct the better
+    half of the held-out images best, on average over several k and relative to plain
+    PCA: up to half of the images may be occluded, and it need not be known which. The
+    training images of one fold are test images of others; any advantage of this is
+    one of the published algorithm.
     """
     images = pictures(name, data_home)
     train = fold_of(images, name, 0, folds=folds, seed=seed, share=share).train
@@ -119,7 +119,7 @@ def chosen_heat(
 
 
 def best_heat(rows: NDArray[Any], held_out: NDArray[Any]) -> RelativeTemperatures:
-    """The temperatures of the grid that serve the better half of other rows best."""
+    """Return the temperatures that reconstruct the better half of other rows best."""
     ks = [k for k in CHOSEN_AT if k < 0.8 * len(rows)]
     grid = [RelativeTemperatures(shape, scale) for shape in SHAPES for scale in SCALES]
     scores = np.zeros(len(grid))

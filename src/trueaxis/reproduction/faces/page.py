@@ -1,4 +1,4 @@
-"""The section of the page on faces; every verdict is computed, see `faces_verdicts`."""
+"""Section of the page on faces; all verdicts are computed, see `verdicts`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from trueaxis.reproduction.faces import printed as printed
+from trueaxis.reproduction.faces import printed
 from trueaxis.reproduction.faces.methods import COMPARED, RIVALS, TITLES
 from trueaxis.reproduction.faces.protocol import introduction
 from trueaxis.reproduction.faces.verdicts import (
@@ -27,131 +27,131 @@ from trueaxis.reproduction.faces.verdicts import (
 )
 from trueaxis.reproduction.study import Results
 
-K, WEIGHTS_OF = 100, "orl"  # of the paper's PSNR and weights
+K, WEIGHTS_OF = 100, "orl"  # number of components and set of the paper's weights
 SHOWN = (10, 20, 50, 100, 150, 200)
 LIMIT = 1 + NEAR
 AUTOMATIC, PUBLISHED = "dswl", "dswl-published"
-# The paper's own field: without DSWL.
+# The methods that the paper compares DSWL with.
 OTHERS = ("pca", "pca-l1", "r1-pca", "l2p-pca", "rpca-om", "rpca-di")
 
 
 def section(results: Results, folds: int) -> str:
-    """Text and tables in Markdown.
+    """Return the section in Markdown.
 
     Parameters
     ----------
     results : Results
     folds : int
-        Parts that the images were split into.
+        Number of folds that the images were split into.
 
     Returns
     -------
     str
     """
-    tally = FaceMeasurements(results.rows)
+    data = FaceMeasurements(results.rows)
     parts = [
-        introduction(tally, results.rows, folds),
-        "### Verdicts on automatic DSWL\n\n" + _aims(tally),
-        "### Verdicts on the paper's claims\n\n" + _claims(tally, results),
-        f"### PSNR at k = {K}\n\n" + _psnr_table(tally),
-        _gain_table(tally),
-        "### Mean error over the oracle's",
-        *(_error_table(tally, name) for name in tally.sets),
-        "### Whom automatic DSWL leaves out\n\n" + _support_table(tally),
-        _recognised(tally),
+        introduction(data, results.rows, folds),
+        "### Verdicts on automatic DSWL\n\n" + _automatic_verdicts(data),
+        "### Verdicts on the paper's claims\n\n" + _paper_verdicts(data, results),
+        f"### PSNR at k = {K}\n\n" + _psnr_table(data),
+        _gain_table(data),
+        "### Mean error relative to the oracle",
+        *(_error_table(data, name) for name in data.sets),
+        "### Images that automatic DSWL leaves out\n\n" + _support_table(data),
+        _explain_losses(data),
         _convergence(results),
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
+    """Format a Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def _verdicts(found: Iterable[tuple[str, str, FaceVerdict]]) -> str:
+def _verdict_table(verdicts: Iterable[tuple[str, str, FaceVerdict]]) -> str:
     rows = [
         (claim, place, f"**{verdict.verdict}**", verdict.why)
-        for claim, place, verdict in found
+        for claim, place, verdict in verdicts
     ]
     return table(("claim", "set", "verdict", "numbers"), rows)
 
 
 def _each(
-    tally: FaceMeasurements,
+    data: FaceMeasurements,
     claim: str,
     rule: Callable[[str], FaceVerdict],
     sets: Sequence[str] | None = None,
 ) -> list[tuple[str, str, FaceVerdict]]:
-    wanted = tally.sets if sets is None else sets
+    wanted = data.sets if sets is None else sets
     return [
         (claim, printed.TITLES[name], rule(name))
-        for name in tally.sets
+        for name in data.sets
         if name in wanted
     ]
 
 
-def _with_psnr(tally: FaceMeasurements) -> list[str]:
-    return [name for name in tally.sets if K in tally.ks(name)]
+def _with_psnr(data: FaceMeasurements) -> list[str]:
+    return [name for name in data.sets if K in data.ks(name)]
 
 
-def _aims(tally: FaceMeasurements) -> str:
-    found = _each(
-        tally,
+def _automatic_verdicts(data: FaceMeasurements) -> str:
+    verdicts = _each(
+        data,
         "lowest error of all robust methods at every k",
-        lambda name: lowest(tally, name, AUTOMATIC, RIVALS),
+        lambda name: lowest(data, name, AUTOMATIC, RIVALS),
     )
-    found += _each(
-        tally,
+    verdicts += _each(
+        data,
         "within 2 % of the oracle at every k",
-        lambda name: near_oracle(tally, name, AUTOMATIC),
+        lambda name: near_oracle(data, name, AUTOMATIC),
     )
-    found += _each(
-        tally,
+    verdicts += _each(
+        data,
         "PSNR above PCA's by the printed gain",
-        lambda name: gain_reached(tally, name, AUTOMATIC, K, printed.gain(name)),
-        _with_psnr(tally),
+        lambda name: gain_reached(data, name, AUTOMATIC, K, printed.gain(name)),
+        _with_psnr(data),
     )
-    return _verdicts(found)
+    return _verdict_table(verdicts)
 
 
-def _claims(tally: FaceMeasurements, results: Results) -> str:
-    found = _each(tally, "errors fall with k", lambda name: falling(tally, name))
-    found += _each(
-        tally,
+def _paper_verdicts(data: FaceMeasurements, results: Results) -> str:
+    verdicts = _each(data, "errors fall with k", lambda name: falling(data, name))
+    verdicts += _each(
+        data,
         "published DSWL has the smallest error at every k",
-        lambda name: lowest(tally, name, PUBLISHED, OTHERS),
+        lambda name: lowest(data, name, PUBLISHED, OTHERS),
     )
-    found += _each(
-        tally,
-        "RPCA-DI is the best but for DSWL",
-        lambda name: _second(tally, name),
-        [name for name in tally.sets if name != "yaleb"],
+    verdicts += _each(
+        data,
+        "RPCA-DI is the best after DSWL",
+        lambda name: _second(data, name),
+        [name for name in data.sets if name != "yaleb"],
     )
-    found += _each(
-        tally,
-        "RPCA-DI is not the best but for DSWL",
-        lambda name: refuted(_second(tally, name)),
+    verdicts += _each(
+        data,
+        "RPCA-DI is not the best after DSWL",
+        lambda name: refuted(_second(data, name)),
         ["yaleb"],
     )
-    found += _each(
-        tally,
+    verdicts += _each(
+        data,
         f"published DSWL has the highest PSNR (k = {K})",
-        lambda name: highest_psnr(tally, name, PUBLISHED, OTHERS, K),
-        _with_psnr(tally),
+        lambda name: highest_psnr(data, name, PUBLISHED, OTHERS, K),
+        _with_psnr(data),
     )
-    found += _each(
-        tally,
+    verdicts += _each(
+        data,
         "published DSWL gains the printed dB over PCA",
-        lambda name: gain_reached(tally, name, PUBLISHED, K, printed.gain(name)),
-        _with_psnr(tally),
+        lambda name: gain_reached(data, name, PUBLISHED, K, printed.gain(name)),
+        _with_psnr(data),
     )
-    return _verdicts(found + _on_weights(results))
+    return _verdict_table(verdicts + _on_weights(results))
 
 
-def _second(tally: FaceMeasurements, name: str) -> FaceVerdict:
-    return lowest(tally, name, "rpca-di", [m for m in OTHERS if m != "rpca-di"])
+def _second(data: FaceMeasurements, name: str) -> FaceVerdict:
+    return lowest(data, name, "rpca-di", [m for m in OTHERS if m != "rpca-di"])
 
 
 def _on_weights(results: Results) -> list[tuple[str, str, FaceVerdict]]:
@@ -160,31 +160,31 @@ def _on_weights(results: Results) -> list[tuple[str, str, FaceVerdict]]:
         return []
     bad = weights["occluded"]
     place = f"{printed.TITLES[WEIGHTS_OF]}, first fold, k = {K}"
-    found = []
+    verdicts = []
     for method in ("rpca-di", PUBLISHED, AUTOMATIC):
         claim = f"weights of {TITLES[method]} are smaller for occluded images"
-        found.append((claim, place, discriminates(weights[method], bad)))
+        verdicts.append((claim, place, discriminates(weights[method], bad)))
     for method in ("l2p-pca", "rpca-om"):
         claim = f"weights of {TITLES[method]} are larger for occluded images"
-        found.append((claim, place, prefers_occluded(weights[method], bad)))
+        verdicts.append((claim, place, prefers_occluded(weights[method], bad)))
     for method in (PUBLISHED, AUTOMATIC):
         claim = f"weights of {TITLES[method]} have a wider gap than those of RPCA-DI"
         verdict = wider_gap(weights[method], weights["rpca-di"], bad)
-        found.append((claim, place, verdict))
-    return found
+        verdicts.append((claim, place, verdict))
+    return verdicts
 
 
-def _psnr_table(tally: FaceMeasurements) -> str:
-    sets = _with_psnr(tally)
+def _psnr_table(data: FaceMeasurements) -> str:
+    sets = _with_psnr(data)
     rows = []
     for method in TITLES:
         line = [TITLES[method]]
         for name in sets:
             key = "dswl" if method == PUBLISHED else method
             theirs = None if method == AUTOMATIC else printed.PSNR[name].get(key)
-            found = tally.of(name, method, K, "psnr")
+            ours = data.of(name, method, K, "psnr")
             line.append("-" if theirs is None else f"{theirs:.2f}")
-            line.append(shown(found))
+            line.append(shown(ours))
         rows.append(line)
     head = ["dB"]
     for name in sets:
@@ -192,42 +192,40 @@ def _psnr_table(tally: FaceMeasurements) -> str:
     return table(head, rows)
 
 
-def _gain_table(tally: FaceMeasurements) -> str:
+def _gain_table(data: FaceMeasurements) -> str:
     methods = (PUBLISHED, AUTOMATIC, "kept", "oracle", "intact")
     rows = []
-    for name in _with_psnr(tally):
+    for name in _with_psnr(data):
         line = [printed.TITLES[name], f"{printed.gain(name):.2f}"]
         for method in methods:
-            line.append(shown(tally.gain(name, method, K)))
+            line.append(shown(data.gain(name, method, K)))
         rows.append(line)
     return table(
         ("gain over PCA in dB", "paper", *(TITLES[method] for method in methods)), rows
     )
 
 
-def _error_table(tally: FaceMeasurements, name: str) -> str:
-    ks = [k for k in tally.ks(name) if k in SHOWN or k == tally.ks(name)[-1]]
+def _error_table(data: FaceMeasurements, name: str) -> str:
+    ks = [k for k in data.ks(name) if k in SHOWN or k == data.ks(name)[-1]]
     rows = []
     for method in (*COMPARED, "kept", "intact"):
         cells = []
         for k in ks:
-            ratio = (
-                tally.of(name, method, k).mean() / tally.of(name, "oracle", k).mean()
-            )
+            ratio = data.of(name, method, k).mean() / data.of(name, "oracle", k).mean()
             cells.append(f"{ratio:.3f}")
         rows.append([TITLES[method], *cells])
-    oracle = [f"{tally.of(name, 'oracle', k).mean():.0f}" for k in ks]
-    rows.append(["oracle's error, grey levels", *oracle])
+    oracle = [f"{data.of(name, 'oracle', k).mean():.0f}" for k in ks]
+    rows.append(["error of the oracle, gray levels", *oracle])
     return table([printed.TITLES[name], *(f"k = {k}" for k in ks)], rows)
 
 
-def _support_table(tally: FaceMeasurements) -> str:
+def _support_table(data: FaceMeasurements) -> str:
     rows = []
-    for name in tally.sets:
-        for k in (k for k in tally.ks(name) if k in SHOWN or k == tally.ks(name)[-1]):
-            kept = tally.of(name, AUTOMATIC, k, "occluded_kept")
-            lost = tally.of(name, AUTOMATIC, k, "clean_dropped")
-            ratio = tally.ratio(name, AUTOMATIC, k)
+    for name in data.sets:
+        for k in (k for k in data.ks(name) if k in SHOWN or k == data.ks(name)[-1]):
+            kept = data.of(name, AUTOMATIC, k, "occluded_kept")
+            lost = data.of(name, AUTOMATIC, k, "clean_dropped")
+            ratio = data.ratio(name, AUTOMATIC, k)
             rows.append(
                 [
                     printed.TITLES[name],
@@ -238,39 +236,37 @@ def _support_table(tally: FaceMeasurements) -> str:
                 ]
             )
     head = ("set", "k", "occluded images kept", "clean images left out")
-    return table((*head, "error over oracle's (folds)"), rows)
+    return table((*head, "error relative to the oracle (folds)"), rows)
 
 
-def _recognised(tally: FaceMeasurements) -> str:
-    """Whether what is lost against the oracle is lost by recognition at large k."""
-    pairs = [(name, k) for name in tally.sets for k in tally.ks(name)]
+def _explain_losses(data: FaceMeasurements) -> str:
+    """Say whether losses against the oracle are due to recognition at large k."""
+    pairs = [(name, k) for name in data.sets for k in data.ks(name)]
     lost = [
-        pair
-        for pair in pairs
-        if tally.ratio(pair[0], AUTOMATIC, pair[1]).mean() > LIMIT
+        pair for pair in pairs if data.ratio(pair[0], AUTOMATIC, pair[1]).mean() > LIMIT
     ]
     if not lost:
         return f"Automatic DSWL is within 2 % of the oracle in all {len(pairs)} cases."
     saved = [
-        (name, k) for name, k in lost if tally.ratio(name, "kept", k).mean() <= LIMIT
+        (name, k) for name, k in lost if data.ratio(name, "kept", k).mean() <= LIMIT
     ]
     return (
         f"Automatic DSWL is more than 2 % above the oracle in {len(lost)} of "
         f"{len(pairs)} pairs of set and k. In {len(saved)} of these, plain PCA on the "
-        "images that it keeps with its own number of components is within 2 %: what is "
-        "lost there is lost in telling the images apart at so large a k. In the other "
-        f"{len(lost) - len(saved)} that does not help."
+        "images that it keeps with its own number of components is within 2 %: there, "
+        "the loss is due to occluded images not being recognized at such a large k. In "
+        f"the other {len(lost) - len(saved)}, this does not help."
     )
 
 
 def _convergence(results: Results) -> str:
-    words = []
+    counts = []
     for method in COMPARED:
-        found = np.array(
+        converged = np.array(
             [r["converged"] for r in results.rows if r["method"] == method]
         )
-        if not found.all():
-            words.append(f"{TITLES[method]} {(~found).sum()} of {len(found)}")
-    if not words:
+        if not converged.all():
+            counts.append(f"{TITLES[method]} {(~converged).sum()} of {len(converged)}")
+    if not counts:
         return "All fits converged."
-    return f"Fits that were stopped before they settled: {', '.join(words)}."
+    return f"Fits that did not converge: {', '.join(counts)}."

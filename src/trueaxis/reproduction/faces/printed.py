@@ -1,4 +1,4 @@
-"""What the paper prints about face images."""
+"""Numbers printed in the paper about face images."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TITLES = {
     "umist": "UMIST",
 }
 
-# PSNR in dB under the reconstructed images (k = 100), one image of each set.
+# PSNR in dB of one reconstructed image of each set (k = 100).
 PSNR = {
     "yale": {
         "pca": 21.25,
@@ -47,5 +47,5 @@ PSNR = {
 
 
 def gain(name: str) -> float:
-    """What DSWL's printed PSNR is above plain PCA's, in dB."""
+    """Return by how much the printed PSNR of DSWL exceeds that of PCA, in dB."""
     return round(PSNR[name]["dswl"] - PSNR[name]["pca"], 2)

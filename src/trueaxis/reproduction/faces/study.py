@@ -1,13 +1,13 @@
-"""The paper's experiment on face images: axes learnt from images of which some are bad.
+"""Study of face images: axes learned from images of which some are occluded.
 
-Ten folds; a fifth of the training images has a block of noise, the test images are
-clean. How well does the subspace show images that it has not seen?
+There are ten folds. A fifth of the training images has a block of noise; test images
+are clean. How well does the subspace reconstruct images that were not used for fitting?
 
-Two ideals stand beside the methods. The oracle is plain PCA on the training images that
-are not occluded: what a method could reach that recognised every bad image and lost no
-good one. "Nothing occluded" is plain PCA on all training images before the damage: no
-method that weighs whole images can be expected to reach it, as a fifth of the images is
-gone for good.
+Methods are compared with two ideals. The oracle is plain PCA on the training images
+that are not occluded: the result of a method that recognizes every bad image and loses
+no good one. "Nothing occluded" is plain PCA on all training images before the damage.
+No method that weights whole images can be expected to reach it, as a fifth of the
+images is lost.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ from trueaxis.reproduction.faces.methods import (
 from trueaxis.reproduction.study import Key, Results, Row, TaskOutcome
 
 QUICK = ("yale",)
-SHOWN_K = 100  # components of weights and pictures in figures
+SHOWN_K = 100  # number of components for weights and images in figures
 SHOWN_FOLD = 0
 
 
@@ -57,26 +57,26 @@ class FacesStudy:
     Attributes
     ----------
     sets : tuple of str
-        Names out of `trueaxis.datasets.FACES`.
+        Names in `trueaxis.datasets.FACES`.
     folds : int
-        Parts that the images are split into; each is tested in turn.
+        Number of folds that the images are split into.
     run_folds : int
-        How many of them are run, the first ones.
+        Number of folds to run, starting with the first.
     yaleb_folds : int
-        How many of them are run on Extended Yale B, whose fits take ten times as long
-        as those of the other sets: the first two. 10 for all.
+        Number of folds to run on Extended Yale B, whose fits take ten times as long as
+        those of the other sets.
     ks : tuple of int
-        Numbers of components. Left out where a fold has no more clean training images
-        than that: Yale ends at 110.
+        Numbers of components. Those that reach the number of clean training images in
+        a fold are left out: Yale ends at 110.
     share : float
         Share of the training images that are occluded.
     block : int
-        Numbers of components in one task.
+        How many numbers of components are in one task.
     seed : int
     data_home : str or None
         Folder of the images, see `trueaxis.datasets.load`.
     missing : tuple of str
-        Sets that were left out because they could not be had.
+        Sets that were left out because they are not available.
     """
 
     sets: tuple[str, ...] = FACES
@@ -90,7 +90,7 @@ class FacesStudy:
     data_home: str | None = None
     missing: tuple[str, ...] = ()
 
-    name: ClassVar[str] = "faces"
+    name = "faces"
 
     @classmethod
     def prepare(
@@ -100,16 +100,17 @@ class FacesStudy:
         download: bool = True,
         quick: bool = False,
     ) -> FacesStudy:
-        """Make a study of the sets that can be had.
+        """Return a study of the sets that are available.
 
         Parameters
         ----------
         data_home : str or Path, optional
             Folder of the images.
         download : bool
-            Whether the network may be used.
+            Whether to download missing sets.
         quick : bool
-            One set, two folds and two numbers of components: seconds.
+            Whether to use only one set, two folds and two numbers of components, which
+            takes seconds.
 
         Returns
         -------
@@ -122,7 +123,7 @@ class FacesStudy:
         return cls(sets, data_home=home, missing=missing)
 
     def tasks(self) -> list[Key]:
-        """Names of all tasks: set, fold, method and block of k."""
+        """Return the tasks: set, fold, method and block of numbers of components."""
         return [
             (name, f"fold{fold}", method, f"block{block}")
             for name in self.sets
@@ -132,12 +133,12 @@ class FacesStudy:
         ]
 
     def n_run(self, name: str) -> int:
-        """Folds of a set that are run."""
+        """Return the number of folds of a set to run."""
         most = min(self.folds, self.run_folds)
         return min(most, self.yaleb_folds) if name == "yaleb" else most
 
     def ks_of(self, name: str) -> tuple[int, ...]:
-        """Numbers of components that the oracle can have."""
+        """Return the numbers of components that the oracle can have."""
         n = len(pictures(name, self.data_home))
         clean = fewest_clean(n, self.folds, self.share)
         return tuple(k for k in self.ks if k < clean)
@@ -148,7 +149,7 @@ class FacesStudy:
         return -(-len(self.ks_of(name)) // self.block)
 
     def fold(self, name: str, fold: int) -> Fold:
-        """Images of one fold."""
+        """Return the images of one fold."""
         return fold_of(
             pictures(name, self.data_home),
             name,
@@ -159,7 +160,7 @@ class FacesStudy:
         )
 
     def run(self, task: Key) -> TaskOutcome:
-        """Fit one method to one fold, with several numbers of components."""
+        """Fit one method to one fold with several numbers of components."""
         name, fold, method = task[0], int(task[1][4:]), task[2]
         data, ks = self.fold(name, fold), self.ks_of(name)
         if method not in NESTED:
@@ -174,25 +175,25 @@ class FacesStudy:
             row["error"] = mean_error(data.test, shown)
             row["psnr"] = float(psnr(data.test, shown).mean())
             row["setting"] = "" if heat is None else f"{heat.shape} {heat.scale:g}"
-            rows.append(row | _judgement(method, model, data))
+            rows.append(row | _support(method, model, data))
             if k == SHOWN_K and fold == SHOWN_FOLD:
-                arrays = _for_figures(model, data, shown)
+                arrays = _figure_data(model, data, shown)
         return TaskOutcome(rows, arrays)
 
     def _heat(self, name: str) -> RelativeTemperatures:
         return chosen_heat(name, self.data_home, self.folds, self.seed, self.share)
 
     def figures(self, results: Results, folder: Path) -> list[Path]:
-        """Draw; those that show faces go into <folder>/private, and stay there.
+        """Draw the figures; those that show faces go to <folder>/private.
 
-        The licences of the data sets forbid to publish the images, so only the others
-        may be copied into the documentation.
+        The licenses of the data sets do not permit publishing the images, so these
+        figures must not be copied into the documentation.
         """
         folds = {name: self.fold(name, SHOWN_FOLD) for name in self.sets}
         return faces_figures.draw(results, folds, folder)
 
     def section(self, results: Results) -> str:
-        """Part of the page: what was done, tables, verdicts."""
+        """Return the section of the page: protocol, verdicts, tables."""
         return faces_page.section(results, self.folds)
 
 
@@ -217,8 +218,8 @@ def _fits(
     yield from ((k, fit(published(X, plain, k, heat), X)) for k in ks)
 
 
-def _judgement(method: str, model: Any, data: Fold) -> Row:
-    """Whom the cut-offs call regular; a nested fit has one verdict for all its k."""
+def _support(method: str, model: Any, data: Fold) -> Row:
+    """Count errors of the support; nested fits have no support for each k."""
     row: Row = {"converged": bool(model.converged_)}
     if method in NESTED:
         return row | {"occluded_kept": None, "clean_dropped": None}
@@ -228,10 +229,10 @@ def _judgement(method: str, model: Any, data: Fold) -> Row:
     return row
 
 
-def _for_figures(
+def _figure_data(
     model: Any, data: Fold, shown: NDArray[Any]
 ) -> dict[str, NDArray[Any]]:
-    """Weights, and the first test image: the order is random already."""
+    """Return the weights and the first test image, which is in random order."""
     arrays = {
         "image": shown[0],
         "psnr": psnr(data.test[:1], shown[:1]),

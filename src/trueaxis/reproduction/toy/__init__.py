@@ -1,1 +1,1 @@
-"""The study of the paper's toy data."""
+"""Study of the paper's toy data."""

@@ -1,4 +1,4 @@
-"""DRAW the paper's three figures on toy data: same panels and axes, our own style."""
+"""The paper's three figures on toy data: same panels and axes, our own style."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.plots.canvas import GREY, ORANGE, RED, SMALL, TEXT, name_axes, pyplot
+from trueaxis.plots.canvas import GRAY, ORANGE, RED, SMALL, TEXT, name_axes, pyplot
 from trueaxis.reproduction.methods import AUTOMATIC, NAMES, PUBLISHED
 from trueaxis.reproduction.toy.study import IN_WORDS, KINDS, WEIGHTED
 
-# Colour and line of each method: lines that lie on each other must stay visible, so
-# the wide ones are drawn first.
+# Color and line of each method. Wide lines are drawn first, so that overlapping ones
+# stay visible.
 LINES = {
     "PCA": ("#9a9a9a", "-", 5.0),
     "PCA-L1": ("#f0c75e", "-", 4.0),
@@ -29,7 +29,7 @@ First = dict[str, dict[str, NDArray[Any]]]
 
 
 def draw(first: First, folder: Path) -> list[Path]:
-    """Draw all; `first` holds what was seen at the first seed, by kind."""
+    """Draw all figures; `first` holds the data of the first seed, by kind."""
     drawn = {
         "toy-directions": directions(first),
         "toy-weights": distributions(first["both"]),
@@ -44,22 +44,22 @@ def draw(first: First, folder: Path) -> list[Path]:
 
 
 def directions(first: First) -> Any:
-    """Points, axes of all methods, and means of those that estimate one."""
+    """Draw points, axes of all methods, and means of the methods that estimate one."""
     figure, axes = pyplot().subplots(
         1, len(KINDS), figsize=(15, 4.6), layout="constrained"
     )
     for ax, kind, letter in zip(axes, KINDS, "abcd", strict=True):
-        seen = first[kind]
-        _points(ax, seen)
-        reach = 1.25 * np.abs(seen["X"]).max()
-        for name, axis, mean in zip(NAMES, seen["axes"], seen["means"], strict=True):
-            colour, style, width = LINES[name]
+        data = first[kind]
+        _draw_points(ax, data)
+        reach = 1.25 * np.abs(data["X"]).max()
+        for name, axis, mean in zip(NAMES, data["axes"], data["means"], strict=True):
+            color, style, width = LINES[name]
             ends = mean + np.outer([-2 * reach, 2 * reach], axis)
-            ax.plot(*ends.T, color=colour, ls=style, lw=width, label=name, zorder=2)
-        for name, colour in STARS.items():
-            mean = seen["means"][NAMES.index(name)]
+            ax.plot(*ends.T, color=color, ls=style, lw=width, label=name, zorder=2)
+        for name, color in STARS.items():
+            mean = data["means"][NAMES.index(name)]
             ax.scatter(
-                *mean, marker="*", s=300 if name == PUBLISHED else 150, c=colour,
+                *mean, marker="*", s=300 if name == PUBLISHED else 150, c=color,
                 ec="white", lw=0.8, zorder=4, label=f"mean of {name}",
             )  # fmt: skip
         ax.set_xlim(-reach, reach)
@@ -75,53 +75,53 @@ def directions(first: First) -> Any:
     return figure
 
 
-def _points(ax: Any, seen: dict[str, NDArray[Any]]) -> None:
-    X, bad = seen["X"], seen["is_outlier"]
+def _draw_points(ax: Any, data: dict[str, NDArray[Any]]) -> None:
+    X, bad = data["X"], data["is_outlier"]
     ax.scatter(
-        *X[~bad].T, s=14, facecolors="none", edgecolors=GREY, lw=0.7, zorder=1,
+        *X[~bad].T, s=14, facecolors="none", edgecolors=GRAY, lw=0.7, zorder=1,
         label="regular point",
     )  # fmt: skip
     if bad.any():
         ax.scatter(*X[bad].T, s=26, marker="x", c="#555555", lw=1, label="outlier")
 
 
-def distributions(seen: dict[str, NDArray[Any]]) -> Any:
-    """Weight of every point, on a logarithmic scale."""
-    bad = seen["is_outlier"]
+def distributions(data: dict[str, NDArray[Any]]) -> Any:
+    """Draw the weight of every point, on a logarithmic scale."""
+    bad = data["is_outlier"]
     figure, axes = pyplot().subplots(
         1, len(WEIGHTED), figsize=(16, 3.6), layout="constrained"
     )
     index = np.arange(len(bad))
     for ax, name, weights, letter in zip(
-        axes, WEIGHTED, seen["weights"], "abcde", strict=True
+        axes, WEIGHTED, data["weights"], "abcde", strict=True
     ):
-        shown, zero = _above_zero(weights)
-        for some, colour, mark, label in (
-            (~bad & ~zero, GREY, "o", "regular point"),
+        shown, zero = _positive(weights)
+        for some, color, marker, label in (
+            (~bad & ~zero, GRAY, "o", "regular point"),
             (bad & ~zero, RED, "x", "outlier"),
-            (~bad & zero, GREY, "v", "regular point, weight 0"),
+            (~bad & zero, GRAY, "v", "regular point, weight 0"),
             (bad & zero, RED, "v", "outlier, weight 0"),
         ):
             if some.any():
-                ax.scatter(index[some], shown[some], s=16, c=colour, marker=mark,
+                ax.scatter(index[some], shown[some], s=16, c=color, marker=marker,
                            lw=1, label=label)  # fmt: skip
-        _decades(ax, shown)
+        _log_scale(ax, shown)
         name_axes(ax, f"({letter}) {name}", "sample")
     axes[0].set_ylabel("weight", color=TEXT)
     _shared_legend(figure, axes)
     return figure
 
 
-def _above_zero(weights: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Weights for a logarithmic axis: those that are 0 lie below all others."""
+def _positive(weights: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return weights for a logarithmic axis, with zeros below all others."""
     zero = weights <= 0
     least = weights[~zero].min()
     span = max(weights.max() / least, 10.0)
     return np.where(zero, least / span**0.15, weights), zero
 
 
-def _decades(ax: Any, shown: NDArray[Any]) -> None:
-    """Scale by logarithms, marked at about five whole powers of ten."""
+def _log_scale(ax: Any, shown: NDArray[Any]) -> None:
+    """Use a logarithmic scale with about five ticks at powers of ten."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
     low, high = np.log10(shown.min()), np.log10(shown.max())
@@ -147,21 +147,21 @@ def _shared_legend(figure: Any, axes: Any) -> None:
     )  # fmt: skip
 
 
-def heat(seen: dict[str, NDArray[Any]]) -> Any:
-    """Points coloured by their weight, as a share of the largest."""
-    X, bad = seen["X"], seen["is_outlier"]
+def heat(data: dict[str, NDArray[Any]]) -> Any:
+    """Draw points colored by their weight, relative to those of regular points."""
+    X, bad = data["X"], data["is_outlier"]
     figure, axes = pyplot().subplots(
         1, len(WEIGHTED), figsize=(12, 4.1), layout="constrained", sharey=True
     )
     for ax, name, weights, letter in zip(
-        axes, WEIGHTED, seen["weights"], "abcde", strict=True
+        axes, WEIGHTED, data["weights"], "abcde", strict=True
     ):
-        # Near the subspace some weights are huge; a colour scale up to the largest
-        # would show all others as none.
-        colour = np.clip(weights / np.quantile(weights[~bad], 0.95), 0, 1)
-        order = np.argsort(colour)
+        # Some weights near the subspace are huge: on a color scale up to the largest,
+        # all others would look like 0.
+        color = np.clip(weights / np.quantile(weights[~bad], 0.95), 0, 1)
+        order = np.argsort(color)
         drawn = ax.scatter(
-            *X[order].T, c=colour[order], s=22, cmap="viridis", vmin=0, vmax=1,
+            *X[order].T, c=color[order], s=22, cmap="viridis", vmin=0, vmax=1,
             ec="#444444", lw=0.3,
         )  # fmt: skip
         ax.set_aspect("equal")

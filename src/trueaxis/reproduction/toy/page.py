@@ -1,4 +1,4 @@
-"""WRITE the section on toy data: medians over the seeds, verdicts by rule."""
+"""Section of the page on toy data: medians over the seeds, and verdicts."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from trueaxis.reproduction.significance import (
 from trueaxis.reproduction.study import Results
 from trueaxis.reproduction.toy.study import IN_WORDS, KINDS, WEIGHTED, ToyStudy
 
-# Degrees by which axes may differ and still overlap in a picture, and the angle from
-# which on an axis counts as affected.
+# Degrees up to which axes overlap in a figure, and from which on an axis counts as
+# affected.
 OVERLAP, AFFECTED = 1.0, 5.0
 
 
 def measured(
     results: Results, kind: str, measure: str, names: Sequence[str] = NAMES
 ) -> dict[str, NDArray[Any]]:
-    """One measure of each method, in the order of the seeds."""
+    """Return one measure by method, in the order of the seeds."""
     return {
         name: np.array([r[measure] for r in results.where(kind=kind, method=name)])
         for name in names
@@ -36,8 +36,8 @@ def measured(
 
 
 def verdicts(results: Results) -> list[ClaimVerdict]:
-    """Judge what the paper claims about toy data, for both kinds of DSWL."""
-    found = [_all_overlap(results), *_inside(results)]
+    """Judge the paper's claims about toy data, for both versions of DSWL."""
+    verdicts = [_all_overlap(results), *_inside(results)]
     for ours in (PUBLISHED, AUTOMATIC):
         for kind in ("ocs", "both"):
             for measure, word, unit in (
@@ -46,18 +46,18 @@ def verdicts(results: Results) -> list[ClaimVerdict]:
             ):
                 claim = f"{IN_WORDS[kind]}: {ours} has the best {word}"
                 values = measured(results, kind, measure, (*OTHERS, ours))
-                found.append(is_best(claim, values, ours, unit=unit))
-    found += [_second(results, kind) for kind in ("ocs", "both")]
-    found += [_affected(results, kind) for kind in ("ocs", "both")]
+                verdicts.append(is_best(claim, values, ours, unit=unit))
+    verdicts += [_second(results, kind) for kind in ("ocs", "both")]
+    verdicts += [_affected(results, kind) for kind in ("ocs", "both")]
     for ours in (PUBLISHED, AUTOMATIC):
         names = (*WEIGHTED[:3], ours)
-        claim = f"weights of {ours} tell outliers from regular points best"
+        claim = f"weights of {ours} separate outliers from regular points best"
         values = measured(results, "both", "margin", names)
-        found.append(is_best(claim, values, ours, unit=" decades", more=True))
-        claim = f"regular weights of {ours} vary least"
+        verdicts.append(is_best(claim, values, ours, unit=" decades", more=True))
+        claim = f"weights of {ours} vary least among regular points"
         values = measured(results, "both", "spread", names)
-        found.append(is_best(claim, values, ours))
-    return found
+        verdicts.append(is_best(claim, values, ours))
+    return verdicts
 
 
 def _medians(results: Results, kind: str, measure: str) -> dict[str, float]:
@@ -111,12 +111,12 @@ def _affected(results: Results, kind: str) -> ClaimVerdict:
     middle = _medians(results, kind, "angle")
     rest = [name for name in OTHERS if name != "RPCA-DI"]
     spared = [name for name in rest if middle[name] < AFFECTED]
-    said = ", ".join(f"{name} {middle[name]:.1f}°" for name in rest)
+    listed = ", ".join(f"{name} {middle[name]:.1f}°" for name in rest)
     return ClaimVerdict(
-        f"{IN_WORDS[kind]}: all others are badly affected (medians above "
+        f"{IN_WORDS[kind]}: all other methods are badly affected (medians above "
         f"{AFFECTED:g}°)",
         HOLDS if not spared else FAILS,
-        said,
+        listed,
     )
 
 
@@ -124,36 +124,37 @@ def _affected(results: Results, kind: str) -> ClaimVerdict:
 
 
 def section(study: ToyStudy, results: Results) -> str:
-    """Write it all."""
+    """Return the section in Markdown."""
     lines = [
         "## Toy data",
         "",
         f"{study.n_seeds} data sets of each kind ({len(NAMES)} methods, k = 1): 200 "
         "points in the plane with covariance 0.95, and 10 outliers. The paper shows "
-        "one data set and prints no numbers. Where its outliers lie is not said, so "
-        "their places are ours (see `trueaxis.datasets.toy`). Temperatures of DSWL as "
-        "published: one choice for each kind, made on another data set by the rule of "
-        "`trueaxis.reproduction.methods.temperatures`.",
+        "one data set and prints no numbers. It does not say where the outliers lie, "
+        "so we chose their positions (see `trueaxis.datasets.toy`). The temperatures "
+        "of DSWL as published are chosen once for each kind, on a separate data set, "
+        "by `trueaxis.reproduction.methods.temperatures`.",
         "",
         "Angle to the true axis in degrees, median (90 % quantile):",
         "",
         _table(results, "angle", 2),
-        "Distance of the mean from the true one, median (90 % quantile):",
+        "Distance between the estimated and the true mean, median (90 % quantile):",
         "",
         _table(results, "mean_error", 3),
-        "RPCA-OM leaves open where in its subspace the mean lies: its error is mostly "
-        "along the axis, also without outliers.",
+        "RPCA-OM does not determine where in its subspace the mean lies, so its error "
+        "is mostly along the axis, even without outliers.",
         "",
-        "Weights, outliers in both: decades between the medians of regular points and "
-        "outliers (a weight of 0 counts as 300 decades below 1), and variation "
-        "(standard deviation over mean) among regular points, medians:",
+        "Weights with outliers in both: decades between the medians of regular points "
+        "and outliers (a weight of 0 counts as 300 decades below 1), and variation "
+        "(standard deviation over mean) among regular points; medians over the data "
+        "sets:",
         "",
         _weights_table(results),
-        "A claim that a method is best holds if its median is best and paired Wilcoxon "
-        "tests over the seeds (Holm, 5 %) agree against every other method; it does "
-        "not hold if another method is better and the test agrees; otherwise it cannot "
-        "be told. DSWL as published and automatic DSWL are each compared with the six "
-        "others.",
+        "The claim that a method is best holds if its median is best and paired "
+        "Wilcoxon tests over the seeds (Holm, 5 %) agree for every other method. It "
+        "does not hold if another method is better and the test agrees. Otherwise it "
+        "is undecided. DSWL as published and automatic DSWL are each compared with the "
+        "six other methods.",
         "",
         verdict_table(verdicts(results)),
     ]
@@ -162,8 +163,8 @@ def section(study: ToyStudy, results: Results) -> str:
         for name in NAMES
     }
     total = len(results.rows) // len(NAMES)
-    said = ", ".join(f"{name} {n}" for name, n in stuck.items() if n)
-    lines.append(f"Fits that did not converge, of {total}: {said or 'none'}.\n")
+    listed = ", ".join(f"{name} {n}" for name, n in stuck.items() if n)
+    lines.append(f"Fits that did not converge, of {total}: {listed or 'none'}.\n")
     return "\n".join(lines)
 
 

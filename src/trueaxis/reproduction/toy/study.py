@@ -1,4 +1,4 @@
-"""STUDY 1: the paper's toy data, over many seeds instead of one picture."""
+"""Study of the paper's toy data, over many seeds instead of a single figure."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ IN_WORDS = {
     "both": "outliers in both",
 }
 WEIGHTED = ("L2,p-PCA", "RPCA-OM", "RPCA-DI", PUBLISHED, AUTOMATIC)
-# Temperatures are chosen on data that no result is measured on.
+# Temperatures are chosen on data that are not used for results.
 TUNING_SEED = 10_000
 LEAST_WEIGHT = 1e-300
 
 
 @dataclass(frozen=True)
 class ToyStudy:
-    """The paper's three figures on toy data, and what they claim.
+    """The paper's three figures on toy data, and the claims about them.
 
     Parameters
     ----------
     n_seeds : int
-        Data sets of each kind. The pictures show the first.
+        Number of data sets of each kind. The figures show the first.
     batch : int
-        Seeds that are one task.
+        Number of seeds per task.
     """
 
     n_seeds: int = 100
@@ -53,16 +53,16 @@ class ToyStudy:
 
     @classmethod
     def quick(cls) -> ToyStudy:
-        """A study of a few seconds."""
+        """Return a study that takes a few seconds."""
         return cls(n_seeds=6, batch=3)
 
     def tasks(self) -> list[Key]:
-        """Kinds of outliers, and batches of seeds."""
+        """Return the tasks: kind of outliers and batch of seeds."""
         starts = range(0, self.n_seeds, self.batch)
         return [(kind, f"{start:03d}") for kind in KINDS for start in starts]
 
     def run(self, task: Key) -> TaskOutcome:
-        """Fit all methods to the data of some seeds."""
+        """Fit all methods to the data of one batch of seeds."""
         kind, start = task[0], int(task[1])
         tau = _tau(kind)
         rows: list[Row] = []
@@ -82,12 +82,12 @@ class ToyStudy:
                         "method": name,
                         "angle": float(angle),
                         "mean_error": float(error),
-                        **_told(weights, points.is_outlier),
+                        **_weight_measures(weights, points.is_outlier),
                         "converged": bool(model.converged_),
                     }
                 )
             if seed == 0:
-                arrays = _seen(models, points.X, points.is_outlier)
+                arrays = _figure_data(models, points.X, points.is_outlier)
         return TaskOutcome(rows, arrays)
 
     def figures(self, results: Results, folder: Path) -> list[Path]:
@@ -98,7 +98,7 @@ class ToyStudy:
         return toy_figures.draw(first, folder)
 
     def section(self, results: Results) -> str:
-        """Tables and verdicts."""
+        """Return the section of the page: tables and verdicts."""
         from trueaxis.reproduction.toy import page as toy_page
 
         return toy_page.section(self, results)
@@ -109,8 +109,8 @@ def _tau(kind: str) -> Tau:
     return temperatures(toy(kind, random_state=TUNING_SEED).X, [1])[1]
 
 
-def _told(weights: NDArray[Any] | None, is_outlier: NDArray[Any]) -> Row:
-    """What weights tell: decades between groups, variation within the regular one."""
+def _weight_measures(weights: NDArray[Any] | None, is_outlier: NDArray[Any]) -> Row:
+    """Return the decades between groups, and the variation among regular points."""
     if weights is None:
         return {"margin": float("nan"), "spread": float("nan")}
     regular = weights[~is_outlier]
@@ -122,8 +122,8 @@ def _told(weights: NDArray[Any] | None, is_outlier: NDArray[Any]) -> Row:
     return {"margin": float(np.log10(middle / low)), "spread": spread}
 
 
-def _seen(
-    models: dict, X: NDArray[Any], is_outlier: NDArray[Any]
+def _figure_data(
+    models: dict[str, Any], X: NDArray[Any], is_outlier: NDArray[Any]
 ) -> dict[str, NDArray[Any]]:
     return {
         "X": X,

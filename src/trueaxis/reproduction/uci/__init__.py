@@ -1,1 +1,1 @@
-"""The study of the UCI tables."""
+"""Study of the UCI data sets."""

@@ -1,4 +1,4 @@
-"""DRAW the UCI study: ranks with their critical difference, gains and angles."""
+"""Figures of the UCI study: ranks with their critical difference, gains, angles."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trueaxis.plots.canvas import GREY, ORANGE, RED, SMALL, TEXT, name_axes, pyplot
+from trueaxis.plots.canvas import GRAY, ORANGE, RED, SMALL, TEXT, name_axes, pyplot
 from trueaxis.reproduction.methods import AUTOMATIC, NAMES, PUBLISHED
 from trueaxis.reproduction.study import Results
 from trueaxis.reproduction.uci.printed import KS
@@ -33,7 +33,7 @@ PANELS = (
 
 
 def draw(study: UciStudy, results: Results, folder: Path) -> list[Path]:
-    """Draw all."""
+    """Draw all figures."""
     summary = UciSummary.of(results)
     paths = []
     for name, figure in (
@@ -47,28 +47,28 @@ def draw(study: UciStudy, results: Results, folder: Path) -> list[Path]:
 
 
 def ranks(summary: UciSummary) -> Any:
-    """Average ranks; bars are as long as the critical difference."""
+    """Draw average ranks, with bars as long as the critical difference."""
     figure, axes = pyplot().subplots(
         1, len(PANELS), figsize=(13, 3.8), layout="constrained", sharex=True
     )
     for ax, (measure, words) in zip(axes, PANELS, strict=True):
-        found = summary.ranking(measure)
-        order = sorted(NAMES, key=lambda name: -found.ranks[name])
-        half = found.critical / 2
-        best = found.ranks[order[-1]]
+        ranking = summary.ranking(measure)
+        order = sorted(NAMES, key=lambda name: -ranking.ranks[name])
+        half = ranking.critical / 2
+        best = ranking.ranks[order[-1]]
         ax.axvspan(best - half, best + half, color="#f2f2f2", zorder=0)
         for y, name in enumerate(order):
-            colour, mark = LOOKS[name]
-            x = found.ranks[name]
-            ax.plot([x - half, x + half], [y, y], color=colour, lw=2, alpha=0.55)
-            ax.scatter(x, y, s=160 if mark == "*" else 60, c=colour, marker=mark,
+            color, marker = LOOKS[name]
+            x = ranking.ranks[name]
+            ax.plot([x - half, x + half], [y, y], color=color, lw=2, alpha=0.55)
+            ax.scatter(x, y, s=160 if marker == "*" else 60, c=color, marker=marker,
                        ec="black", lw=0.5, zorder=3)  # fmt: skip
         ax.set_yticks(range(len(order)), order, fontsize=SMALL)
         for label in ax.get_yticklabels():
             label.set_fontweight("bold" if label.get_text() == AUTOMATIC else "normal")
         ax.set_xticks(range(1, len(NAMES) + 1))
         ax.set_xlim(-0.5, len(NAMES) + 1.5)
-        name_axes(ax, f"{words}\n(Friedman p = {found.p:.2g})", "average rank")
+        name_axes(ax, f"{words}\n(Friedman p = {ranking.p:.2g})", "average rank")
     figure.supxlabel(
         f"{len(summary.sets)} data sets, mean over k = 1, 3, 5. Bars are as long as "
         "the critical difference (Nemenyi, 5 %): methods whose bars do not overlap "
@@ -79,7 +79,7 @@ def ranks(summary: UciSummary) -> Any:
 
 
 def by_set(summary: UciSummary) -> Any:
-    """Accuracy over that of plain PCA, and angle, for every data set."""
+    """Draw the gain in accuracy over plain PCA, and the angle, for every data set."""
     figure, axes = pyplot().subplots(
         2, len(KS), figsize=(16, 7.6), layout="constrained", sharex=True, sharey="row"
     )
@@ -94,7 +94,7 @@ def by_set(summary: UciSummary) -> Any:
             for x in place[::2]:
                 ax.axvspan(x - 0.5, x + 0.5, color="#f6f6f6", zorder=0)
             ax.set_xlim(-0.5, len(place) - 0.5)
-    axes[0, 0].axhline(0, color=GREY, lw=0.8)
+    axes[0, 0].axhline(0, color=GRAY, lw=0.8)
     axes[0, 0].set_ylabel("accuracy over that of plain PCA, points", color=TEXT)
     axes[1, 0].set_ylabel("angle to PCA on clean rows, degrees", color=TEXT)
     shown: dict[str, Any] = {}
@@ -115,16 +115,16 @@ def _draw_case(ax: Any, summary: UciSummary, measure: str, j: int) -> None:
         values = summary.of_method(measure, name)[:, j]
         if gain:
             values = values - summary.of_method(measure, "PCA")[:, j]
-        colour, mark = LOOKS[name]
-        # Side by side, so that none hides another.
+        color, marker = LOOKS[name]
+        # Side by side, so that no marker hides another.
         x = place + 0.8 * ((step + 0.5) / len(shown) - 0.5)
         n = values.shape[-1]
         error = values.std(axis=-1, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(len(x))
-        ax.errorbar(x, values.mean(axis=-1), error, fmt="none", ecolor=colour, lw=1)
+        ax.errorbar(x, values.mean(axis=-1), error, fmt="none", ecolor=color, lw=1)
         ax.scatter(
-            x, values.mean(axis=-1), s=110 if mark == "*" else 36, c=colour,
-            marker=mark, ec=None if mark == "_" else "black",
-            lw=2 if mark == "_" else 0.4, zorder=3, label=name,
+            x, values.mean(axis=-1), s=110 if marker == "*" else 36, c=color,
+            marker=marker, ec=None if marker == "_" else "black",
+            lw=2 if marker == "_" else 0.4, zorder=3, label=name,
         )  # fmt: skip
     if gain:
-        ax.axhline(0, color=GREY, lw=0.8)
+        ax.axhline(0, color=GRAY, lw=0.8)

@@ -1,4 +1,4 @@
-"""WRITE the section on UCI data sets: the paper's numbers, ours, tests, verdicts."""
+"""Section of the page on UCI data sets: tables, tests, verdicts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trueaxis.reproduction.uci.summary import (
     ALL,
     DRAWS,
     UciSummary,
-    duel,
+    compare_with_automatic,
     printed_cases,
     printed_gain,
     verdicts,
@@ -31,7 +31,7 @@ WORDS = {
 
 
 def section(study: UciStudy, results: Results) -> str:
-    """Write it all."""
+    """Return the section in Markdown."""
     summary = UciSummary.of(results)
     parts = [
         "## UCI data sets\n",
@@ -39,39 +39,40 @@ def section(study: UciStudy, results: Results) -> str:
         RULES,
         *(part for k in KS for part in _beside_paper(summary, k)),
         "### Training folds only\n",
-        "The same fits, tested on rows that are not contaminated. Accuracy in percent "
-        "with 1 / 3 / 5 components:\n",
+        "The same fits, tested on rows without contamination. Accuracy in percent with "
+        "1 / 3 / 5 components:\n",
         _three(summary, "accuracy_training_only", "{:.1f}"),
-        "### The sharp measure\n",
-        "Largest angle, in degrees, between each fit and PCA on the clean training "
-        "rows, with 1 / 3 / 5 components:\n",
+        "### Sharper measures\n",
+        "Largest angle in degrees between each fit and PCA on the clean training rows, "
+        "with 1 / 3 / 5 components:\n",
         _three(summary, "angle", "{:.0f}", NAMES),
-        "Where two variances of the clean data are close, or one natural outlier makes "
-        "an axis (Ecoli has a column that is constant in all rows but one), the axes "
-        "of clean PCA are themselves a matter of chance, and all angles large. The "
-        "variance of the clean rows that a fit loses, in percent of what clean PCA "
-        "keeps, does not suffer from this:\n",
+        "Where two variances of the clean data are close, or a single natural outlier "
+        "makes up an axis (Ecoli has a column that is constant except in one row), the "
+        "axes of PCA on clean rows are themselves a matter of chance, and all angles "
+        "are large. The variance of the clean rows that a fit loses, in percent of "
+        "what PCA on clean rows keeps, does not have this problem:\n",
         _three(summary, "lost", "{:.1f}", NAMES),
-        "Distance of the mean from that of the clean training rows, in standard "
-        "deviations (RPCA-OM leaves open where in its subspace the mean lies):\n",
+        "Distance between the means of the fit and of the clean training rows, in "
+        "standard deviations (RPCA-OM does not determine where in its subspace the "
+        "mean lies):\n",
         _three(summary, "mean_error", "{:.2f}", NAMES),
         "### Ranks\n",
         _ranks(summary),
         "### Gain over plain PCA\n",
         _gains(summary),
-        "### What beats automatic DSWL\n",
-        *(_duels(summary, measure) for measure in WORDS),
+        "### Methods against automatic DSWL\n",
+        *(_comparisons(summary, measure) for measure in WORDS),
         "### Verdicts\n",
         "A claim holds if the whole 95 % interval of its number agrees, does not hold "
-        "if none of it does, and cannot be told otherwise; intervals come from drawing "
-        f"the seeds anew {DRAWS} times. They say nothing about other data sets (for "
-        "that see the critical difference), and are not corrected for the number of "
-        "claims. Cases are data sets times numbers of components, among the five "
-        "methods of the printed table.\n",
+        "if no part of it does, and is undecided otherwise. Intervals are from "
+        f"{DRAWS} bootstrap samples of the seeds. They do not extend to other data "
+        "sets (for that, see the critical difference), and are not corrected for the "
+        "number of claims. A case is a data set with a number of components, among the "
+        "five methods of the printed table.\n",
         verdict_table(verdicts(summary)),
-        _own_claim(summary),
+        _printed_ranks(summary),
         leak_section(summary, results),
-        _stuck(results),
+        _not_converged(results),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -81,35 +82,35 @@ def _protocol(study: UciStudy, summary: UciSummary) -> str:
     if study.missing:
         missing = (
             f" **Not available here and left out: {', '.join(study.missing)}.** "
-            "Averages, ranks and the paper's figures below are over the others."
+            "Averages, ranks and the paper's numbers below are for the other data sets."
         )
     return (
-        f"1-NN, {study.n_folds} folds, {summary.n_seeds} seeds, each with folds and "
-        "contamination of its own; mean and standard error over the seeds. The paper "
-        "leaves the order of scaling and contamination open. Here rows are z-scored by "
-        "the clean training rows of the fold, then a quarter of all rows is damaged. "
-        "That fits the paper's numbers best: in a trial with 3 seeds, "
-        "PCA, PCA-L1, R1-PCA and RPCA-DI differed from the printed accuracies on nine "
-        "sets by 4.2 points on average, against 9.8 with damage before scaling and 9.4 "
-        "without scaling (4.3 if the scale is that of all clean rows). Fits "
-        "see damaged training rows and no test row. Shuffled rows are dealt to the "
-        "folds class after class; a class with fewer rows than folds is missing in "
+        f"Accuracy of 1-NN with {study.n_folds} folds and {summary.n_seeds} seeds, "
+        "each with its own folds and contamination; mean and standard error over the "
+        "seeds. The paper does not state the order of scaling and contamination. Here, "
+        "rows are z-scored with the clean training rows of the fold, then a quarter of "
+        "all rows is damaged. This order matches the paper's numbers best: in a trial "
+        "with 3 seeds, PCA, PCA-L1, R1-PCA and RPCA-DI differed from the printed "
+        "accuracies on nine sets by 4.2 points on average, against 9.8 with damage "
+        "before scaling and 9.4 without scaling (4.3 when scaled with all clean rows). "
+        "Fits see damaged training rows and no test rows. Shuffled rows are dealt to "
+        "the folds class by class; a class with fewer rows than folds is missing from "
         "some of them. Temperatures of DSWL as published are chosen once for each data "
         "set, on training rows of one fold and without labels (see "
         f"`trueaxis.reproduction.methods.temperatures`).{missing}\n"
     )
 
 
-# Said because it matters for the comparison of the two DSWLs, and cannot be computed
-# from the results.
+# Matters for the comparison of both versions of DSWL, and does not follow from the
+# results.
 RULES = (
-    "How that rule was found: three were tried (median of the held-out residuals; the "
-    "bounded loss now used; 1-NN accuracy on training labels) and compared on one seed "
-    "and three folds of every data set, with test accuracy and angles in view. So the "
-    "rule itself was chosen with a look at rows that are tested here, and favours DSWL "
-    "as published. It decides which DSWL leads by accuracy: a run of 4 seeds with the "
-    "median rule gave average ranks of 4.10 (as published) and 2.10 (automatic). "
-    "Automatic DSWL was not changed for this study.\n"
+    "How the rule for temperatures was chosen: three rules were tried (median of the "
+    "held-out residuals, the bounded loss now used, and 1-NN accuracy on training "
+    "labels) and compared on one seed and three folds of every data set, by test "
+    "accuracy and angles. So the choice of the rule used rows that are tested here, "
+    "which favors DSWL as published. It decides which version of DSWL leads by "
+    "accuracy: a run of 4 seeds with the median rule gave average ranks of 4.10 (as "
+    "published) and 2.10 (automatic). Automatic DSWL was not changed for this study.\n"
 )
 
 
@@ -150,7 +151,7 @@ def _three(
     summary: UciSummary, measure: str, form: str, methods: tuple[str, ...] = ALL
 ) -> str:
     def cell(values: NDArray[Any]) -> str:
-        # Rounded first, and 0 added: no number is shown as -0.0.
+        # Rounding first and adding 0 avoids -0.0.
         return " / ".join(form.format(round(x, 3) + 0.0) for x in values)
 
     means = {m: summary.mean(measure, m) for m in methods}
@@ -164,25 +165,25 @@ def _three(
 
 def _ranks(summary: UciSummary) -> str:
     choices: list[tuple[str, int | None]] = [(m, k) for m in WORDS for k in (*KS, None)]
-    found = {choice: summary.ranking(*choice) for choice in choices}
+    rankings = {choice: summary.ranking(*choice) for choice in choices}
     text = [
-        f"Average ranks over {len(summary.sets)} data sets, 1 the best; Friedman's "
-        "test; Wilcoxon's test of each method against automatic DSWL, corrected by "
-        "Holm, where it is below 5 %. Two ranks differ (Nemenyi, 5 %) if they are "
-        f"{found[choices[0]].critical:.2f} apart. 'All': the mean of the measure over "
-        "the numbers of components.\n"
+        f"Average ranks over {len(summary.sets)} data sets, where 1 is the best; p of "
+        "Friedman's test; p of Wilcoxon's test of each method against automatic DSWL "
+        "(corrected by Holm's method), if below 5 %. Two ranks differ (Nemenyi, 5 %) "
+        f"if they are {rankings[choices[0]].critical:.2f} apart. 'All' ranks the mean "
+        "of the measure over the numbers of components.\n"
     ]
     for measure, words in WORDS.items():
-        columns = [found[measure, k] for k in (*KS, None)]
+        columns = [rankings[measure, k] for k in (*KS, None)]
         rows = []
         for name in NAMES:
             cells = [name]
             for ranks in columns:
                 p = ranks.against.get(name, 1.0)
-                sure = f" (p = {p:.3f})" if p < LEVEL else ""
+                significant = f" (p = {p:.3f})" if p < LEVEL else ""
                 best = ranks.ranks[name] == min(ranks.ranks.values())
                 number = f"{ranks.ranks[name]:.2f}"
-                cells.append((f"**{number}**" if best else number) + sure)
+                cells.append((f"**{number}**" if best else number) + significant)
             rows.append(cells)
         rows.append(["Friedman's p", *(f"{ranks.p:.2g}" for ranks in columns)])
         text.append(table([words, *(f"k = {k}" for k in KS), "all"], rows))
@@ -201,22 +202,22 @@ def _gains(summary: UciSummary) -> str:
     head = ["points", *(f"all, k = {k}" for k in KS)]
     head += [f"training only, k = {k}" for k in KS]
     ours, clean = nine.gain(AUTOMATIC), nine.gain(ORACLE)
-    said = "; ".join(
+    listed = "; ".join(
         f"k = {k}: {x:+.1f}, {'reached' if x >= least else 'not reached'} (printed "
         f"{least:+.1f}, PCA on clean rows {top:+.1f})"
         for k, x, least, top in zip(KS, ours, paper, clean, strict=True)
     )
     return (
         f"Mean over {len(nine.sets)} data sets (without BUPA):\n\n{table(head, rows)}\n"
-        f"Automatic DSWL with all rows contaminated: {said}. PCA on the clean rows is "
-        "what a fit would be that the damage did not touch; by accuracy it need not be "
-        "the best. This table does not tell why a method falls short of it or of the "
-        "printed gain. Intervals are among the verdicts.\n"
+        "Whether automatic DSWL reaches the printed gain, with all rows contaminated: "
+        f"{listed}. PCA on clean rows is a fit without any influence of the damage; it "
+        "need not have the best accuracy. This table does not show why a method falls "
+        "short of it or of the printed gain. For intervals, see the verdicts.\n"
     )
 
 
-def _duels(summary: UciSummary, measure: str) -> str:
-    found = {m: duel(summary, measure, m) for m in NAMES[:-1]}
+def _comparisons(summary: UciSummary, measure: str) -> str:
+    compared = {m: compare_with_automatic(summary, measure, m) for m in NAMES[:-1]}
     unit = " points" if measure.startswith("accuracy") else "°"
     unit = " %" if measure == "lost" else unit
     rows = [
@@ -227,39 +228,39 @@ def _duels(summary: UciSummary, measure: str) -> str:
             f"{d.mean:+.1f}{unit}",
             f"{d.most:+.1f}{unit} ({d.where})",
         ]
-        for method, d in found.items()
+        for method, d in compared.items()
     ]
-    ahead = [m for m, d in found.items() if d.mean > 0]
-    said = (
+    ahead = [m for m, d in compared.items() if d.mean > 0]
+    summary_line = (
         "better on average than automatic DSWL: "
-        + ", ".join(f"{m} by {found[m].mean:.1f}{unit}" for m in ahead)
+        + ", ".join(f"{m} by {compared[m].mean:.1f}{unit}" for m in ahead)
         if ahead
         else "no method is better on average than automatic DSWL"
     )
     n = len(summary.sets) * len(KS)
     head = [f"of {n} cases", "better", "worse", "mean advantage", "largest advantage"]
-    words = WORDS[measure]
     return (
-        f"By {words}: {said}. Cases in which each is better or worse than automatic "
-        f"DSWL by more than two standard errors:\n\n{table(head, rows)}"
+        f"By {WORDS[measure]}: {summary_line}. Number of cases in which each method is "
+        "better or worse than automatic DSWL by more than two standard errors:\n\n"
+        f"{table(head, rows)}"
     )
 
 
-def _own_claim(summary: UciSummary) -> str:
+def _printed_ranks(summary: UciSummary) -> str:
     best, third = printed_cases(summary.sets)
     n = len(summary.sets) * len(KS)
     return (
-        f"The printed table itself: RPCA-DSWL is best (or equal) in {best} of {n} "
-        f"cases and third or worse in {third}.\n"
+        f"In the printed table itself, RPCA-DSWL is best (or ties for it) in {best} of "
+        f"{n} cases, and third or worse in {third}.\n"
     )
 
 
-def _stuck(results: Results) -> str:
+def _not_converged(results: Results) -> str:
     rows = results.rows
     n = sum(row["method"] == PUBLISHED for row in rows)
-    said = []
+    listed = []
     for name in NAMES:
         some = sum(row["method"] == name and not row["converged"] for row in rows)
         if some:
-            said.append(f"{name} {some}")
-    return f"Fits that did not converge, of {n}: {', '.join(said) or 'none'}.\n"
+            listed.append(f"{name} {some}")
+    return f"Fits that did not converge, of {n}: {', '.join(listed) or 'none'}.\n"

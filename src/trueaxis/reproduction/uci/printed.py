@@ -1,4 +1,4 @@
-"""What the paper prints: 1-NN accuracies on ten data sets, in percent."""
+"""Numbers printed in the paper: 1-NN accuracies on ten data sets, in percent."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ TABLE = {
 
 
 def accuracies(sets: list[str]) -> NDArray[np.float64]:
-    """Printed accuracies of these data sets.
+    """Return the printed accuracies of some data sets.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
-"""STUDY 2: nearest-neighbour accuracy on the paper's ten UCI data sets, and angles.
+"""Study of the paper's ten UCI data sets: nearest-neighbor accuracy, and angles.
 
-Per seed: ten folds; rows are z-scored by mean and spread of the clean training rows;
-then a quarter of all rows is damaged (amplifying before scaling, or not scaling, misses
-the paper's plain-PCA accuracies by 9 to 10 points on average, this order by 4). A fit
-sees damaged training rows only. It is tested on damaged rows ("all rows contaminated")
-and on the same rows before the damage ("training folds only"): one fit serves both.
+Each seed has ten folds. Rows are z-scored with the clean training rows, then a quarter
+of all rows is damaged. (With damage before scaling, or without scaling, accuracies of
+plain PCA differ from the printed ones by 9 to 10 points on average; in this order, by
+4.) Fits see damaged training rows only. Each fit is tested on damaged rows ("all rows
+contaminated") and on the same rows before the damage ("training folds only").
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from trueaxis.reproduction.study import Key, Results, Row, TaskOutcome
 from trueaxis.reproduction.uci.printed import KS
 
 ORACLE = "PCA on clean rows"
-# BUPA's last six columns, the class among them: what the paper's numbers look like.
+# BUPA's last six columns, with the class among them, as the paper's numbers suggest.
 LEAK = "bupa_leak"
 
 
 @dataclass(frozen=True)
 class UciStudy:
-    """The paper's table of accuracies, and a sharper measure beside it.
+    """The paper's table of accuracies, and sharper measures.
 
     Parameters
     ----------
     sets : tuple of str
-        Data sets, names out of `UCI`.
+        Names of data sets in `UCI`.
     n_seeds : int
-        Each seed draws other folds and other damage.
+        Number of seeds; each draws its own folds and damage.
     n_folds : int
     data_home : str, optional
         Folder of the data sets, see `trueaxis.datasets.load`.
     missing : tuple of str
-        Data sets that were left out because they could not be had.
+        Data sets that were left out because they are not available.
     """
 
     sets: tuple[str, ...] = UCI
@@ -68,16 +68,17 @@ class UciStudy:
         download: bool = True,
         quick: bool = False,
     ) -> UciStudy:
-        """Make a study of the data sets that can be had.
+        """Return a study of the data sets that are available.
 
         Parameters
         ----------
         data_home : str or Path, optional
             Folder of the data sets.
         download : bool
-            Whether the network may be used.
+            Whether to download missing data sets.
         quick : bool
-            Two data sets that are always there, one seed and three folds.
+            Whether to use only two data sets that are always available, one seed and
+            three folds.
 
         Returns
         -------
@@ -90,7 +91,7 @@ class UciStudy:
         return cls(sets, data_home=home, missing=missing)
 
     def tasks(self) -> list[Key]:
-        """Data sets and seeds."""
+        """Return the tasks: data set and seed."""
         sets = [*self.sets, *([LEAK] if "bupa" in self.sets else [])]
         return [(name, str(seed)) for name in sets for seed in range(self.n_seeds)]
 
@@ -106,7 +107,7 @@ class UciStudy:
                 reference = split.principal(k)
                 for method in NAMES:
                     model = fitted(method, k, split.train, taus[k])
-                    found = (model.mean_, model.components_)
+                    measures = split.measure(model.mean_, model.components_, reference)
                     rows.append(
                         {
                             "set": name,
@@ -114,23 +115,23 @@ class UciStudy:
                             "fold": fold,
                             "k": k,
                             "method": method,
-                            **split.measure(*found, reference),
+                            **measures,
                             "converged": bool(model.converged_),
                         }
                     )
-                found = (split.clean_train.mean(axis=0), reference)
-                measures = split.measure(*found, reference)
+                clean_mean = split.clean_train.mean(axis=0)
+                measures = split.measure(clean_mean, reference, reference)
                 rows.append(rows[-1] | {"method": ORACLE, "converged": True} | measures)
         return TaskOutcome(rows)
 
     def figures(self, results: Results, folder: Path) -> list[Path]:
-        """Draw ranks, and gains and angles of every data set."""
+        """Draw the ranks, and the gains and angles of every data set."""
         from trueaxis.reproduction.uci import figures as uci_figures
 
         return uci_figures.draw(self, results, folder)
 
     def section(self, results: Results) -> str:
-        """Tables, tests and verdicts."""
+        """Return the section of the page: tables, tests and verdicts."""
         from trueaxis.reproduction.uci import page as uci_page
 
         return uci_page.section(self, results)
@@ -139,7 +140,7 @@ class UciStudy:
 def rows_of(
     name: str, data_home: str | None = None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Features and classes of a data set, or of BUPA with its class as a feature."""
+    """Return features and classes; for `LEAK`, of BUPA with its class as a feature."""
     data = load("bupa" if name == LEAK else name, data_home=data_home, download=False)
     if name == LEAK:
         return np.column_stack([data.X[:, 1:], data.target]), data.target
@@ -147,12 +148,12 @@ def rows_of(
 
 
 def folds(y: NDArray[Any], n: int, seed: int) -> list[NDArray[np.intp]]:
-    """Test rows of every fold.
+    """Return the test rows of every fold.
 
-    Shuffled rows, class after class, are dealt to the folds in turn: folds are equal in
-    size to one row, and so are the parts of each class in them. A class with fewer rows
-    than there are folds is missing in some; where its last row is tested, no method can
-    know it.
+    Shuffled rows are dealt to the folds in turn, class by class, so that the sizes of
+    folds differ by at most one row, and so do the sizes of each class in them. A class
+    with fewer rows than folds is missing from some. When its only row is tested, no
+    method can predict it.
 
     Parameters
     ----------
@@ -173,7 +174,7 @@ def folds(y: NDArray[Any], n: int, seed: int) -> list[NDArray[np.intp]]:
 
 @dataclass(frozen=True)
 class FoldData:
-    """One fold: what a fit sees, and what it is measured on.
+    """Training and test rows of one fold.
 
     Attributes
     ----------
@@ -207,22 +208,22 @@ class FoldData:
         )
 
     def principal(self, k: int) -> NDArray[Any]:
-        """The first principal axes of the clean training rows."""
-        centred = self.clean_train - self.clean_train.mean(axis=0)
-        return np.linalg.svd(centred, full_matrices=False)[2][:k]
+        """Return the first principal axes of the clean training rows."""
+        centered = self.clean_train - self.clean_train.mean(axis=0)
+        return np.linalg.svd(centered, full_matrices=False)[2][:k]
 
     def measure(
         self, mean: NDArray[Any], axes: NDArray[Any], reference: NDArray[Any]
     ) -> Row:
-        """Accuracies in percent, and how far the fit is from that of clean rows."""
+        """Return accuracies in percent, and differences from the fit to clean rows."""
         scores = (self.train - mean) @ axes.T
         accuracy = [
-            100.0 * float((self._nearest(scores, (rows - mean) @ axes.T)).mean())
+            100.0 * float(self._is_correct(scores, (rows - mean) @ axes.T).mean())
             for rows in (self.test, self.clean_test)
         ]
         angle = largest_angle(axes, reference)
-        centred = self.clean_train - self.clean_train.mean(axis=0)
-        kept, best = (((centred @ P.T) ** 2).sum() for P in (axes, reference))
+        centered = self.clean_train - self.clean_train.mean(axis=0)
+        kept, best = (((centered @ P.T) ** 2).sum() for P in (axes, reference))
         error = np.linalg.norm(mean - self.clean_train.mean(axis=0))
         return {
             "accuracy": accuracy[0],
@@ -232,23 +233,26 @@ class FoldData:
             "mean_error": float(error),
         }
 
-    def _nearest(self, known: NDArray[Any], asked: NDArray[Any]) -> NDArray[np.bool_]:
-        return self.y_train[cdist(asked, known).argmin(axis=1)] == self.y_test
+    def _is_correct(self, train: NDArray[Any], test: NDArray[Any]) -> NDArray[np.bool_]:
+        nearest = cdist(test, train).argmin(axis=1)
+        correct: NDArray[np.bool_] = self.y_train[nearest] == self.y_test
+        return correct
 
 
-def z_scores(seen: NDArray[Any], X: NDArray[Any]) -> NDArray[np.float64]:
-    """Scale rows by mean and standard deviation of the rows seen."""
-    spread = seen.std(axis=0)
-    # A column that is constant in these rows stays as it is.
-    flat = spread <= 1e-12 * np.abs(seen).max(axis=0)
-    return (X - seen.mean(axis=0)) / np.where(flat, 1.0, spread)
+def z_scores(train: NDArray[Any], X: NDArray[Any]) -> NDArray[np.float64]:
+    """Scale rows by mean and standard deviation of the training rows."""
+    spread = train.std(axis=0)
+    # Columns that are constant in the training rows are only centered.
+    flat = spread <= 1e-12 * np.abs(train).max(axis=0)
+    scaled: NDArray[np.float64] = (X - train.mean(axis=0)) / np.where(flat, 1.0, spread)
+    return scaled
 
 
 @cache
 def _taus(name: str, data_home: str | None, n_folds: int) -> dict[int, Tau]:
-    """Temperatures of DSWL as published: one choice for all seeds and folds.
+    """Return temperatures of DSWL as published, the same for all seeds and folds.
 
-    Made on the damaged training rows of the first fold of the first seed.
+    They are chosen on the damaged training rows of the first fold of the first seed.
     """
     X, y = rows_of(name, data_home)
     split = FoldData.make(X, y, folds(y, n_folds, 0)[0], 0)

@@ -1,4 +1,4 @@
-"""SUM UP the UCI study: means over folds, gains, duels, verdicts by rule."""
+"""Summary of the UCI study: means over folds, gains, comparisons, verdicts."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from trueaxis.reproduction.uci.study import LEAK, ORACLE
 
 ALL = (*NAMES, ORACLE)
 MEASURES = ("accuracy", "accuracy_training_only", "angle", "lost", "mean_error")
-MORE = MEASURES[:2]  # large numbers are good
-# With fewer seeds than this an interval means nothing.
+MORE = MEASURES[:2]  # larger is better
+# Smallest number of seeds for an interval, and number of bootstrap samples.
 FEW_SEEDS, DRAWS = 3, 500
 
 
 @dataclass(frozen=True)
 class UciSummary:
-    """Means over the folds.
+    """Measures of all methods, averaged over the folds.
 
     Attributes
     ----------
     sets : tuple of str
     values : dict of ndarray of shape (sets, ks, methods, seeds)
-        By measure; methods are `NAMES` and, last, PCA on clean rows.
+        Values by measure. Methods are `NAMES`, followed by PCA on clean rows.
     """
 
     sets: tuple[str, ...]
@@ -47,7 +47,7 @@ class UciSummary:
 
     @classmethod
     def of(cls, results: Results, *, leak: bool = False) -> UciSummary:
-        """Collect the measurements, of the leaking data set or of all others."""
+        """Summarize the measurements of `LEAK`, or of all other data sets."""
         rows = [row for row in results.rows if (row["set"] == LEAK) == leak]
         sets = list(dict.fromkeys(row["set"] for row in rows))
         n_seeds, n_folds = (1 + max((r[x] for r in rows), default=0) for x in _DRAWN)
@@ -70,51 +70,53 @@ class UciSummary:
     @property
     def n_seeds(self) -> int:
         """Number of seeds."""
-        return self.values["accuracy"].shape[-1]
+        return int(self.values["accuracy"].shape[-1])
 
     def of_method(self, measure: str, method: str) -> NDArray[Any]:
-        """One measure of one method, (sets, ks, seeds)."""
+        """Return one measure of one method, of shape (sets, ks, seeds)."""
         return self.values[measure][:, :, ALL.index(method)]
 
     def mean(self, measure: str, method: str) -> NDArray[Any]:
-        """Mean over the seeds, (sets, ks)."""
-        return self.of_method(measure, method).mean(axis=-1)
+        """Return the mean over the seeds, of shape (sets, ks)."""
+        means: NDArray[Any] = self.of_method(measure, method).mean(axis=-1)
+        return means
 
     def error(self, measure: str, method: str) -> NDArray[Any]:
-        """Standard error over the seeds, (sets, ks); 0 for a single one."""
+        """Return the standard error over the seeds, of shape (sets, ks)."""
         return standard_error(self.of_method(measure, method))
 
     def without(self, name: str) -> UciSummary:
-        """The same without one data set."""
+        """Return the summary without one data set."""
         keep = [i for i, other in enumerate(self.sets) if other != name]
         values = {measure: array[keep] for measure, array in self.values.items()}
         return replace(self, sets=tuple(self.sets[i] for i in keep), values=values)
 
     def drawn(self, seeds: NDArray[Any]) -> UciSummary:
-        """The same with these seeds."""
+        """Return the summary of a bootstrap sample of the seeds."""
         values = {measure: array[..., seeds] for measure, array in self.values.items()}
         return replace(self, values=values)
 
     def blocks(self, measure: str, k: int | None = None) -> dict[str, NDArray[Any]]:
-        """A number for each data set, by method; None averages over the components."""
-        found = {name: self.mean(measure, name) for name in NAMES}
+        """Return one number per data set, by method; with k=None, means over all k."""
+        all_means = {name: self.mean(measure, name) for name in NAMES}
         return {
             name: means.mean(axis=1) if k is None else means[:, KS.index(k)]
-            for name, means in found.items()
+            for name, means in all_means.items()
         }
 
     def ranking(self, measure: str, k: int | None = None) -> Ranking:
-        """Ranks of all methods over data sets; None averages over the components."""
+        """Rank all methods over the data sets; with k=None, by the mean over all k."""
         return ranking(self.blocks(measure, k), more=measure in MORE)
 
     def gain(self, method: str, measure: str = "accuracy") -> NDArray[Any]:
-        """Mean gain over plain PCA on all data sets but BUPA, by components."""
+        """Return the mean gain over plain PCA, without BUPA, for each k."""
         nine = self.without("bupa")
         gain = nine.mean(measure, method) - nine.mean(measure, "PCA")
-        return gain.mean(axis=0)
+        means: NDArray[Any] = gain.mean(axis=0)
+        return means
 
     def interval(self, of: Callable[[UciSummary], float]) -> tuple[float, float, float]:
-        """A number, and the 95 % interval of it that drawing seeds anew gives."""
+        """Return a number and its 95 % bootstrap interval over the seeds."""
         rng = np.random.default_rng(0)
         draws = [
             of(self.drawn(rng.integers(self.n_seeds, size=self.n_seeds)))
@@ -128,21 +130,23 @@ _DRAWN = ("seed", "fold")
 
 
 def standard_error(values: NDArray[Any]) -> NDArray[Any]:
-    """Standard error of means over the last axis; 0 for a single value."""
+    """Return the standard error of means over the last axis; 0 for a single value."""
     n = values.shape[-1]
     if n < 2:
         return np.zeros(values.shape[:-1])
-    return values.std(axis=-1, ddof=1) / np.sqrt(n)
+    error: NDArray[Any] = values.std(axis=-1, ddof=1) / np.sqrt(n)
+    return error
 
 
 def printed_gain(sets: Sequence[str]) -> NDArray[Any]:
-    """Gain of DSWL over plain PCA in the paper's table, on all sets but BUPA."""
+    """Return the gain of DSWL over plain PCA in the paper's table, without BUPA."""
     table = accuracies([name for name in sets if name != "bupa"])
     gain = table[:, METHODS.index(PUBLISHED)] - table[:, METHODS.index("PCA")]
-    return gain.mean(axis=0)
+    means: NDArray[Any] = gain.mean(axis=0)
+    return means
 
 
-# ---------------------------------------------------------------- duels
+# ---------------------------------------------------------------- comparisons
 
 
 @dataclass(frozen=True)
@@ -152,14 +156,14 @@ class MethodComparison:
     Attributes
     ----------
     better, worse : int
-        Cases in which the method is so by more than two standard errors of the
-        difference over the seeds.
+        Number of cases in which the method is better or worse by more than two
+        standard errors of the difference over the seeds.
     mean : float
         Mean advantage of the method; negative if automatic DSWL is better.
     most : float
         Largest advantage of the method.
     where : str
-        Data set and number of components of that.
+        Data set and number of components of the largest advantage.
     """
 
     better: int
@@ -169,8 +173,10 @@ class MethodComparison:
     where: str
 
 
-def duel(summary: UciSummary, measure: str, method: str) -> MethodComparison:
-    """Compare one method with automatic DSWL in every case."""
+def compare_with_automatic(
+    summary: UciSummary, measure: str, method: str
+) -> MethodComparison:
+    """Compare one method with automatic DSWL in all cases."""
     sign = 1 if measure in MORE else -1
     ahead = sign * (
         summary.of_method(measure, method) - summary.of_method(measure, AUTOMATIC)
@@ -190,9 +196,9 @@ def duel(summary: UciSummary, measure: str, method: str) -> MethodComparison:
 
 
 def cases(summary: UciSummary, ours: str) -> tuple[int, int]:
-    """Cases in which a method is best, and in which it is third or worse.
+    """Count the cases in which a method is best, and in which it is third or worse.
 
-    Among the paper's four other methods; equals are both best.
+    It is compared with the paper's four other methods; ties for the best count as best.
     """
     rivals = np.array([summary.mean("accuracy", m) for m in METHODS[:-1]])
     better = (rivals > summary.mean("accuracy", ours) + 1e-9).sum(axis=0)
@@ -200,7 +206,7 @@ def cases(summary: UciSummary, ours: str) -> tuple[int, int]:
 
 
 def printed_cases(sets: Sequence[str]) -> tuple[int, int]:
-    """The same, in the paper's table."""
+    """Count the same cases in the paper's table."""
     table = accuracies(list(sets))
     better = (table[:, :-1] > table[:, -1:]).sum(axis=1)
     return int((better == 0).sum()), int((better > 1).sum())
@@ -213,9 +219,9 @@ def decide(
     *,
     most: bool = False,
 ) -> tuple[str, str]:
-    """Judge by its interval whether a number is at least, or at most, so large."""
+    """Judge by its interval whether a number is at least, or at most, a bound."""
     if summary.n_seeds < FEW_SEEDS:
-        return UNCLEAR, f"{of(summary):.3g}; {summary.n_seeds} seed(s) cannot tell"
+        return UNCLEAR, f"{of(summary):.3g}; too few seeds ({summary.n_seeds})"
     value, low, high = summary.interval(of)
     inside = high <= bound if most else low >= bound
     outside = low > bound if most else high < bound
@@ -236,50 +242,50 @@ def _gain(method: str, j: int, summary: UciSummary) -> float:
 
 
 def verdicts(summary: UciSummary) -> list[ClaimVerdict]:
-    """Judge what the paper claims, and what we would like to claim."""
+    """Judge the paper's claims, for both versions of DSWL."""
     n = len(summary.sets) * len(KS)
     best, third = printed_cases(summary.sets)
-    found = []
+    verdicts = []
     for ours in (PUBLISHED, AUTOMATIC):
-        verdict, said = decide(summary, partial(_wins, ours), n / 2 + 0.5)
+        verdict, numbers = decide(summary, partial(_wins, ours), n / 2 + 0.5)
         claim = f"{ours} has the best accuracy in most cases"
-        because = f"cases of {n}: {said}; in the printed table {best}"
-        found.append(ClaimVerdict(claim, verdict, because))
-        verdict, said = decide(summary, partial(_exceptions, ours), 2, most=True)
+        because = f"cases of {n}: {numbers}; in the printed table {best}"
+        verdicts.append(ClaimVerdict(claim, verdict, because))
+        verdict, numbers = decide(summary, partial(_exceptions, ours), 2, most=True)
         claim = f"otherwise {ours} is second-best, except in two cases"
-        because = f"exceptions: {said}; in the printed table {third}"
-        found.append(ClaimVerdict(claim, verdict, because))
+        because = f"exceptions: {numbers}; in the printed table {third}"
+        verdicts.append(ClaimVerdict(claim, verdict, because))
     for ours in (PUBLISHED, AUTOMATIC):
         for j, (k, least) in enumerate(
             zip(KS, printed_gain(summary.sets), strict=True)
         ):
-            verdict, said = decide(summary, partial(_gain, ours, j), least)
+            verdict, numbers = decide(summary, partial(_gain, ours, j), least)
             claim = f"k = {k}: {ours} gains at least the printed {least:.1f} over PCA"
-            found.append(ClaimVerdict(claim, verdict, f"points: {said}"))
+            verdicts.append(ClaimVerdict(claim, verdict, f"points: {numbers}"))
     for measure, words in (
         ("accuracy", "accuracy, all rows contaminated"),
         ("accuracy_training_only", "accuracy, training folds only"),
         ("angle", "angle to PCA on clean rows"),
         ("lost", "clean variance kept"),
     ):
-        found.append(_leads(summary, measure, words))
-    return found
+        verdicts.append(_leads(summary, measure, words))
+    return verdicts
 
 
 def _leads(summary: UciSummary, measure: str, words: str) -> ClaimVerdict:
     claim = f"{AUTOMATIC} has the best average rank by {words}"
-    found = summary.ranking(measure)
-    rival = min(NAMES[:-1], key=lambda name: found.ranks[name])
+    ranking = summary.ranking(measure)
+    rival = min(NAMES[:-1], key=lambda name: ranking.ranks[name])
 
     def lead(some: UciSummary) -> float:
         ranks = average_ranks(some.blocks(measure), more=measure in MORE)
         return min(ranks[name] for name in NAMES[:-1]) - ranks[AUTOMATIC]
 
-    verdict, said = decide(summary, lead, 1e-9)
+    verdict, numbers = decide(summary, lead, 1e-9)
     return ClaimVerdict(
         claim,
         verdict,
-        f"rank {found.ranks[AUTOMATIC]:.2f}, best other {rival} "
-        f"{found.ranks[rival]:.2f} (critical difference {found.critical:.2f}); "
-        f"lead {said}",
+        f"rank {ranking.ranks[AUTOMATIC]:.2f}, best other {rival} "
+        f"{ranking.ranks[rival]:.2f} (critical difference {ranking.critical:.2f}); "
+        f"lead {numbers}",
     )

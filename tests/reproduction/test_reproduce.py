@@ -1,4 +1,4 @@
-"""The paper's experiments by one command, as a user runs it."""
+"""The command that reproduces the paper's studies, and the page in the docs."""
 
 import os
 import re
@@ -8,8 +8,12 @@ import pytest
 from click.testing import CliRunner
 
 from trueaxis._cli.main import main
+from trueaxis.reproduction import reproduce
+from trueaxis.reproduction.faces import protocol
+from trueaxis.reproduction.uci import page as uci_page
 
 HOME = os.environ.get("TRUEAXIS_DATA")
+PAGE = Path(__file__).parents[2] / "docs" / "reproduction.md"
 
 
 def run(*arguments, **environment):
@@ -61,9 +65,18 @@ def test_without_data_it_says_what_is_missing(tmp_path, nothing):
     assert "## Faces" not in (tmp_path / "out" / "reproduction.md").read_text()
 
 
+@pytest.mark.slow
 def test_quick_results_do_not_replace_the_page(tmp_path, nothing, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("docs").mkdir()
     run("toy", "--quick", "--jobs", "1", **nothing)
     assert not list(Path("docs").iterdir())
     assert "## Toy data" in Path("results/quick/reproduction.md").read_text()
+
+
+def test_the_page_in_the_docs_has_the_sentences_of_the_code():
+    text = PAGE.read_text(encoding="utf-8")
+    assert text.startswith(reproduce.INTRODUCTION)
+    filled = protocol.INTRODUCTION.replace("{folds}", "10")
+    for part in [uci_page.RULES, *re.split(r"\{\w+\}", filled)]:
+        assert part in text

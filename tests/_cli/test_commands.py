@@ -1,0 +1,294 @@
+"""The commands, run as a user runs them."""
+
+import csv
+import json
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from command_line import code_blocks, columns_of, run
+
+import trueaxis
+from trueaxis import DSWL, METHODS, ColumnScaler
+from trueaxis._cli.main import main
+from trueaxis.datasets import planted, sensors
+from trueaxis.diagnostics import diagnose
+from trueaxis.estimators.pipeline import split_pipeline
+
+# ---------------------------------------------------------------- fit
+
+
+def test_fit_names_the_bad_rows_and_what_would_fit(pump):
+    printed = run("fit", pump, "-k", 2, "--id", "pump", "--label", "remark")
+    assert "33 of 200 rows (16 %) are outliers: 11 inside" in printed
+    worst = next(line for line in printed.splitlines() if "p-96" in line)
+    assert "flow unit wrong" in worst and "flow is 8.99, 32.1 would fit" in worst
+    assert "turned by 52 degrees" in printed and "DSWL with 2 components" in printed
+
+
+def test_what_fit_saves_is_what_python_fits(pump, model):
+    X, names = sensors().X, sensors().columns
+    loaded, fitted = trueaxis.load(model), DSWL(2).fit(X)
+    assert list(loaded.feature_names_in_) == list(names)
+    assert np.array_equal(loaded.components_, fitted.components_)
+    assert np.array_equal(loaded.weights_, fitted.weights_)
+
+
+def test_scaling_is_stored_and_applied_to_new_rows(pump, folder):
+    for how in ("standard", "robust"):
+        path = folder / f"{how}.npz"
+        run("fit", pump, "-k", 2, "--drop", "pump,remark", "--scale", how, "-o", path)
+        loaded, X = trueaxis.load(path), sensors().X
+        scaler, method = split_pipeline(loaded)
+        assert np.array_equal(scaler.unit_, ColumnScaler(how).fit(X).unit_)
+        assert list(method.feature_names_in_) == list(sensors().columns)
+        found = columns_of(run("score", path, pump))
+        Z = ColumnScaler(how).fit_transform(X)
+        expected = DSWL(2).fit(Z).score_samples(Z)
+        assert np.allclose(-np.array(found["excess"], float), expected, rtol=1e-12)
+        assert np.allclose(np.array(found["value"], float)[96], X[96, 3])  # raw unit
+
+
+def test_every_method_can_be_named(pump, folder):
+    assert (
+        run("methods").count("\n")
+        == len(METHODS)
+        == len(json.loads(run("methods", "--json")))
+    )
+    args = ("--drop", "pump,remark", "-k", 2, "--method", "l2p-pca", "--set", "p=0.7")
+    run("fit", pump, *args, "-o", folder / "l2p.npz")
+    assert trueaxis.load(folder / "l2p.npz").p == 0.7
+    args = (
+        "--drop",
+        "pump,remark",
+        "-k",
+        1,
+        "--set",
+        "tau=[20, 10, 30]",
+        "--set",
+        "reweight=false",
+    )
+    run("fit", pump, *args, "-o", folder / "tau.npz")
+    assert trueaxis.load(folder / "tau.npz").tau == (20, 10, 30)
+
+
+def test_shares_and_automatic_numbers_of_components(pump):
+    for k, expected in (("0.9", 2), ("auto", 2), ("1", 1)):
+        found = json.loads(run("fit", pump, "--drop", "pump,remark", "-k", k, "--json"))
+        assert found["n_components"] == expected
+
+
+def test_json_for_machines(pump):
+    found = json.loads(run("fit", pump, "-k", 2, "--id", "pump", "--drop", "remark",
+                           "--json"))  # fmt: skip
+    assert found["rows"] == 200 and found["columns"] == list(sensors().columns)
+    assert found["outliers"] == {"count": 33, "inside": 11, "off": 6, "both": 16}
+    assert found["worst_first"][0]["row"] == "p-96"
+    assert found["worst_first"][0]["column"] == "flow"
+    assert len(found["worst_first"]) == 33 and found["converged"] is True
+    assert 51 < found["angle_to_plain_pca"] < 53
+
+
+def test_columns_of_different_units_get_a_hint(folder):
+    path = folder / "units.csv"
+    X = planted("none", n=60, n_features=3, n_components=1).X * [1, 1, 1e4]
+    np.savetxt(path, X, delimiter=",", header="a,b,volt", comments="")
+    result = CliRunner().invoke(main, ["fit", str(path), "-k", "1"])
+    assert "Note: Column volt varies" in result.stderr
+    assert "--scale robust" in result.stderr and "Note" not in result.stdout
+    scaled = CliRunner().invoke(
+        main, ["fit", str(path), "-k", "1", "--scale", "robust"]
+    )
+    assert scaled.stderr == ""
+
+
+# ---------------------------------------------------------------- score, transform
+
+
+def test_scores_are_those_of_the_diagnostics(pump, model):
+    found = columns_of(run("score", model, pump, "--id", "pump"))
+    X = sensors().X
+    expected = diagnose(DSWL(2).fit(X), X)
+    assert found["row"][:2] == ["p-0", "p-1"]
+    assert found["kind"] == expected.kind.tolist()
+    assert found["outlier"] == [str(flag) for flag in expected.flagged.tolist()]
+    assert np.array_equal(np.array(found["orthogonal"], float), expected.orthogonal)
+    assert {"inside", "off", "centre"} <= found.keys()  # DSWL's three reasons
+
+
+def test_the_order_of_columns_and_others_beside_them_do_not_matter(pump, model, folder):
+    turned = folder / "turned.csv"
+    rows = list(csv.reader(Path(pump).read_text().splitlines()))
+    with turned.open("w", newline="") as file:
+        csv.writer(file).writerows([["more", *row[::-1]] for row in rows])
+    assert run("score", model, turned) == run("score", model, pump)
+
+
+def test_standard_input_and_output(pump, model):
+    text = Path(pump).read_text()
+    assert run("score", model, "-", stdin=text) == run("score", model, pump)
+    assert run("score", model, pump, "-o", "-") == run("score", model, pump)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+def test_scores_to_files(pump, model, folder, ending):
+    path = folder / f"scored.{ending}"
+    printed = run("score", model, pump, "--id", "pump", "-o", path)
+    assert "33 of 200 rows" in printed and f"saved to {path}" in printed
+    if ending == "parquet":
+        import pyarrow.parquet
+
+        kinds = pyarrow.parquet.read_table(path)["kind"].to_pylist()
+    else:
+        with path.open() as file:
+            dialect = {"delimiter": "\t"} if ending == "tsv" else {}
+            kinds = [row["kind"] for row in csv.DictReader(file, **dialect)]
+    assert kinds.count("regular") == 167
+
+
+def test_transform_is_transform(pump, model, folder):
+    found = columns_of(run("transform", model, pump, "--id", "pump"))
+    expected = DSWL(2).fit_transform(sensors().X)
+    assert np.array_equal(np.array(found["dswl1"], float), expected[:, 1])
+    content = json.loads(run("transform", model, pump, "--json"))
+    assert np.allclose(content["scores"], expected, rtol=1e-15)
+    path = folder / "scores.csv"
+    assert "saved to" in run("transform", model, pump, "-o", path)
+    assert columns_of(path.read_text())["dswl0"] == found["dswl0"]
+
+
+def test_models_without_names_take_columns_in_order(folder):
+    X = sensors().X
+    trueaxis.save(DSWL(2).fit(X), folder / "nameless.npz")
+    np.save(folder / "rows.npy", X)
+    found = columns_of(run("score", folder / "nameless.npz", folder / "rows.npy"))
+    assert found["column"][96] == "x3"
+    np.save(folder / "few.npy", X[:, :4])
+    message = run("score", folder / "nameless.npz", folder / "few.npy", code=1)
+    assert "has 4 columns, but the model was fitted on 6" in message
+
+
+def test_score_as_json(pump, model, folder):
+    found = json.loads(run("score", model, pump, "--json"))
+    assert found["outliers"]["count"] == 33 and found["output"] is None
+    path = folder / "both.csv"
+    found = json.loads(run("score", model, pump, "--json", "-o", path))
+    assert found["output"] == str(path) and path.exists()
+
+
+# ---------------------------------------------------------------- compare, export
+
+
+def test_methods_side_by_side(pump):
+    shared = ("--drop", "pump,remark", "-k", 2)
+    printed = run("compare", pump, *shared)
+    assert all(f" {name} " in printed for name in METHODS)
+    found = json.loads(run("compare", pump, *shared, "--methods", "pca,dswl", "--json"))
+    first, second = found["methods"]
+    assert first["method"] == "pca" and first["angle"] < 1e-6
+    assert second["method"] == "dswl" and 51 < second["angle"] < 53
+    assert second["outliers"] == 33 and found["n_components"] == 2
+
+
+def test_comparison_tables_can_be_kept(pump, folder):
+    path = folder / "compared.csv"
+    args = ("--drop", "pump,remark", "--methods", "dswl,pca", "--scale", "robust")
+    run("compare", pump, *args, "-o", path)
+    assert columns_of(path.read_text())["method"] == ["dswl", "pca"]
+
+
+def test_methods_that_fail_have_empty_cells(folder):
+    X = planted("none", n=60, n_features=4).X
+    X[0, 0] = 1e160  # too large for squares
+    data, path = folder / "huge.npy", folder / "huge.csv"
+    np.save(data, X)
+    args = ("compare", data, "-k", 2, "--methods", "dswl,pca")
+    found = json.loads(run(*args, "--json", "-o", path))
+    first, failed = found["methods"]
+    assert first["converged"] is True and first["shared"] == first["outliers"] > 0
+    assert "overflow" in failed.pop("problem") and failed.pop("method") == "pca"
+    assert set(failed.values()) == {None} and "outliers" in failed
+    kept = columns_of(path.read_text())
+    assert kept["converged"] == ["True", ""]
+    assert all(kept[name][1] == "" for name in failed)
+
+
+def test_slow_methods_are_left_out_and_named(folder):
+    path = folder / "wide.npy"
+    np.save(path, planted("none", n=40, n_features=600).X)
+    args = ["compare", str(path), "-k", "2", "--json"]
+    result = CliRunner().invoke(main, args)
+    assert json.loads(result.stdout)["left_out"] == ["l1-pca"]
+    assert "l1-pca. To fit them all the same, name them with --methods" in result.stderr
+
+
+def test_models_become_graphs(pump, model, folder):
+    import onnxruntime
+
+    path = folder / "model.onnx"
+    assert "saved to" in run("export", model, path)
+    session = onnxruntime.InferenceSession(path)
+    (score,) = session.run(["outlier_score"], {"X": sensors().X})
+    found = columns_of(run("score", model, pump))
+    assert np.allclose(-score, np.array(found["excess"], float), rtol=1e-6)
+    content = json.loads(run("export", model, folder / "again.onnx", "--json"))
+    assert content["onnx"] == str(folder / "again.onnx")
+
+
+# ---------------------------------------------------------------- report
+
+
+def test_one_command_from_a_table_to_a_page(pump, folder, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    page = folder / "report.html"
+    args = ("-k", 2, "--id", "pump", "--label", "remark", "--open")
+    printed = run("report", pump, *args, "-o", page)
+    assert "33 of 200 rows" in printed and f"Report saved to {page}" in printed
+    text = page.read_text(encoding="utf-8")
+    assert "p-96" in text and "pump.csv" in text and '<b>"x"' not in text
+    assert opened == [page.as_uri()]
+
+
+def test_a_report_builds_no_json_that_is_not_asked_for(pump, folder, monkeypatch):
+    for name in ("fit_summary", "outlier_summary"):
+        monkeypatch.delattr(f"trueaxis._cli.commands.{name}")
+    args = ("-k", 2, "--id", "pump", "--label", "remark")
+    run("report", pump, *args, "-o", folder / "quiet.html")
+
+
+def test_a_page_on_new_rows_by_an_old_model(pump, model, folder):
+    page = folder / "new.html"
+    printed = run(
+        "report", pump, "--model", model, "--id", "pump", "-o", page, "--json"
+    )
+    content = json.loads(printed)
+    assert content["outliers"]["count"] == 33 and page.exists()
+    assert content.keys() == {"rows", "outliers", "worst_first", "report"}
+    scored = json.loads(run("score", model, pump, "--id", "pump", "--json"))
+    assert content["worst_first"] == scored["worst_first"]
+    assert "New rows." in page.read_text(encoding="utf-8")
+
+
+def test_the_code_on_the_page_repeats_the_fit(pump, folder):
+    page = folder / "repeat.html"
+    args = ["report", pump, "-k", "2", "--id", "pump", "--drop", "remark"]
+    run(*args, "--scale", "robust", "-o", page)
+    command, code = code_blocks(page)
+    assert command == shlex.join(
+        ["trueaxis", *args, "--scale", "robust", "-o", str(page)]
+    )
+    exec(code, names := {})
+    Z = ColumnScaler().fit_transform(sensors().X)
+    expected = DSWL(2).fit(Z).components_
+    assert np.array_equal(names["model"][-1].components_, expected)
+
+
+def test_the_code_on_the_page_repeats_the_judgement(pump, model, folder):
+    page = folder / "judged.html"
+    run("report", pump, "--model", model, "--label", "remark", "-o", page)
+    exec(code_blocks(page)[1], names := {})
+    assert np.array_equal(names["model"].components_, trueaxis.load(model).components_)
+    assert len(names["analysis"].flagged) == 33

@@ -1,0 +1,52 @@
+"""Output to terminals, pipes and programs."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from command_line import NASTY, run
+
+
+def test_cells_cannot_steer_the_terminal(folder):
+    path = folder / "cells.csv"
+    rows = [f"{NASTY[-10:]},{i % 7},{i % 5}" for i in range(40)] + ["[red]\x1b[2J,99,9"]
+    path.write_text("\n".join(["name,[bold]a,b\x07", *rows]))
+    printed = run("fit", path, "-k", 1, "--id", "name")
+    assert "\x1b" not in printed and "\x07" not in printed
+    assert "[red]" in printed and "[bold]a" in printed
+
+
+def test_numbers_that_json_lacks_are_null(folder):
+    path = folder / "flat.csv"  # all rows but one lie on a line: no room off it
+    rows = [f"{i},{2 * i}" for i in range(30)] + ["3,60"]
+    path.write_text("\n".join(rows))
+    found = json.loads(run("fit", path, "-k", 1, "--json"))
+    assert found["worst_first"][0]["row"] == "30"
+    json.dumps(found, allow_nan=False)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_a_bar_on_a_terminal_and_silence_in_a_pipe(pump):
+    import pty
+
+    command = [sys.executable, "-m", "trueaxis._cli.main", "fit", pump, "-k", "2"]
+    command += ["--drop", "pump,remark"]
+    quiet = subprocess.run(command, capture_output=True, check=True)
+    assert quiet.stderr == b""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs) as process:
+        printed = process.communicate()[0]
+    os.close(theirs)
+    with open(ours, "rb", buffering=0) as terminal:
+        shown = terminal.read(100_000)
+    assert b"fitting" in shown and printed == quiet.stdout.replace(
+        _seconds(quiet.stdout), _seconds(printed)
+    )
+
+
+def _seconds(printed):
+    return re.findall(rb"took [0-9.e-]+ s", printed)[0]

@@ -1,0 +1,21 @@
+"""Parquet tables in memory."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from trueaxis._tables.read import Choice, TableError, read_table
+from trueaxis.datasets import planted
+
+
+def test_parquet_tables_without_their_index_and_lists(tmp_path):
+    frame = pd.DataFrame(planted("ocs", n=60, n_features=4).X, columns=list("abcd"))
+    frame.index = 1000 * np.arange(60)
+    path = tmp_path / "frame.parquet"
+    frame.to_parquet(path)
+    assert read_table(path).columns == ("a", "b", "c", "d")
+    frame["pair"] = [[1, 2]] * 60
+    frame.to_parquet(path)
+    with pytest.raises(TableError, match="Column 'pair' .*list.*--drop pair"):
+        read_table(path)
+    assert read_table(path, Choice(drop=("pair",))).columns == ("a", "b", "c", "d")

@@ -1,0 +1,67 @@
+"""Several methods on the same rows."""
+
+import numpy as np
+import pytest
+from small_tables import cloud
+
+from trueaxis import DSWL, METHODS, PlainPCA
+from trueaxis.datasets import planted
+from trueaxis.diagnostics import compare
+from trueaxis.diagnostics.comparison import COSTLY, between, suitable
+
+
+def test_methods_side_by_side_share_outliers():
+    X = planted("ocs", n=200, share=0.1).X
+    dswl, pca = compare(X, ["dswl", "pca"], n_components=3)
+    both = (DSWL(3).fit(X).predict(X) < 0) & (PlainPCA(3).fit(X).predict(X) < 0)
+    assert pca.shared == both.sum() and 0 < pca.shared < min(pca.flagged, dswl.flagged)
+    assert dswl.shared == dswl.flagged
+
+
+def test_the_first_method_is_the_reference():
+    X = cloud(share=0.2).X
+    names = []
+    first, second = compare(X, ["pca", "dswl"], n_components=2, progress=names.append)
+    assert names == [first.method, second.method] == ["pca", "dswl"]
+    assert first.angle < 1e-5 and first.shift == 0
+    difference = between(DSWL(2).fit(X), PlainPCA(2).fit(X))
+    assert (second.angle, second.shift) == difference
+    assert difference.shift == pytest.approx(
+        np.linalg.norm(second.model.mean_ - X.mean(axis=0))
+    )
+    assert first.converged is True and first.seconds >= 0
+
+
+def test_other_methods_adopt_the_number_of_components():
+    results = compare(cloud(share=0.1).X, ["dswl", "pca", "r1-pca"])
+    assert len({result.model.n_components_ for result in results}) == 1
+
+
+def test_all_methods_that_are_fast_enough_are_compared():
+    X = cloud(40).X
+    assert suitable(*X.shape) == list(METHODS)
+    assert set(METHODS) - set(suitable(10**6, 100)) == set(COSTLY)
+    results = compare(X, n_components=2)
+    assert [result.method for result in results] == [
+        "dswl",
+        *(name for name in METHODS if name != "dswl"),
+    ]
+
+
+def test_methods_that_refuse_the_rows_say_why():
+    X = np.vstack([cloud(share=0.1).X, np.full((1, 6), 1e300)])
+    dswl, pca = compare(X, ["dswl", "pca"], n_components=2)
+    assert dswl.model is not None and dswl.problem == ""
+    assert pca.model is None and pca.converged is None
+    assert "overflow" in pca.problem
+    assert pca.seconds is pca.flagged is pca.shared is pca.angle is pca.shift is None
+    with pytest.raises(ValueError, match="overflow"):
+        compare(X, ["pca", "dswl"], n_components=2)
+
+
+def test_unknown_methods_are_refused():
+    X = cloud().X
+    with pytest.raises(ValueError, match=r"\['pcb'\] are unknown: choose from .*dswl"):
+        compare(X, ["dswl", "pcb"])
+    with pytest.raises(ValueError, match=r"methods=\[\], which is empty: choose from"):
+        compare(X, [])

@@ -1,0 +1,51 @@
+"""What outliers do to plain PCA."""
+
+import numpy as np
+import pytest
+from scipy.linalg import subspace_angles
+from sklearn.decomposition import PCA
+from small_tables import cloud
+
+from trueaxis import DSWL, METHODS, PlainPCA
+from trueaxis.datasets import planted, sensors
+from trueaxis.diagnostics import effect
+from trueaxis.diagnostics.influence import responsible
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_effect_compares_with_plain_pca(name):
+    X = cloud(share=0.2).X
+    model = METHODS[name](2).fit(X)
+    found, plain = effect(model, X), PCA(2).fit(X)
+    angles = np.degrees(subspace_angles(model.components_.T, plain.components_.T))
+    np.testing.assert_allclose(found.angles, angles, atol=1e-5)
+    np.testing.assert_allclose(found.shift, plain.mean_ - model.mean_, atol=1e-9)
+
+
+def test_the_rows_responsible_are_the_bad_ones():
+    data = planted("ocs", share=0.15)
+    found = effect(DSWL(3).fit(data.X), data.X)
+    assert found.angles[0] > 80
+    for share in (found.tilt_share, found.shift_share):
+        assert share.sum() == pytest.approx(1)
+    assert found.shift_share[data.is_outlier].sum() > 0.95
+    scattered = planted("amp", share=0.15)
+    tilt = effect(DSWL(3).fit(scattered.X), scattered.X).tilt_share
+    assert tilt[scattered.is_outlier].sum() > 0.95
+
+
+def test_plain_pca_has_no_effect_on_itself():
+    X = cloud().X
+    found = effect(PlainPCA(2).fit(X), X)
+    assert found.angles.max() < 1e-5 and np.linalg.norm(found.shift) < 1e-12
+
+
+def test_an_effect_knows_plain_pca_as_it_is():
+    X = sensors().X
+    found, plain = effect(DSWL(2).fit(X), X), PlainPCA(2).fit(X)
+    np.testing.assert_allclose(found.plain_variance, plain.explained_variance_)
+    assert found.angle == found.angles[0] > 50
+
+
+def test_negligible_shares_are_not_mentioned():
+    assert list(responsible(np.array([0.0004, 0.3, 0.0005, -0.1, 0.6]))) == [4, 1, 2]

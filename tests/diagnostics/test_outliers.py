@@ -1,0 +1,166 @@
+"""Kinds and reasons of outliers, and the table of them."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from nasty import nasty
+from scipy.special import logsumexp
+from small_tables import cloud
+
+from trueaxis import DSWL, METHODS, PlainPCA
+from trueaxis.datasets import planted, sensors
+from trueaxis.diagnostics import KINDS, diagnose, outlier_table, reasons
+
+CASES = list(nasty())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_diagnosis_says_what_predict_says(name):
+    model = METHODS[name](2).fit(cloud(share=0.1).X)
+    new = cloud(share=0.5, random_state=7).X
+    found = diagnose(model, new)
+    np.testing.assert_array_equal(found.flagged, model.predict(new) == -1)
+    np.testing.assert_allclose(found.excess, -model.score_samples(new))
+    inside = found.score > found.score_cutoff
+    off = found.orthogonal > found.orthogonal_cutoff
+    assert (found.kind[inside & off] == "both").all()
+    assert (found.kind[inside & ~off] == "inside").all()
+    assert (found.kind[~inside & off] == "off").all()
+    assert set(found.kind) <= set(KINDS)
+    assert ((found.share >= 0) & (found.share <= 1)).all()
+
+
+def three_kinds(seed, n=500, D=20, k=3):
+    """Rows far inside the subspace, far off it, and both, each in a group."""
+    rng = np.random.default_rng(seed)
+    base = planted("none", n=n, n_features=D, n_components=k, random_state=seed)
+    frame = np.linalg.qr(np.c_[base.components.T, rng.standard_normal((D, D - k))])[0]
+    inside, off = 30 * base.components[0], 6 * frame[:, k]
+    X, truth = base.X.copy(), np.full(n, "regular", dtype="U8")
+    for j, (kind, move) in enumerate(
+        [("inside", inside), ("off", off), ("both", inside + off)]
+    ):
+        rows = slice(30 * j, 30 * (j + 1))
+        X[rows] += move
+        truth[rows] = kind
+    return X, truth
+
+
+def test_the_three_kinds_are_told_apart():
+    right = []
+    for seed in range(6):
+        X, truth = three_kinds(seed)
+        kind = diagnose(DSWL(3).fit(X), X).kind
+        right.append([(kind == truth)[truth == one].mean() for one in KINDS])
+    assert np.mean(right) > 0.95 and np.min(np.mean(right, axis=0)) > 0.9
+
+
+def spread_kinds(seed, share, n=500, D=20, k=3):
+    """The three kinds, every row in a direction of its own.
+
+    Inside the subspace 6 to 12 deviations out, off it 3 to 6 times the usual distance.
+    """
+    rng = np.random.default_rng(seed)
+    frame, sd = np.linalg.qr(rng.standard_normal((D, D)))[0], np.linspace(3, 1.5, k)
+    inner, outer = rng.standard_normal((n, k)), rng.standard_normal((n, D - k))
+    truth, m = np.full(n, "regular", dtype="U8"), round(share * n / 3)
+    order = rng.permutation(n)
+    for j, kind in enumerate(("inside", "off", "both")):
+        rows = order[j * m : (j + 1) * m]
+        truth[rows] = kind
+        if kind != "off":
+            inner[rows] *= rng.uniform(6, 12, (m, 1)) / lengths(inner[rows])
+        if kind != "inside":
+            usual = np.sqrt(D - k)
+            outer[rows] *= usual * rng.uniform(3, 6, (m, 1)) / lengths(outer[rows])
+    return (inner * sd) @ frame[:, :k].T + 0.3 * outer @ frame[:, k:].T, truth
+
+
+def lengths(rows):
+    return np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("share", [0.03, 0.1, 0.3])
+def test_kinds_of_rows_that_are_spread_out(share):
+    planted_right, all_right = [], []
+    for seed in range(6):
+        X, truth = spread_kinds(seed, share)
+        right = diagnose(DSWL(3).fit(X), X).kind == truth
+        planted_right.append(right[truth != "regular"].mean())
+        all_right.append(right.mean())
+    assert np.mean(planted_right) > 0.95 and np.mean(all_right) > 0.95
+
+
+def test_worst_first_and_ratios_are_those_of_predict():
+    X = sensors().X
+    model = DSWL(2).fit(X)
+    found = diagnose(model, X)
+    order = found.worst_first(everything=True)
+    assert (np.diff(model.score_samples(X)[order]) >= 0).all()
+    bad = found.worst_first()
+    assert (bad == order[: len(bad)]).all() and len(bad) == found.flagged.sum()
+    assert ((found.score_ratio > 1) == np.isin(found.kind, ["inside", "both"])).all()
+    assert ((found.orthogonal_ratio > 1) == np.isin(found.kind, ["off", "both"])).all()
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
+@pytest.mark.filterwarnings("ignore:Only")
+def test_degenerate_data_have_a_diagnosis(case):
+    _, X, k = case
+    model = DSWL(k).fit(X)
+    if "1e300" in case[0]:
+        X = X[:-1]  # its squares overflow; predict knows it all the same
+    found = diagnose(model, X)
+    assert not np.isnan(found.share).any() and not np.isnan(found.excess).any()
+    np.testing.assert_array_equal(found.flagged, model.predict(X) == -1)
+
+
+def test_the_three_log_weights_make_the_learned_weights():
+    X = cloud(share=0.2).X
+    model = DSWL(2, tau=(0.5, 0.3, 0.4), init="uniform", reweight=False).fit(X)
+    why = reasons(model, X)
+    log_weights = why.inside + why.off + why.centre
+    np.testing.assert_allclose(
+        np.exp(log_weights - logsumexp(log_weights)), model.weights_, atol=1e-6
+    )
+
+
+def test_only_dswl_has_reasons():
+    X = cloud().X
+    with pytest.raises(TypeError, match="PlainPCA has no temperatures.*diagnose"):
+        reasons(PlainPCA(2).fit(X), X)
+
+
+def test_the_table_of_outliers_is_sorted_and_labelled():
+    table = sensors()
+    frame = pd.DataFrame(table.X, columns=table.columns)
+    frame.index = [f"day {i}" for i in range(200)]
+    model = DSWL(2).fit(frame)
+    found = model.outliers(frame)
+    assert list(found.columns[:7]) == [
+        "row", "kind", "excess", "score", "orthogonal", "column", "share",
+    ]  # fmt: skip
+    assert found.excess.is_monotonic_decreasing and (found.excess > 1).all()
+    assert len(found) == (model.predict(frame) == -1).sum()
+    assert found.row.iloc[0] == "day 96" and found.column.iloc[0] == "flow"
+    assert len(model.outliers(frame, everything=True)) == 200
+
+
+def test_without_pandas_the_table_is_an_array(monkeypatch):
+    X = cloud(share=0.1).X
+    model = PlainPCA(2).fit(X)
+    frame = outlier_table(model, X, everything=True)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    array = outlier_table(model, X, everything=True)
+    assert array.dtype.names == tuple(frame.columns)
+    for name in array.dtype.names:
+        assert list(array[name]) == list(frame[name])
+
+
+def test_rows_of_a_list_are_numbered():
+    X = cloud(share=0.1).X
+    model = PlainPCA(2).fit(X)
+    found = outlier_table(model, X.tolist())
+    assert list(found.row) == list(outlier_table(model, X).row)

@@ -1,0 +1,128 @@
+"""All displays: every method, any table, given axes, and without matplotlib."""
+
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from rendering import rendered
+from small_tables import exact_plane, far_row, frame, many_columns, small
+
+from trueaxis import DSWL, METHODS
+from trueaxis.diagnostics import trust_path
+from trueaxis.plots import (
+    ContributionsDisplay,
+    ConvergenceDisplay,
+    ImageGridDisplay,
+    OutlierMapDisplay,
+    ScoresDisplay,
+    ScreeDisplay,
+    TrustPathDisplay,
+    WeightsDisplay,
+)
+
+
+def draw_all(model, X, ax=lambda: None):
+    """Every display that is for this model, as it is drawn with defaults."""
+    D = X.shape[1]
+    yield OutlierMapDisplay.from_estimator(model, X, ax=ax())
+    if hasattr(model, "weights_"):
+        yield WeightsDisplay.from_estimator(model, X, ax=ax())
+    yield ScoresDisplay.from_estimator(model, X, ax=ax())
+    yield ScreeDisplay.from_estimator(model, X, ax=ax())
+    yield ContributionsDisplay.from_estimator(model, X, len(X) - 1, ax=ax())
+    if isinstance(model, DSWL):
+        path = trust_path(model, X, [0.8, 0.5])
+        yield TrustPathDisplay(path).plot(ax())
+    yield ConvergenceDisplay.from_estimator(model, X, ax=ax())
+    yield ImageGridDisplay.from_estimator(model, X, [0, 1], shape=(1, D), ax=ax())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", METHODS)
+def test_every_display_draws_every_method(name):
+    X = small()
+    for display in draw_all(METHODS[name](2).fit(X), X):
+        rendered(display)
+
+
+@pytest.mark.parametrize("k", [1, 2, 6])
+def test_any_number_of_components_is_drawn(k):
+    X = small()
+    for display in draw_all(DSWL(k).fit(X), X):
+        rendered(display)
+
+
+def test_axes_that_are_given_are_drawn_on_and_no_figure_is_made():
+    X = small()
+    figures = []
+
+    def somewhere():
+        figures.append(Figure(layout="constrained"))
+        return figures[-1].subplots()
+
+    for display in draw_all(DSWL(2).fit(X), X, somewhere):
+        assert display.figure_ is figures[-1]
+        display.figure_.draw_without_rendering()
+        before = display.figure_
+        assert display.plot() is display and display.figure_ is not before
+        plt.close(display.figure_)
+    assert len(figures) == 8 and not plt.get_fignums()
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        many_columns(),
+        far_row(),
+        exact_plane(),
+        np.ones((20, 4)),
+        np.vstack([np.ones((20, 4)), np.full((1, 4), 5.0)]),
+        1e-12 * small(),
+        small().astype(np.float32),
+        small().tolist(),
+    ],
+    ids=["many", "far", "exact", "constant", "nearly", "tiny", "float32", "list"],
+)
+def test_odd_tables_are_drawn(X):
+    model = DSWL(2).fit(X)
+    if isinstance(X, list):
+        rendered(OutlierMapDisplay.from_estimator(model, X))
+        rendered(ScoresDisplay.from_estimator(model, X))
+        rendered(ContributionsDisplay.from_estimator(model, X, 59))
+        rendered(ImageGridDisplay.from_estimator(model, X, shape=(2, 3)))
+        return
+    for display in draw_all(model, X):
+        rendered(display)
+
+
+def test_new_rows_are_drawn_even_if_there_is_one():
+    model = DSWL(2).fit(small())
+    for X in (small()[-1:], small()[:2]):
+        rendered(OutlierMapDisplay.from_estimator(model, X))
+        rendered(ScoresDisplay.from_estimator(model, X))
+        rendered(ContributionsDisplay.from_estimator(model, X, 0))
+
+
+def test_models_that_give_out_frames_are_drawn_too():
+    X = frame()
+    model = DSWL(2).set_output(transform="pandas").fit(X)
+    for display in draw_all(model, X):
+        rendered(display)
+
+
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
+    X = small()
+    model = DSWL(2).fit(X)
+    for module in [name for name in sys.modules if name.startswith("matplotlib")]:
+        monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for one in (OutlierMapDisplay, WeightsDisplay, ScoresDisplay, ScreeDisplay,
+                TrustPathDisplay, ConvergenceDisplay):  # fmt: skip
+        with pytest.raises(ImportError, match=r"pip install 'trueaxis\[plot\]'"):
+            one.from_estimator(model, X)
+    with pytest.raises(ImportError, match=r"trueaxis\[plot\]"):
+        ContributionsDisplay.from_estimator(model, X, 0)
+    with pytest.raises(ImportError, match=r"trueaxis\[plot\]"):
+        ImageGridDisplay.from_estimator(model, X, shape=(2, 3))

@@ -1,0 +1,81 @@
+"""The analysis: whose rows they are, and in which units."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from report_pages import page_text
+from sklearn.pipeline import make_pipeline
+
+from trueaxis import DSWL, ColumnScaler
+from trueaxis.datasets import planted, sensors
+from trueaxis.report import render, write_report
+from trueaxis.report.analysis import analyse
+
+
+def test_shares_without_a_distance_are_0():
+    X = planted("none", n=40, n_features=3).X
+    analysis = analyse(DSWL(3).fit(X), X)
+    at_centre = analyse(analysis.model, analysis.model.mean_[None])
+    assert (at_centre.shares(np.array([0])).score == 0).all()
+
+
+def test_means_are_in_the_unit_of_the_data():
+    X = sensors().X * [1, 1, 1000, 1, 1, 1]
+    analysis = analyse(make_pipeline(ColumnScaler(), DSWL(2)).fit(X), X)
+    np.testing.assert_allclose(
+        analysis.centre + analysis.shift, X.mean(axis=0), rtol=1e-9
+    )
+    unscaled = analyse(DSWL(2).fit(X), X)
+    np.testing.assert_allclose(
+        unscaled.centre + unscaled.shift, X.mean(axis=0), rtol=1e-9
+    )
+    text = page_text(analysis, source="data.csv")
+    assert (
+        "make_pipeline(ColumnScaler(), DSWL(n_components=2))"
+        in (text["repeat"]["code"])
+    )
+    assert [part["step"] for part in text["repeat"]["parameters"]] == [
+        "ColumnScaler",
+        "DSWL",
+    ]
+
+
+def test_what_would_fit_is_in_the_unit_of_the_data():
+    X, units = sensors().X, np.array([1, 1e3, 1e-3, 20, 1, 7])
+    plain, other = (
+        analyse(make_pipeline(ColumnScaler(), DSWL(2)).fit(rows), rows)
+        for rows in (X, X * units)
+    )
+    column = plain.diagnosis.column
+    assert np.array_equal(column, other.diagnosis.column)
+    np.testing.assert_allclose(other.fitting, plain.fitting * units[column], rtol=1e-9)
+    # Put right, a row has no surplus any more, wherever that is measured.
+    mended = X.copy()
+    mended[np.arange(200), column] = plain.fitting
+    unscaled = analyse(plain.model, plain.scaler.transform(X))
+    scaled = plain.scaler.transform(mended)[np.arange(200), column]
+    np.testing.assert_allclose(unscaled.fitting, scaled, atol=1e-9)
+
+
+def test_columns_in_another_order_are_refused(tmp_path):
+    table = sensors()
+    X = pd.DataFrame(table.X, columns=table.columns)
+    turned = X[X.columns[::-1]]
+    for model in (DSWL(2).fit(X), make_pipeline(ColumnScaler(), DSWL(2)).fit(X)):
+        with pytest.raises(ValueError, match="feature names") as refused:
+            model.predict(turned)
+        with pytest.raises(ValueError, match="feature names") as as_well:
+            analyse(model, turned)
+        assert str(as_well.value) == str(refused.value)
+        with pytest.raises(ValueError, match="feature names"):
+            write_report(model, turned, tmp_path / "report.html")
+        assert analyse(model, table.X).of_the_fit  # plain rows: in the known order
+
+
+def test_as_many_new_rows_are_no_rows_of_the_fit(pump):
+    new = pump.raw[::-1]
+    assert not analyse(pump.model, new).of_the_fit
+    assert not analyse(pump.model, pump.raw, of_the_fit=False).of_the_fit
+    assert analyse(pump.model, new, of_the_fit=True).of_the_fit
+    page = render(analyse(pump.model, new))
+    assert "New rows." in page and 'id="figure-weights"' not in page

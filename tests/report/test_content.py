@@ -1,0 +1,67 @@
+"""Text and small tables of the page."""
+
+import numpy as np
+from report_pages import embedded_data, page_text
+
+from trueaxis import DSWL
+from trueaxis.datasets import planted, sensors
+from trueaxis.diagnostics.trust import trust_path
+from trueaxis.plots.canvas import percent
+from trueaxis.report import points, render
+from trueaxis.report.analysis import analyse
+from trueaxis.report.content import describe_path, format_number
+from trueaxis.report.points import rounded, rows_to_draw, script_data
+
+
+def test_words_for_the_trust_path():
+    jumps = planted("ocs", share=0.2).X
+    assert "held the axes" in describe_path(trust_path(DSWL(3).fit(jumps), jumps))
+    regular = planted("none").X
+    held = sensors().X * [1, 1, 1000, 1, 1, 1]
+    assert "the model needed its better start" in describe_path(
+        trust_path(DSWL(2).fit(held), held)
+    )
+    assert "No step turns" in describe_path(trust_path(DSWL(3).fit(regular), regular))
+
+
+def test_numbers_for_people_and_for_json():
+    shares = {
+        0: "0 %",
+        4e-5: "less than 0.1 %",
+        0.004: "0.4 %",
+        0.5: "50 %",
+        1: "100 %",
+    }
+    assert [percent(share) for share in shares] == [*shares.values()]
+    assert [format_number(x) for x in (np.inf, 12345.6, -0.12345)] == [
+        "∞",
+        "12,346",
+        "−0.1235",
+    ]
+    assert rounded(np.array([1.23456, np.inf, np.nan])) == [1.235, None, None]
+
+
+def test_what_is_left_out_is_said(pump, monkeypatch):
+    monkeypatch.setattr(points, "MAX_POINTS", 60)
+    chosen = rows_to_draw(pump)
+    assert len(chosen) == 60 and (chosen[:33] == pump.flagged).all()
+    regular = chosen[33:]
+    assert (np.diff(regular) > 0).all() and not pump.diagnosis.flagged[regular].any()
+    message = page_text(pump)["left_out"]["map"]
+    assert (
+        "60 of 200" in message
+        and "all 33 flagged" in message
+        and "27 regular" in message
+    )
+    monkeypatch.setattr(points, "MAX_FLAGGED", 20)
+    assert "the worst 20 of 33 flagged" in page_text(pump)["left_out"]["map"]
+    assert len(script_data(pump)["id"]) == 60
+
+
+def test_a_cut_off_of_0_is_no_number_for_json():
+    X = np.full((20, 4), 3.7)
+    analysis = analyse(DSWL(2).fit(X), np.vstack([X, X[:1] + 1]))
+    assert not np.isfinite(analysis.diagnosis.excess[-1])
+    data = embedded_data(render(analysis))
+    assert data["excess"] == [None] and data["off"][0] is None
+    assert page_text(analysis)["worst"][0]["off"] == "∞"

@@ -1,0 +1,27 @@
+"""Read the pages of reports in tests."""
+
+import json
+import re
+
+from trueaxis.report.content import text_values
+
+
+def page_text(analysis, **names):
+    """The text of a page, with defaults for all names."""
+    full = dict(title=None, source=None, origin=None, command=None, seconds=None)
+    return text_values(analysis, None, **{**full, **names})
+
+
+def embedded_data(page):
+    """The data of the page's script."""
+    (text,) = re.findall(r'<script type="application/json" id="data">(.*?)<', page)
+    return json.loads(text)
+
+
+def assert_self_contained(page):
+    """Nothing in the page makes a browser ask for anything."""
+    assert "http:" not in page and "https:" not in page
+    assert not re.findall(r"<(?:link|iframe|img|object|embed|base)\b", page)
+    assert not re.findall(r"@import|\bsrc=", page)
+    targets = re.findall(r'(?:href="|url\()([^)"]*)', page)
+    assert all(target.startswith(("#", "data:image/png")) for target in targets)

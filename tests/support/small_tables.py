@@ -1,0 +1,45 @@
+"""Small tables that tests of diagnostics and plots share."""
+
+import numpy as np
+import pandas as pd
+
+from trueaxis.datasets import planted, sensors
+
+
+def cloud(n=90, **options):
+    """A cloud in six columns around a plane, with outliers in random directions."""
+    return planted("scatter", n=n, n_features=6, n_components=2, **options)
+
+
+def small():
+    """Sixty rows, six of them outliers."""
+    return cloud(60, share=0.1).X
+
+
+def frame():
+    """The sensors as a data frame with labels."""
+    table = sensors()
+    index = [f"day {i}" for i in range(200)]
+    return pd.DataFrame(table.X, columns=table.columns, index=index)
+
+
+def many_columns():
+    """Sixty columns with long names that differ in the middle."""
+    X = planted("amp", n=80, n_features=60, share=0.1).X
+    names = [f"temperature of the bearing number {i} in hall B" for i in range(60)]
+    return pd.DataFrame(X, columns=names)
+
+
+def far_row():
+    """A table with one row a million times farther away than the others."""
+    X = small()
+    X[3] *= 1e6
+    return X
+
+
+def exact_plane():
+    """Rows in a plane, except for one."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 2)) @ rng.standard_normal((2, 5))
+    X[0, 0] += 3
+    return X

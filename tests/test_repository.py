@@ -1,0 +1,60 @@
+"""The project's own files agree with each other."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import yaml
+from slow_tests import CASE_SECONDS, TEST_SECONDS, slow_tests
+
+ROOT = Path(__file__).parent.parent
+
+
+def recipe(target):
+    """Return the commands of a target of the Makefile."""
+    makefile = (ROOT / "Makefile").read_text().replace("$(BIN)", ".venv/bin")
+    return re.search(rf"^{target}:.*##.*\n((?:\t.*\n)+)", makefile, re.M)[1].split("\n")
+
+
+def test_pre_commit_runs_what_make_lint_runs():
+    config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())
+    (local,) = config["repos"]
+    assert local["repo"] == "local"
+    hooks = local["hooks"]
+    assert {hook["language"] for hook in hooks} == {"system"}
+    commands = [line.strip().removesuffix(" .") for line in recipe("lint") if line]
+    assert [hook["entry"] for hook in hooks] == commands
+
+
+def test_one_address_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    address = citation["repository-code"]
+    assert project["urls"]["Source"] == address
+    assert all(url.startswith(address) for url in project["urls"].values())
+
+
+def test_all_targets_are_phony_and_explained():
+    makefile = (ROOT / "Makefile").read_text()
+    phony = re.search(r"^\.PHONY: (.*)", makefile, re.M)[1].split()
+    assert re.findall(r"^([a-z-]+):.*## \S", makefile, re.M) == phony
+
+
+def test_slow_tests_are_found_by_case_and_in_total(tmp_path):
+    few, many = CASE_SECONDS / 2, round(4 * TEST_SECONDS / CASE_SECONDS)
+    times = {"test_fast[1]": few, "test_slow": 2 * CASE_SECONDS}
+    times |= {f"test_many[{i}]": few for i in range(many)}
+    cases = (
+        f'<testcase classname="tests.a" name="{name}" time="{seconds}"/>'
+        for name, seconds in times.items()
+    )
+    report = tmp_path / "report.xml"
+    report.write_text(f"<testsuite>{''.join(cases)}</testsuite>")
+    assert slow_tests(report) == ["test_many", "test_slow"]
+
+
+def test_slow_tests_are_sorted_names():
+    names = (ROOT / "tests" / "slow_tests.txt").read_text().splitlines()
+    assert names == sorted(set(names)) and all(
+        re.fullmatch(r"[\w.]+", n) for n in names
+    )
