@@ -119,14 +119,13 @@ def test_models_that_cannot_be_saved(tmp_path):
     half = DSWL(99)
     with pytest.raises(ValueError, match="n_components=99"):
         half.fit(rows())
-    with pytest.raises(NotFittedError):  # has n_features_in_, and no more
+    with pytest.raises(NotFittedError):
         trueaxis.save(half, path)
     for other in (Own(2).fit(rows()), make_pipeline(Own(2).fit(rows())), DSWL, None):
         with pytest.raises(TypeError, match=r"trueaxis\.METHODS"):
             trueaxis.save(other, path)
     again = DSWL(4).fit(rows())
-    with pytest.raises(ValueError, match="n_components=4"):
-        again.fit(rows()[:, :3])  # has n_features_in_ of the new rows already
+    again.n_features_in_ = 3
     with pytest.raises(
         ValueError, match=r"not come from one fit: components_.*fit the model again"
     ):
@@ -207,7 +206,7 @@ def test_parts_of_different_fits_are_not_saved(tmp_path):
 
 def test_other_pipelines_are_refused(tmp_path):
     other = make_pipeline(StandardScaler(), DSWL(2)).fit(rows())
-    with pytest.raises(TypeError, match="one of StandardScaler, DSWL: only a Column"):
+    with pytest.raises(TypeError, match="of StandardScaler, DSWL: only a ColumnScaler"):
         trueaxis.save(other, tmp_path / "model")
 
 

@@ -1,4 +1,4 @@
-"""The estimators, one short file per family, and their names."""
+"""The estimators, one module per family of methods, and their names."""
 
 from trueaxis.estimators.columns import RSPCA, TwoWayPCA
 from trueaxis.estimators.dswl import DSWL

@@ -1,10 +1,13 @@
-"""What every fitted subspace can do: project, reconstruct, measure and judge rows.
+"""The base class of all estimators: everything that a fitted subspace can do.
 
-A method's `fit` stores a subspace and cut-offs; this module is all that follows.
+`Method.fit` stores a subspace and cut-offs; the methods here project rows onto the
+subspace, reconstruct them, measure their distances and flag outliers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +31,13 @@ from trueaxis._validation import fitted_rows
 class Distances(NamedTuple):
     """Distances of rows, or their cut-offs.
 
-    score : inside the subspace, every component in units of its standard deviation
-    orthogonal : from the row to the subspace, in the unit of the data
+    Attributes
+    ----------
+    score : ndarray of shape (n,), or float
+        Distance from the center inside the subspace, with every component in units of
+        its standard deviation.
+    orthogonal : ndarray of shape (n,), or float
+        Distance from the subspace, in the unit of the data.
     """
 
     score: Any
@@ -37,9 +45,12 @@ class Distances(NamedTuple):
 
 
 class SubspaceEstimator(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, OutlierMixin, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn is untyped
+    TransformerMixin,  # type: ignore[misc]
+    OutlierMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
 ):
-    """Base of all methods: what follows from a subspace and its cut-offs."""
+    """Base class of all methods: the answers of a fitted subspace and its cut-offs."""
 
     components_: NDArray[Any]
     mean_: NDArray[Any]
@@ -58,7 +69,7 @@ class SubspaceEstimator(
     _total_variance: float
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Scores of rows on the components.
+        """Compute the scores of rows on the components.
 
         Parameters
         ----------
@@ -71,22 +82,23 @@ class SubspaceEstimator(
         with fitted_rows(self, X) as rows:
             if isinstance(rows, DaskRows):
                 refuse_frames(self)
-            # Functions that may travel to other processes leave the model at home.
+            # Dask sends the function to its workers: keep the whole model out of it.
             mean, axes = self.mean_, self.components_
 
-            def project(block: NDArray[Any]) -> NDArray[Any]:
-                # Center first: far from the origin, x P - m P loses the digits.
+            def project(block: NDArray[Any]) -> Any:
+                # Center first: x P - m P loses digits far from the origin.
                 return (block - mean) @ axes.T
 
-            return rows.map(project, len(axes))
+            scores: NDArray[Any] = rows.map(project, len(axes))
+            return scores
 
     def inverse_transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Rows that have these scores and lie in the subspace.
+        """Map scores back to rows in the subspace.
 
         Parameters
         ----------
         X : array-like of shape (n, n_components_)
-            Scores.
+            Scores, as returned by `transform`.
 
         Returns
         -------
@@ -95,7 +107,7 @@ class SubspaceEstimator(
         check_is_fitted(self, "components_")
         mean, axes = self.mean_, self.components_
 
-        def back(scores: NDArray[Any]) -> NDArray[Any]:
+        def reconstruct(scores: NDArray[Any]) -> Any:
             return scores @ axes + mean
 
         lazy = is_dask(X)
@@ -104,12 +116,15 @@ class SubspaceEstimator(
         if scores.shape[1] != self.n_components_:
             raise ValueError(
                 f"X has {scores.shape[1]} columns, but there are {self.n_components_} "
-                "components: pass what transform returned."
+                "components: pass the scores that transform returned."
             )
-        return scores.map(back, len(mean)) if lazy else back(scores)
+        rows: NDArray[Any] = (
+            scores.map(reconstruct, len(mean)) if lazy else reconstruct(scores)
+        )
+        return rows
 
     def distances(self, X: ArrayLike) -> Distances:
-        """Score distance and orthogonal distance of every row.
+        """Compute the score distance and the orthogonal distance of every row.
 
         Parameters
         ----------
@@ -118,12 +133,17 @@ class SubspaceEstimator(
         Returns
         -------
         Distances
-            Two arrays of length n, `score` and `orthogonal`.
+            Two arrays of shape (n,): `score`, the distance from the center inside the
+            subspace with every component in units of its standard deviation, and
+            `orthogonal`, the distance from the subspace in the unit of the data.
         """
-        return Distances(*self._scanned(X, RowRecord(2, float, _distances)))
+        return Distances(*self._measure(X, RowRecord(2, float, _distances)))
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
-        """How regular rows are: minus the larger of both distances over their cut-offs.
+        """Compute how regular rows are.
+
+        The score of a row is minus the larger of its two distances, each divided by its
+        cut-off.
 
         Parameters
         ----------
@@ -142,10 +162,12 @@ class SubspaceEstimator(
         ) -> NDArray[Any]:
             return -np.maximum(*map(cutoff_ratio, _distances(v, e, s), limits))
 
-        return self._scanned(X, RowRecord(1, float, regularity))[0]
+        record = RowRecord(1, float, regularity)
+        scores: NDArray[np.float64] = self._measure(X, record)[0]
+        return scores
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """`score_samples` shifted so that outliers are negative.
+        """Compute `score_samples`, shifted so that outliers are negative.
 
         Parameters
         ----------
@@ -158,40 +180,45 @@ class SubspaceEstimator(
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: ArrayLike) -> NDArray[np.int_]:
-        """1 for regular rows, -1 for outliers, also for rows never seen.
+        """Label rows as regular or as outliers.
 
         Parameters
         ----------
         X : array-like of shape (n, D)
+            Rows of the fit, or new ones.
 
         Returns
         -------
         ndarray of shape (n,)
+            1 for regular rows, -1 for outliers.
         """
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def outliers(self, X: ArrayLike, *, everything: bool = False) -> Any:
-        """Table of the outliers among rows, worst first: kind, distances, reason.
+        """List the outliers among rows, worst first: kind, distances and reason.
 
         Parameters
         ----------
         X : array-like of shape (n, D)
             Rows of the fit, or new ones.
         everything : bool, default=False
-            Regular rows as well.
+            Whether to list regular rows as well.
 
         Returns
         -------
-        pandas.DataFrame, or ndarray with named fields where pandas is not installed
+        pandas.DataFrame, or ndarray with named fields if pandas is not installed
             See `trueaxis.diagnostics.outlier_table`.
         """
-        # Diagnostics build on estimators, and are needed here alone.
+        # Imported here, as diagnostics import the estimators.
         from trueaxis.diagnostics import outlier_table
 
         return outlier_table(self, X, everything=everything)
 
     def get_covariance(self) -> NDArray[Any]:
-        """Covariance of regular rows: the components, and equal noise off them.
+        """Compute the covariance of regular rows.
+
+        It has the variances of the components along them, and the noise variance in all
+        other directions.
 
         Returns
         -------
@@ -200,10 +227,11 @@ class SubspaceEstimator(
         check_is_fitted(self, "components_")
         P, noise = self.components_, self.noise_variance_
         D = P.shape[1]
-        return (P.T * (self.explained_variance_ - noise)) @ P + noise * np.eye(D)
+        excess: NDArray[Any] = (P.T * (self.explained_variance_ - noise)) @ P
+        return excess + noise * np.eye(D)
 
-    def _scanned(self, X: ArrayLike, record: RowRecord) -> NDArray[Any]:
-        """What is kept of every row, in one pass."""
+    def _measure(self, X: ArrayLike, record: RowRecord) -> Any:
+        """Return the record of every row, in one pass."""
         with fitted_rows(self, X) as rows:
             return rows.each(DistanceKernel(self._subspace(), record=record))
 
@@ -213,7 +241,7 @@ class SubspaceEstimator(
 
     def _subspace(self) -> Subspace:
         basis = self.components_.astype(float)
-        if self.components_.dtype != basis.dtype:  # rounded: not quite orthonormal
+        if self.components_.dtype != basis.dtype:  # rounded, so not quite orthonormal
             basis = orthonormal(basis)
         return Subspace(
             self.mean_.astype(float),
@@ -222,7 +250,7 @@ class SubspaceEstimator(
             self._total_variance,
         )
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -232,3 +260,19 @@ def _distances(
     v: NDArray[Any], e: NDArray[Any], s: NDArray[Any]
 ) -> NDArray[np.float64]:
     return np.sqrt([s, e])
+
+
+@contextmanager
+def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
+    """Undo all changes of an estimator if a fit fails.
+
+    Otherwise the number of columns of the new data would stay next to the components of
+    an earlier fit.
+    """
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise

@@ -1,4 +1,4 @@
-"""Row-weighted methods that also choose or weight columns."""
+"""Row-weighted methods that also select or weight columns."""
 
 from __future__ import annotations
 
@@ -14,40 +14,41 @@ from trueaxis._engine.rules.base import UniformRule
 from trueaxis._engine.rules.losses import AdaptiveRule
 from trueaxis._engine.steps.sparse_axes import SparseSolver
 from trueaxis.estimators.method import IterativeMethod, MultistartMethod, reweighting
-from trueaxis.estimators.parameters import number, number_or_none, part
+from trueaxis.estimators.parameters import count_or_share, number, number_or_none
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RSPCA(MultistartMethod):
-    """Robust sparse PCA: an adaptive loss, and components that use q columns only.
+    """Robust sparse PCA: an adaptive loss, and components that use only q columns.
 
-    Minimises sum (1 + sigma) r^2 / (r + sigma), r = sqrt(e), over the center and axes
+    Minimizes sum (1 + sigma) r^2 / (r + sigma), r = sqrt(e), over the center and axes
     that are zero outside q columns, the same for all axes. The loss is between r
-    (sigma -> 0) and r^2 (sigma -> infinity): w = (r + 2 sigma) / (r + sigma)^2.
+    (sigma -> 0) and r^2 (sigma -> infinity), with weights
+    w = (r + 2 sigma) / (r + sigma)^2.
 
-    The objective falls at every iteration. Which columns are best is a combinatorial
-    question; the answer is a good one, not always the best. With q turning the axes of
-    the data changes the answer, and D x D sums are kept: not for thousands of columns.
+    The objective falls at every iteration. Selecting the columns is a combinatorial
+    problem, and the selection found is good, but not always optimal. With q, the result
+    is not invariant to rotations of the data, and a D x D matrix is kept in memory:
+    do not use it for thousands of columns.
 
-    Confidence: formulas as published (from the first author's code, which goes through
-    the outer loop once; here to convergence).
+    Confidence: formulas as published (from the first author's code, which runs the
+    outer loop once; here it converges).
 
     Parameters
     ----------
     q : int, float or None, default=None
         Number of columns to use, at least n_components, or their share. None uses all.
     sigma : float or "auto", default="auto"
-        In the unit of X; "auto" is the median of r in plain PCA.
+        Scale of the loss, in the unit of X; "auto" is the median of r in plain PCA.
     n_init : int, default=1
-        Number of starts; all but the first are subspaces of a few random rows (the
-        columns of which are chosen in the first step), and the best objective wins.
+        Number of starts. All but the first are random; the best objective wins.
     n_components, max_iter, tol, random_state
         See `Method`.
 
     Attributes
     ----------
     sigma_ : float
-        The sigma used.
+        The value of sigma used.
 
     References
     ----------
@@ -63,7 +64,7 @@ class RSPCA(MultistartMethod):
     3
     """
 
-    q: int | float | None = part(None, optional=True)
+    q: int | float | None = count_or_share(None, optional=True)
     sigma: float | Literal["auto"] = number("auto", 1e-150, auto=True)
 
     _own_attributes: ClassVar[frozenset[str]] = frozenset({"sigma_"})
@@ -82,26 +83,26 @@ class RSPCA(MultistartMethod):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class TwoWayPCA(IterativeMethod):
-    """Rows and columns weighed in turns: a model of our own.
+    """PCA with weights for both rows and columns: a model of our own.
 
-    Minimises sum_i (sum_j g_j E_ij^2)^(p/2) over the residuals E of a subspace and
-    column weights g whose product is 1: columns that the subspace explains badly count
-    less, and rows far off it count less.
+    Minimizes sum_i (sum_j g_j E_ij^2)^(p/2) over the residuals E of a subspace and
+    column weights g whose product is 1. Columns that the subspace explains badly, and
+    rows far from it, count less.
 
-    The objective, with floor * sum g (in units of the mean residual) added, falls at
-    every iteration. Without the floor a column that is fitted perfectly would get all
-    weight. D x D sums are kept: not for thousands of columns.
+    The objective plus floor * sum g (in units of the mean residual) falls at every
+    iteration. Without the floor, a column that is fitted perfectly would get all the
+    weight. A D x D matrix is kept in memory: do not use it for thousands of columns.
 
-    Confidence: ours, not a published algorithm. It stands where the model of
-    "Double-attentive principle component analysis" (D. Wu and others, 2020), which the
-    DSWL paper cites, could not be established.
+    Confidence: ours, not a published algorithm. It takes the place of "Double-attentive
+    principle component analysis" (D. Wu and others, 2020), which the DSWL paper cites,
+    but whose model we could not establish.
 
     Parameters
     ----------
     p : float in (0, 2], default=1.0
         Power of the distances of rows.
     floor : float in [0.01, 1e6], default=0.1
-        What is added to the residual of every column, as a share of their mean.
+        Added to the residual of every column, as a share of the mean residual.
     n_components, max_iter, tol, random_state
         See `Method`.
 

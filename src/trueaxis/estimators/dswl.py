@@ -1,7 +1,7 @@
-"""DSWL, the method of the paper: the file to read first.
+"""DSWL, the method of the paper and the default of this package.
 
 `Method.fit` checks the parameters, has the engine find a robust start, run Algorithm 1
-and reweight, and stores the outcome.
+and reweight, and stores the result.
 """
 
 from __future__ import annotations
@@ -24,95 +24,103 @@ def _check_tau(name: str, value: Any) -> None:
 class DSWL(IterativeMethod):
     """Robust PCA by discriminant sample weight learning.
 
-    Every row gets a weight from three views: its squared distance v from the center
-    inside the principal subspace, its squared distance e off it, and d = v + e,
+    The weight of a row depends on its squared distance v from the center inside the
+    principal subspace, its squared distance e from the subspace, and d = v + e,
 
-        w = exp(-(v / (n tau_a) + e / (n tau_b) + d / (n tau_c))), scaled to sum 1.
+        w = exp(-(v / (n tau_a) + e / (n tau_b) + d / (n tau_c))), scaled to sum to 1.
 
-    The weights give a center (weighted mean) and a subspace (leading eigenvectors of
-    the weighted scatter), these give new weights, and so on: Algorithm 1 of the paper.
-    By default it starts robustly, its temperatures are calibrated by `trust`, and a
-    last stage keeps all rows within cut-offs, so that clean data lose next to nothing.
+    Algorithm 1 of the paper alternates two steps: the weights determine a center
+    (weighted mean) and a subspace (leading eigenvectors of the weighted scatter), and
+    these determine new weights. By default it starts robustly, `trust` calibrates the
+    temperatures, and a final stage refits with all rows within the cut-offs, so that
+    almost nothing is lost on clean data.
 
     Parameters
     ----------
     n_components : int, float, "auto" or None, default="auto"
-        Number of components. A float in (0, 1) asks for the least number whose robust
-        variance reaches that share; "auto" for the components above the noise (the
-        hard threshold of Gavish and Donoho, 2014, on the robust variances, at most one
-        component per five regular rows); None for all, min(n, D).
+        Number of components. A float in (0, 1) selects the smallest number whose robust
+        variance reaches that share; "auto" the components above the noise (the hard
+        threshold of Gavish and Donoho, 2014, on the robust variances, at most one
+        component per five regular rows); None all of them, min(n, D).
     trust : float in (0, 1], default=0.5
-        Share of rows that may carry the weights (their perplexity over n), but at least
-        2 (k + 1) rows. 0.5 withstands nearly half of the rows being bad. If more
-        components are asked for, rows are weighed and judged with as many as fit that,
-        and those kept give all of them.
+        Effective share of the rows used: the perplexity of the weights over n, but at
+        least 2 (k + 1) rows. 0.5 withstands nearly half of the rows being bad. If this
+        is too few rows for the number of components, rows are weighted and judged with
+        fewer components, and the rows kept then determine all of them.
     tau : "auto" or tuple of three floats, default="auto"
         The paper's temperatures (tau_a, tau_b, tau_c), in squared units of X over n.
-        "auto" calibrates them by `trust`. Only 1/tau_a + 1/tau_c and 1/tau_b + 1/tau_c
-        matter; the objective never falls if tau_b <= tau_a.
+        "auto" calibrates them to reach `trust`. Only 1/tau_a + 1/tau_c and
+        1/tau_b + 1/tau_c matter; the objective never falls if tau_b <= tau_a.
     init : {"auto", "uniform"}, default="auto"
-        Robust start (Stahel-Donoho outlyingness; a group of rows that stands apart is
-        set aside if the rest then looks like one cloud), or the paper's equal weights.
+        "auto" starts robustly: from Stahel-Donoho outlyingness, setting a separate
+        group of rows aside if the rest then looks like one cloud. "uniform" starts with
+        equal weights, as in the paper.
     reweight : bool, default=True
-        Whether to finish with the rows within cut-offs. With False the result is the
+        Whether to refit with the rows within the cut-offs. If False, the result is the
         fixed point of Algorithm 1.
     max_iter : int, default=200
-        Most iterations of Algorithm 1.
+        Maximum number of iterations of Algorithm 1.
     tol : float, default=1e-6
-        Algorithm 1 stops when the subspace (rms of the sines) and the objective change
-        by less. Where the last stage decides anyhow, less will do: the root of `tol` in
-        100 dimensions and more (the cube root there, after a group that bent an axis
-        was set apart) or when `max_iter` is reached, 1e-4 on a sample.
+        Tolerance of Algorithm 1: it stops when both the subspace (root mean square of
+        the sines of its angles) and the objective change by less. If the final stage
+        follows, a coarser tolerance suffices: the square root of `tol` from 100
+        dimensions on (the cube root after a group that tilts an axis was set aside) or
+        once `max_iter` is reached, and 1e-4 on a sample.
     random_state : int, RandomState instance or None, default=0
-        Seeds the directions of the start and the sample on which large data start.
+        Seed of the directions of the start, and of the sample used for large data.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components_, D)
-        Principal axes; the loading of largest size of each is positive.
+        Principal axes. The largest loading of each axis in absolute value is positive.
     mean_ : ndarray of shape (D,)
         Robust center.
     explained_variance_ : ndarray of shape (n_components_,)
-        Variances of regular rows along the axes (with `reweight=False` the paper's:
-        weighted, and so smaller).
+        Variances of the regular rows along the axes. With `reweight=False` these are
+        the weighted variances of the paper, which are smaller.
     explained_variance_ratio_ : ndarray of shape (n_components_,)
-        The same as shares of the variance in all directions.
+        Variances along the axes as shares of the total variance.
     noise_variance_ : float
-        Mean variance of regular rows in the directions left out.
+        Mean variance of the regular rows in the remaining directions.
     n_components_ : int
+        Number of components.
     n_samples_ : float
-        Number of rows, repetitions counted.
+        Number of rows, repetitions included.
     weights_ : ndarray of shape (n,)
-        Learned weights, sample weights included; they sum to 1. 0 for rows that were
-        set aside as a group.
+        Learned weights, sample weights included; they sum to 1. Rows that were set
+        aside as a group have weight 0.
     support_ : ndarray of shape (n,), bool
-        Regular rows: within both cut-offs, seen without their own part in the fit
-        (which is next to nothing in large data), of a weight above 0, and in no group
-        that was set aside. Those near the subspace give `mean_` and the variances.
+        Regular rows: within both cut-offs when measured without their own contribution
+        to the fit (which is negligible in large data), with a positive weight, and in
+        no group that was set aside. Those near the subspace determine `mean_` and the
+        variances.
     tau_ : tuple of three floats
         The temperatures used.
     trust_ : float
         Perplexity of `weights_` over n; below `trust` if a group was set aside.
     objective_ : float
-        ln sum exp(-(...)), which Algorithm 1 climbs, over all rows.
+        The objective that Algorithm 1 increases, ln sum exp(-(...)), over all rows.
     history_ : dict of ndarray
-        "objective", "change" of the subspace and "effective" sample size for every
-        iteration (with `reweight=True` on the sample that large data start on).
+        For every iteration the "objective", the "change" of the subspace, and the
+        "effective" sample size (with `reweight=True`, on the sample of large data).
     n_iter_ : int
+        Number of iterations.
     converged_ : bool
+        Whether the iterations converged.
     cutoffs_ : Distances
-        Largest score and orthogonal distance of a regular row.
+        Largest score distance and orthogonal distance of a regular row.
     offset_ : float
-        `decision_function` is `score_samples` minus this, -1.
+        `decision_function` is `score_samples` minus `offset_`, which is -1.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : ndarray of shape (D,)
-        If X had names for its columns.
+        Names of the columns, if X has names that are all strings.
 
     Notes
     -----
-    ``DSWL(k, tau=(a, b, c), init="uniform", reweight=False)`` is the paper's algorithm
-    to the letter. Data of more than 4000 rows start on a random sample; passes over all
-    rows then give weights, subspace and verdicts.
+    ``DSWL(k, tau=(a, b, c), init="uniform", reweight=False)`` is exactly the algorithm
+    of the paper. With more than 4000 rows, the fit starts on a random sample; passes
+    over all rows then give the weights, the subspace and the regular rows.
 
     References
     ----------
@@ -146,8 +154,8 @@ class DSWL(IterativeMethod):
         tau = validate_tau(self.tau)
         if tau is not None and tau[1] > tau[0]:
             warn(
-                f"tau_b={tau[1]:g} is above tau_a={tau[0]:g}: the objective may fall "
-                "and the iteration cycle. Choose tau_b <= tau_a."
+                f"tau_b={tau[1]:g} is above tau_a={tau[0]:g}: the objective may fall, "
+                "and the iteration may cycle. Choose tau_b <= tau_a."
             )
         return DSWLRecipe(
             trust=self.trust,

@@ -1,4 +1,4 @@
-"""L1-PCA: least absolute residuals in every cell."""
+"""L1-PCA: smallest sum of absolute residuals over all cells."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ from trueaxis.estimators.parameters import (
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class L1PCA(IterativeMethod):
-    """L1-PCA: scores and loadings with the least sum of absolute residuals.
+    """L1-PCA: scores and loadings with the smallest sum of absolute residuals.
 
-    Minimises |X - V U'|_1 over scores V and loadings U, in turns: each row, then each
-    column, is a least absolute deviations fit, solved exactly (weighted medians for one
-    component, linear programs for more). The components are an orthonormal basis of U.
+    Minimizes |X - V U'|_1 alternately over the scores V and the loadings U. Every row,
+    then every column, is a least absolute deviations fit, which is solved exactly (by
+    weighted medians for one component, by linear programs for more). The components are
+    an orthonormal basis of U.
 
-    The objective falls at every iteration; where it ends depends on the start. Turning
-    the axes of the data changes the answer. Linear programs take their time.
+    The objective falls at every iteration; the minimum found depends on the start. The
+    result is not invariant to rotations of the data. Linear programs are slow.
 
-    Confidence: as published, from memory of the paper (there without centering, from
-    another start; here the start does not see the lengths of the rows).
+    Confidence: as published, from memory of the paper (there without centering and from
+    another start; here the start is independent of the lengths of the rows).
 
     Parameters
     ----------
     center : {"median", "mean", "none"}, default="median"
-        Median of every column, the mean, or zero (as in the paper).
+        Median or mean of every column, or zero (as in the paper).
     centre : deprecated
         Old spelling of `center`.
     n_components, max_iter, tol, random_state

@@ -1,4 +1,4 @@
-"""Low rank plus sparse: matrices are split, and the low rank gives the components."""
+"""Methods that split X into low rank plus sparse; the low rank gives the components."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from trueaxis.estimators.parameters import (
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Pursuit(Method):
-    """Base of methods that split X into a low rank and a sparse matrix.
+    """Base class of methods that split X into a low rank and a sparse matrix.
 
-    Where they find nothing of low rank (small tables), components are plain PCA's.
+    If the low rank part is zero (small tables), the components are those of plain PCA.
 
     Parameters
     ----------
     lam : float or "auto", default="auto"
-        Price of sparse entries; "auto" is 1 / sqrt(max(n, D)).
+        Penalty of sparse entries; "auto" is 1 / sqrt(max(n, D)).
     center : {"none", "median"}, default="none"
-        What is taken off X before it is split.
+        Subtracted from X before it is split.
     centre : deprecated
         Old spelling of `center`.
     """
@@ -41,8 +41,10 @@ class Pursuit(Method):
     center: Literal["none", "median"] = choice("none", "median")
     centre: str = deprecated_centre("none", "median")
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:  # type: ignore[override]
-        """Split X, and take the components of its low rank part.
+    def fit(  # type: ignore[override]  # a split has no sample weights
+        self, X: ArrayLike, y: Any = None
+    ) -> Self:
+        """Split X, and compute the components of its low rank part.
 
         Parameters
         ----------
@@ -60,40 +62,40 @@ class Pursuit(Method):
 class PCP(Pursuit):
     """Principal component pursuit: X = low rank + sparse, exactly.
 
-    Minimises |L|_* + lam |S|_1 (sum of singular values, sum of absolute entries) where
-    L + S = X, by the inexact augmented Lagrangian method. For gross errors in single
-    cells rather than bad rows. Components and mean are those of L, variances those of
-    X - S; new rows are transformed as by any other method. `n_components` does not
-    enter the split.
+    Minimizes |L|_* + lam |S|_1 (sum of singular values, sum of absolute entries)
+    subject to L + S = X, by the inexact augmented Lagrangian method. It is meant for
+    gross errors in single cells rather than in whole rows. Components and mean are
+    those of L, variances those of X - S; new rows are transformed as by any other
+    method. The split does not depend on `n_components`.
 
-    The objective is not monotone on the way; the end is the optimum of a convex
-    problem.
+    The objective is not monotone, but the result is the optimum of a convex problem.
 
-    Confidence: as published with balance=inf, which on tall tables ends 1 % short of
-    the optimum; the default waits for the multipliers and reaches it.
+    Confidence: as published with balance=inf, which ends 1 % short of the optimum on
+    tall tables; the default waits for the multipliers and reaches it.
 
     Parameters
     ----------
     lam : float or "auto", default="auto"
-        Price of sparse entries; "auto" is 1 / sqrt(max(n, D)).
+        Penalty of sparse entries; "auto" is 1 / sqrt(max(n, D)).
     center : {"none", "median"}, default="none"
-        What is taken off X before it is split; the paper takes off nothing, and far
-        from the origin "median" is better.
+        Subtracted from X before it is split: nothing, as published, or the median of
+        every column, which is better far from the origin.
     centre : deprecated
         Old spelling of `center`.
     rho : float, default=1.5
-        Factor by which the penalty grows; above 1.
+        Growth factor of the penalty of L + S = X; above 1.
     balance : float, default=10.0
-        The penalty waits while the error of the multipliers is more than so many times
-        that of L + S = X. Infinity never waits.
+        The penalty does not grow while the error of the multipliers exceeds this
+        multiple of the error of L + S = X. With infinity it always grows.
     n_components, max_iter, tol, random_state
         See `Method`.
 
     Attributes
     ----------
     low_rank_, sparse_ : ndarray of shape (n, D)
-        The low rank part has the center added again.
+        The parts of X. The low rank part includes the center.
     lam_ : float
+        The value of lam used.
 
     References
     ----------
@@ -135,24 +137,24 @@ class PCP(Pursuit):
 class SPCP(Pursuit):
     """Stable principal component pursuit: X = low rank + sparse + noise.
 
-    Minimises |L|_* + lam |S|_1 + |X - L - S|^2 / (2 mu), mu = sigma sqrt(2 max(n, D)),
-    by exact steps in L and S in turns, accelerated. Components and mean are those of
-    L, variances those of X - S; `n_components` does not enter the split.
+    Minimizes |L|_* + lam |S|_1 + |X - L - S|^2 / (2 mu), mu = sigma sqrt(2 max(n, D)),
+    by exact alternating steps in L and S, accelerated. Components and mean are those of
+    L, variances those of X - S. The split does not depend on `n_components`.
 
     The objective falls at every iteration.
 
-    Confidence: as published in this penalised form, defaults from third-party codes;
-    how sigma is estimated is ours.
+    Confidence: as published in this penalized form, with defaults from third-party
+    code; the estimate of sigma is ours.
 
     Parameters
     ----------
     sigma : float or "auto", default="auto"
         Standard deviation of the noise in a cell; "auto" estimates it from X.
     lam : float or "auto", default="auto"
-        Price of sparse entries; "auto" is 1 / sqrt(max(n, D)).
+        Penalty of sparse entries; "auto" is 1 / sqrt(max(n, D)).
     center : {"none", "median"}, default="none"
-        What is taken off X before it is split; the paper takes off nothing, and far
-        from the origin "median" is better.
+        Subtracted from X before it is split: nothing, as published, or the median of
+        every column, which is better far from the origin.
     centre : deprecated
         Old spelling of `center`.
     n_components, max_iter, tol, random_state
@@ -161,9 +163,11 @@ class SPCP(Pursuit):
     Attributes
     ----------
     low_rank_, sparse_ : ndarray of shape (n, D)
-        The low rank part has the center added again.
+        The parts of X. The low rank part includes the center.
     lam_ : float
+        The value of lam used.
     sigma_ : float
+        The value of sigma used.
 
     References
     ----------
@@ -198,27 +202,27 @@ class SPCP(Pursuit):
 class RRPCP(Pursuit):
     """Robust PCP with outlying rows: X = low rank + sparse + a few whole rows + noise.
 
-    Minimises |L|_* + lam |S|_1 + gam sum |o_i| + |X - L - S - O|^2 / (2 mu), with o_i
-    the rows of O, most of them zero; mu as for SPCP.
+    Minimizes |L|_* + lam |S|_1 + gam sum |o_i| + |X - L - S - O|^2 / (2 mu), with o_i
+    the rows of O, most of them zero, and mu as in `SPCP`.
 
     The objective falls at every iteration.
 
-    Confidence: reconstructed. Known are the two kinds of outliers, cells and rows off
-    the subspace; the surrogate and its constants are ours.
+    Confidence: reconstructed. Known: two kinds of outliers, cells and rows off the
+    subspace. The convex surrogate and its constants are ours.
 
     Parameters
     ----------
     gam : float or "auto", default="auto"
-        Price of the length of an outlying row. Above sqrt(D / max(n, D)) there are none
-        (sparse cells are cheaper), below half of it they swallow everything; "auto" is
-        0.85 of it. Infinity gives SPCP.
+        Penalty of the length of an outlying row. Above sqrt(D / max(n, D)) no row is
+        outlying (sparse cells cost less), below half of it outlying rows explain
+        everything; "auto" is 0.85 times it. Infinity gives SPCP.
     sigma : float or "auto", default="auto"
         Standard deviation of the noise in a cell; "auto" estimates it from X.
     lam : float or "auto", default="auto"
-        Price of sparse entries; "auto" is 1 / sqrt(max(n, D)).
+        Penalty of sparse entries; "auto" is 1 / sqrt(max(n, D)).
     center : {"none", "median"}, default="none"
-        What is taken off X before it is split; the paper takes off nothing, and far
-        from the origin "median" is better.
+        Subtracted from X before it is split: nothing, as published, or the median of
+        every column, which is better far from the origin.
     centre : deprecated
         Old spelling of `center`.
     n_components, max_iter, tol, random_state
@@ -227,9 +231,9 @@ class RRPCP(Pursuit):
     Attributes
     ----------
     low_rank_, sparse_, outlying_ : ndarray of shape (n, D)
-        The low rank part has the center added again.
-    lam_ : float
-    sigma_, gam_ : float
+        The parts of X. The low rank part includes the center.
+    lam_, sigma_, gam_ : float
+        The values of lam, sigma and gam used.
 
     References
     ----------

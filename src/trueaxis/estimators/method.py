@@ -1,7 +1,7 @@
-"""How every method fits: check, start, iterate, judge, store.
+"""The fit of every method: check, start, iterate, judge, store.
 
-A method is a dataclass whose fields are its parameters; `_recipe` turns them into a
-value that the engine carries out.
+A method is a dataclass whose fields are its parameters. Its `_recipe` turns them into a
+recipe that the engine carries out.
 """
 
 from __future__ import annotations
@@ -28,7 +28,11 @@ from trueaxis._validation import (
     validate_rows,
     warn,
 )
-from trueaxis.estimators.base import Distances, SubspaceEstimator
+from trueaxis.estimators.base import (
+    Distances,
+    SubspaceEstimator,
+    unchanged_on_error,
+)
 from trueaxis.estimators.parameters import (
     check_parameters,
     choice,
@@ -39,44 +43,58 @@ from trueaxis.estimators.parameters import (
 
 @dataclass(eq=False, repr=False)
 class Method(SubspaceEstimator):
-    """Base of all methods.
+    """Base class of all methods.
 
     Parameters
     ----------
     n_components : int, float, "auto" or None, default="auto"
-        Number of components. Before the fit, and the same for every method, a float in
-        (0, 1) or "auto" is turned into a number by the variances of the deepest half of
-        the rows: the fewest components that reach this share, or those above the noise.
-        None keeps all components.
+        Number of components. A float in (0, 1) asks for the fewest components that
+        explain this share of the variance, "auto" for the components above the noise;
+        both are decided before the fit, by the variances of the deepest half of the
+        rows. None keeps all components.
     random_state : int, RandomState instance or None, default=0
-        Seed of random starts, and of the sample that cut-offs of large data come from.
+        Seed of random starts, and of the sample that gives the cut-offs of large data.
 
     Attributes
     ----------
-    components_, mean_, explained_variance_, explained_variance_ratio_, noise_variance_
-        The subspace. Variances are weighted where the method has weights (bounded, as
-        those of rows near the subspace may be huge).
+    components_ : ndarray of shape (n_components_, D)
+        Principal axes.
+    mean_ : ndarray of shape (D,)
+        Center.
+    explained_variance_ : ndarray of shape (n_components_,)
+        Variances along the axes. They are weighted if the method has weights; large
+        weights are bounded for this purpose.
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        Variances along the axes as shares of the total variance.
+    noise_variance_ : float
+        Mean variance in the remaining directions.
     n_components_ : int
+        Number of components.
     n_samples_ : float
         Number of rows, repetitions included.
     weights_ : ndarray of shape (n,)
-        Weights of rows, sample weights included; they sum to 1. Only set by methods
-        that have weights.
+        Weights of the rows, sample weights included; they sum to 1. Only set by methods
+        that weight rows.
     support_ : ndarray of shape (n,), bool
-        Rows within both cut-offs, each measured without its own part in the fit.
+        Regular rows: within both cut-offs when measured without their own contribution
+        to the fit.
     history_ : dict of ndarray
-        "objective" (at the start of the iteration), "change" (of the subspace) and
-        "effective" sample size, for every iteration.
-    n_iter_, converged_
-        Number of iterations, and whether they converged.
-    cutoffs_, offset_
-        Largest score and orthogonal distance of a regular row; -1.
+        For every iteration the "objective" at its start, the "change" of the subspace,
+        and the "effective" sample size.
+    n_iter_ : int
+        Number of iterations.
+    converged_ : bool
+        Whether the iterations converged.
+    cutoffs_ : Distances
+        Largest score distance and orthogonal distance of a regular row.
+    offset_ : float
+        `decision_function` is `score_samples` minus `offset_`, which is -1.
     """
 
     n_components: int | float | Literal["auto"] | None = "auto"
     random_state: Any = field(default=0, kw_only=True)
 
-    # Fitted attributes that other methods do not have; model files store them too.
+    # Names of fitted attributes that only this method has, for model files.
     _own_attributes: ClassVar[frozenset[str]] = frozenset()
 
     def fit(
@@ -89,27 +107,29 @@ class Method(SubspaceEstimator):
         X : array-like of shape (n, D)
         y : ignored
         sample_weight : array-like of shape (n,), optional
-            How often each row counts. Of weights that are not whole numbers, only the
-            ratios matter.
+            How often each row counts. If any weight is not an integer, only the ratios
+            of the weights matter.
 
         Returns
         -------
         self
         """
-        with validate_rows(self, X) as rows:
+        with unchanged_on_error(self), validate_rows(self, X) as rows:
             counts = validate_counts(sample_weight, rows.shape[0])
             self._check(rows, counts)
             recipe = self._recipe()
             problem = self._start(rows, counts, recipe)
             fit = fit_with(recipe, problem, self.n_components)
             self._store(problem, fit)
-        # Last, as a warning may be turned into an error.
+        # The fit is complete: it stays even if a warning is turned into an error.
         self._warn(fit.found)
         return self
 
     def _recipe(self) -> Recipe:
-        """Return how to fit, as a value."""
-        raise TypeError(f"{type(self).__name__} does not define a recipe.")
+        """Return the recipe of the fit for the current parameters."""
+        raise TypeError(
+            f"{type(self).__name__} does not define a recipe: override _recipe."
+        )
 
     def _check(self, rows: Rows, counts: NDArray[np.float64] | None) -> None:
         n = rows.shape[0] if counts is None else int((counts > 0).sum())
@@ -157,12 +177,12 @@ class Method(SubspaceEstimator):
     def _warn(self, found: SearchResult) -> None:
         if not self.converged_:
             change, tol = found.iterations.last.change, found.tol
-            moving = f"with a change of {change:.1e} (tol={tol:g})"
+            state = f"with a change of {change:.1e} (tol={tol:g})"
             if change <= tol:
-                moving = f"with an objective that still changes (tol={tol:g})"
+                state = f"with an objective that still changes (tol={tol:g})"
             warn(
                 f"{type(self).__name__} stopped after {self.n_iter_} iterations "
-                f"{moving}. Raise max_iter or tol, or see history_.",
+                f"{state}. Increase max_iter or tol, or inspect history_.",
                 ConvergenceWarning,
             )
         for message in found.warnings:
@@ -171,15 +191,15 @@ class Method(SubspaceEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class IterativeMethod(Method):
-    """Base of methods that iterate.
+    """Base class of methods that iterate.
 
     Parameters
     ----------
     max_iter : int, default=200
         Maximum number of iterations.
     tol : float, default=1e-6
-        Stop when the subspace (rms of the sines) and the objective (relative, if above
-        1) change by less.
+        Tolerance: stop when both the subspace (root mean square of the sines of its
+        angles) and the objective (relative, if above 1) change by less.
     """
 
     max_iter: int = number(200, 1, whole=True)
@@ -188,14 +208,14 @@ class IterativeMethod(Method):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MultistartMethod(Method):
-    """Base of iterative methods that can be started in several places.
+    """Base class of iterative methods that can be started several times.
 
     Parameters
     ----------
     max_iter, tol
         See `IterativeMethod`.
     n_init : int, default=1
-        Number of starts. All but the first are random, and the best objective wins.
+        Number of starts. All but the first are random; the best objective wins.
     """
 
     max_iter: int = number(200, 1, whole=True)
@@ -205,7 +225,7 @@ class MultistartMethod(Method):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FixedCenterMethod(Method):
-    """Base of multistart methods that do not learn a center.
+    """Base class of multistart methods that do not learn a center.
 
     Parameters
     ----------
@@ -225,7 +245,7 @@ class FixedCenterMethod(Method):
 
 
 class Multistart(Protocol):
-    """The parameters that row-weighted methods share."""
+    """The parameters that all row-weighted methods share."""
 
     n_init: int
     max_iter: int

@@ -1,4 +1,4 @@
-"""Weighted PCA: pairs of rows are weighted, not rows."""
+"""Weighted PCA: weights for pairs of rows instead of rows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from trueaxis.estimators.parameters import number
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class WeightedPCA(Method):
-    """Normalised PCA: pairs of rows count less, the farther they are apart.
+    """Normalized PCA: pairs of rows count less the farther apart they are.
 
-    Maximises sum |P(x - x')|^2 / |x - x'|^power over all pairs of rows, in closed form:
-    the leading eigenvectors of the weighted scatter of pairs, a global optimum.
+    Maximizes sum |P(x - x')|^2 / |x - x'|^power over all pairs of rows. The leading
+    eigenvectors of the weighted scatter of pairs are the global optimum, in closed
+    form.
 
-    No center is needed to find the subspace; for scores it is the sample mean, and the
-    axes are turned so that scores are uncorrelated. Takes time in proportion to n^2.
+    The subspace does not depend on a center. Scores are centered at the sample mean,
+    and the axes are rotated so that scores are uncorrelated. The time is proportional
+    to n^2.
 
     Confidence: as published, from memory of the paper (power=1; its supervised form,
     with smaller weights inside classes, is not offered).
@@ -26,9 +28,9 @@ class WeightedPCA(Method):
     Parameters
     ----------
     power : float in [0, 2], default=1.0
-        0 weighs all pairs alike, which is plain PCA.
+        Power of the distances. 0 gives all pairs equal weights, which is plain PCA.
     max_rows : int, default=20000
-        More rows are refused rather than waited for.
+        Maximum number of rows; more raise an error, as the fit would take long.
     n_components, random_state
         See `Method`.
 

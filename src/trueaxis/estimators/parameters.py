@@ -1,7 +1,7 @@
-"""Parameters of methods: dataclass fields that know which values they take.
+"""Declarations of parameters: dataclass fields that know which values are valid.
 
-A method declares ``tol: float = number(1e-6, 0)``; `Method.fit` checks all parameters
-before it does anything else.
+A method declares ``tol: float = number(1e-6, 0)``, and `Method.fit` checks all
+parameters before it computes anything.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from trueaxis._validation import (
     warn,
 )
 
-DEPRECATED = "deprecated"  # the value of an old spelling that nobody used
+DEPRECATED = "deprecated"  # default of a deprecated parameter
 
 Check = Callable[[str, Any], None]
 
 
 def checked(default: Any, check: Check) -> Any:
-    """Declare a parameter with a check of its own: (name, value) -> None, or raise."""
+    """Declare a parameter with its own check, a function that raises if it is bad."""
     return dataclasses.field(default=default, metadata={"check": check})
 
 
@@ -39,7 +39,7 @@ def number(
     low_too: bool = False,
     auto: bool = False,
 ) -> Any:
-    """Declare a number in (low, high]; see `validate_number`."""
+    """Declare a number in the interval (low, high]; see `validate_number`."""
 
     def check(name: str, value: Any) -> None:
         validate_number(name, value, low, high, whole=whole, low_too=low_too, auto=auto)
@@ -48,7 +48,7 @@ def number(
 
 
 def choice(default: str, *others: str) -> Any:
-    """Declare one of a few words, the default first."""
+    """Declare a string with a few valid values, the default first."""
 
     def check(name: str, value: Any) -> None:
         validate_choice(name, value, (default, *others))
@@ -61,8 +61,8 @@ def flag(default: bool) -> Any:
     return checked(default, validate_flag)
 
 
-def part(default: int | float | None, *, optional: bool = False) -> Any:
-    """Declare a number of rows or columns, or their share; or None, if optional."""
+def count_or_share(default: int | float | None, *, optional: bool = False) -> Any:
+    """Declare a number of rows or columns, or a share of them; or None if optional."""
 
     def check(name: str, value: Any) -> None:
         if not (optional and value is None):
@@ -72,22 +72,22 @@ def part(default: int | float | None, *, optional: bool = False) -> Any:
 
 
 def deprecated_centre(*choices: str) -> Any:
-    """Declare the old spelling of `center`."""
+    """Declare `centre`, the deprecated spelling of `center`."""
 
     def check(name: str, value: Any) -> None:
-        if value != DEPRECATED:
+        if not (isinstance(value, str) and value == DEPRECATED):
             validate_choice(name, value, choices)
 
     return checked(DEPRECATED, check)
 
 
 def number_or_none(value: Any) -> float | None:
-    """Return a checked number, or None for "auto"."""
+    """Return a valid number as a float, or None for "auto"."""
     return None if isinstance(value, str) else float(value)
 
 
 def check_parameters(estimator: Any) -> None:
-    """Check all parameters of a dataclass, in the order of their declaration."""
+    """Raise if a parameter of a dataclass is not valid."""
     for parameter in dataclasses.fields(estimator):
         check = parameter.metadata.get("check")
         if check is not None:
@@ -95,7 +95,7 @@ def check_parameters(estimator: Any) -> None:
 
 
 def renamed_center(estimator: Any) -> Any:
-    """Return the `center` of an estimator, also if spelled `centre`."""
+    """Return `center`, or `centre` with a warning if that was passed."""
     if estimator.centre == DEPRECATED:
         return estimator.center
     warn(

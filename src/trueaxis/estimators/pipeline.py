@@ -1,4 +1,4 @@
-"""Split a pipeline of a scaler and a method, and join the two again."""
+"""Pipelines of a scaler and a method: split them, and join them again."""
 
 from __future__ import annotations
 
@@ -12,25 +12,28 @@ from trueaxis.estimators.scaler import ColumnScaler
 
 
 class SplitPipeline(NamedTuple):
-    """A method, and the scaler before it, if there is one."""
+    """A method and the scaler before it, if any."""
 
     scaler: ColumnScaler | None
     model: Any
 
     def scaled(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Rows as the method sees them."""
-        return X if self.scaler is None else self.scaler.transform(X)
+        """Return the rows in the units of the method."""
+        if self.scaler is None:
+            return X
+        rows: NDArray[Any] = self.scaler.transform(X)
+        return rows
 
 
 def split_pipeline(model: Any) -> SplitPipeline:
-    """Take a pipeline of scaler and method apart; a method alone stays as it is.
+    """Split a pipeline into scaler and method; accept a method alone as well.
 
-    The method gets the names of the columns that the scaler knows.
+    The method gets the column names of the scaler if it has none itself.
 
     Parameters
     ----------
     model : estimator or Pipeline
-        Fitted.
+        A fitted method, or a fitted pipeline of a `ColumnScaler` and a method.
 
     Returns
     -------
@@ -44,8 +47,8 @@ def split_pipeline(model: Any) -> SplitPipeline:
     if len(steps) != 2 or not isinstance(steps[0], ColumnScaler):
         named = ", ".join(type(step).__name__ for step in steps)
         raise TypeError(
-            f"The pipeline is one of {named}: only a ColumnScaler before a method is "
-            "understood here. Transform the rows first, and pass the last step."
+            f"The pipeline consists of {named}: only a ColumnScaler before a method is "
+            "supported. Transform the rows first, and pass the last step."
         )
     scaler, method = steps
     if hasattr(scaler, "feature_names_in_") and not hasattr(
@@ -57,5 +60,5 @@ def split_pipeline(model: Any) -> SplitPipeline:
 
 
 def join_pipeline(scaler: ColumnScaler | None, model: Any) -> Any:
-    """Put a pipeline of both together, or the model alone without a scaler."""
+    """Return a pipeline of scaler and model, or the model alone without a scaler."""
     return model if scaler is None else make_pipeline(scaler, model)

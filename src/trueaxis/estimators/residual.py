@@ -1,4 +1,4 @@
-"""Row-weighted methods with a robust loss of the distance from the subspace."""
+"""Row-weighted methods with a robust loss of the distances from the subspace."""
 
 from __future__ import annotations
 
@@ -23,21 +23,20 @@ ANNEALING_PATH = (1.5, 1.0, 0.75, 0.5, 0.35, 0.25, 0.15)
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RPCAOM(MultistartMethod):
-    """Robust PCA with optimal mean: least sum of distances from the subspace.
+    """Robust PCA with optimal mean: smallest sum of distances from the subspace.
 
-    Minimises sum sqrt(e) over center and subspace together, by w = 1 / (2 sqrt(e)).
-    The center is determined only up to moves inside the subspace.
+    Minimizes sum sqrt(e) jointly over center and subspace, with weights
+    w = 1 / (2 sqrt(e)). The center is unique only up to shifts inside the subspace.
 
     The objective falls at every iteration.
 
-    Confidence: as published (the authors run 10 iterations and guard by the machine
-    epsilon; here to convergence, with a guard in proportion to the data).
+    Confidence: as published (the authors run 10 iterations and bound e by the machine
+    epsilon; here the iterations converge, and the bound is proportional to the data).
 
     Parameters
     ----------
     n_init : int, default=1
-        Number of starts; all but the first are subspaces of a few random rows, and the
-        best objective wins.
+        Number of starts. All but the first are random; the best objective wins.
     n_components, max_iter, tol, random_state
         See `Method`.
 
@@ -54,19 +53,17 @@ class RPCAOM(MultistartMethod):
     """
 
     def _recipe(self) -> Recipe:
-        return reweighting(
-            self,
-            PowerRule(1.0),
-        )
+        return reweighting(self, PowerRule(1.0))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class R1PCA(FixedCenterMethod):
-    """Rotational invariant L1-norm PCA: a robust loss of the distance r = sqrt(e).
+    """Rotational invariant L1-norm PCA: a robust loss of the distances r = sqrt(e).
 
-    Minimises sum rho(r) about a fixed center: rho is r^2 up to c and 2 c r - c^2 beyond
-    ("huber", w = min(1, c/r)), ln(1 + (r/c)^2) ("cauchy", w = 1 / (1 + (r/c)^2)) or r
-    itself ("l21", w = 1/r). One step of subspace iteration per round.
+    Minimizes sum rho(r) with a fixed center. For "huber", rho is r^2 up to c and
+    2 c r - c^2 beyond, with weights w = min(1, c/r); for "cauchy" it is ln(1 + (r/c)^2)
+    with w = 1 / (1 + (r/c)^2); for "l21" it is r with w = 1/r. Every iteration makes
+    one step of subspace iteration.
 
     The objective falls at every iteration.
 
@@ -75,23 +72,23 @@ class R1PCA(FixedCenterMethod):
     Parameters
     ----------
     loss : {"huber", "cauchy", "l21"}, default="huber"
+        Loss rho.
     c : float or "auto", default="auto"
-        Where the loss turns, in the unit of X; "auto" is the median of r in plain PCA.
-        Not used by "l21".
+        Scale of the loss, in the unit of X; "auto" is the median of r in plain PCA.
+        Ignored by "l21".
     center : {"mean", "median"}, default="mean"
-        The sample mean, as published, or the spatial median, which bad rows move less.
+        Fixed center: sample mean, as published, or spatial median (more robust).
     centre : deprecated
         Old spelling of `center`.
     n_init : int, default=1
-        Number of starts; all but the first are subspaces through random rows, and the
-        best objective wins.
+        Number of starts. All but the first are random; the best objective wins.
     n_components, max_iter, tol, random_state
         See `Method`.
 
     Attributes
     ----------
     c_ : float or None
-        The c used.
+        The value of c used; None if the loss has none.
 
     References
     ----------
@@ -132,34 +129,33 @@ class R1PCA(FixedCenterMethod):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class L2pPCA(FixedCenterMethod):
-    """L2,p-norm PCA: least sum of p-th powers of the distances from the subspace.
+    """L2,p-norm PCA: smallest sum of p-th powers of the distances from the subspace.
 
-    Minimises sum r^p, r = sqrt(e), about a fixed center, by w = r^(p-2).
+    Minimizes sum r^p, r = sqrt(e), with a fixed center and weights w = r^(p-2).
 
     The objective falls at every iteration. For p < 1 every subspace through k rows is a
-    trap: so p comes down from 2 in steps, and several starts can be tried.
+    local minimum; therefore p is lowered in steps, and several starts can be tried.
 
     Confidence: objective as published; steps and constants from code that cites the
-    paper (there: random start, 50 rounds of the power step, p = 1).
+    paper (which uses a random start, 50 power steps and p = 1).
 
     Parameters
     ----------
     p : float in (0, 2], default=1.0
-        2 is plain PCA.
+        Power of the distances; 2 is plain PCA.
     anneal : bool, default=True
-        For p < 1, come down to p from above instead of starting there.
+        Whether to lower p in steps if p < 1, instead of starting with p itself.
     solver : {"eigen", "power"}, default="eigen"
-        Eigenvectors in every round, or one power step as in the authors' code; both
-        come to rest at the same places.
+        Eigenvectors in every iteration, or one power step as in the authors' code. Both
+        have the same fixed points.
     center : {"mean", "median"}, default="mean"
-        The sample mean, as published, or the spatial median, which bad rows move less.
+        Fixed center: sample mean, as published, or spatial median (more robust).
     centre : deprecated
         Old spelling of `center`.
     n_init : int, default=1
-        Number of starts; all but the first are subspaces through random rows, and the
-        best objective wins.
+        Number of starts. All but the first are random; the best objective wins.
     n_components, max_iter, tol, random_state
-        See `Method`. `history_` is that of the last p.
+        See `Method`. `history_` belongs to the last p.
 
     References
     ----------

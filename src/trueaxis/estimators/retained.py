@@ -1,4 +1,4 @@
-"""Row-weighted methods that measure what the subspace keeps of every row."""
+"""Row-weighted methods that measure how much of each row the subspace retains."""
 
 from __future__ import annotations
 
@@ -26,32 +26,33 @@ from trueaxis.estimators.parameters import (
 class RPCADI(FixedCenterMethod):
     """Robust PCA based on discriminant information.
 
-    Every row gets memberships u and 1 - u in the subspace and its complement that
-    maximise u r + (1 - u) r' + tau entropy(u), so that lambda = u / (1 - u) =
-    exp((r - r') / tau); then sum lambda v / d is maximised: w = lambda / d.
+    Every row has memberships u in the subspace and 1 - u in its complement that
+    maximize u r + (1 - u) r' + tau entropy(u), hence lambda = u / (1 - u) =
+    exp((r - r') / tau). The subspace then maximizes sum lambda v / d, with weights
+    w = lambda / d.
 
-    With membership="ratio" the sum of lambda (history_ has its logarithm) rises at
-    every iteration; with the others nothing is promised.
+    With membership="ratio" the sum of lambda (`history_` has its logarithm) rises at
+    every iteration. The other memberships have no such guarantee.
 
-    Confidence: reconstructed. Known is w = lambda / d with lambda a ratio of
-    memberships from an entropy-regularised model. Assumed: what enters them
-    (`membership`), tau, plain PCA as a start. Only "ratio" and "root" with tau near 1
-    fit the ranking that the DSWL paper prints.
+    Confidence: reconstructed. Known: w = lambda / d, with lambda a ratio of memberships
+    from an entropy-regularized model. Assumed: the arguments r and r' of the
+    memberships (`membership`), tau, and plain PCA as the start. Only "ratio" and "root"
+    with tau near 1 agree with the ranking in the DSWL paper.
 
     Parameters
     ----------
     tau : float, default=1.0
-        Temperature of the memberships, in the unit of X for "norm" and its square for
-        "raw"; infinity gives spherical PCA.
+        Temperature of the memberships, in the unit of X for "norm" and in squared units
+        for "raw". Infinity gives spherical PCA.
     membership : {"ratio", "root", "norm", "raw"}, default="ratio"
-        r and r' are v/d and e/d, the roots of these, sqrt(v) and sqrt(e), or v and e.
+        What r and r' are: v/d and e/d ("ratio"), their square roots ("root"), sqrt(v)
+        and sqrt(e) ("norm"), or v and e ("raw").
     center : {"mean", "median"}, default="mean"
-        The sample mean, as published, or the spatial median, which bad rows move less.
+        Fixed center: sample mean, as published, or spatial median (more robust).
     centre : deprecated
         Old spelling of `center`.
     n_init : int, default=1
-        Number of starts; all but the first are subspaces through random rows, and the
-        best objective wins.
+        Number of starts. All but the first are random; the best objective wins.
     n_components, max_iter, tol, random_state
         See `Method`.
 
@@ -85,37 +86,38 @@ class RPCADI(FixedCenterMethod):
 class AnglePCA(FixedCenterMethod):
     """Angle PCA: largest sum of ratios of projected length to residual.
 
-    Maximises sum sqrt(v) / sqrt(e + gamma^2) about a fixed center. Without gamma any
-    subspace through one row would give infinity, so gamma belongs to the method.
+    Maximizes sum sqrt(v) / sqrt(e + gamma^2) with a fixed center. The method needs
+    gamma: without it, the objective is infinite for any subspace through one row.
 
-    variant="exact" steps along the gradient, w = d / (sqrt(v) e^1.5), and the objective
-    rises at every iteration. "circulated" is the iteration of the code in circulation,
-    w = d / (sqrt(v) e) with eigenvectors: it comes to rest where another sum, that of
-    sqrt(d) artanh(sqrt(v / d)), is stationary (and recorded), and nothing is promised.
+    With variant="exact", the iteration follows the gradient, w = d / (sqrt(v) e^1.5),
+    and the objective rises at every iteration. "circulated" is the iteration of the
+    code in circulation, eigenvectors with w = d / (sqrt(v) e). Its fixed points are
+    stationary points of another objective, the sum of sqrt(d) artanh(sqrt(v / d)),
+    which `history_` records; it need not rise.
 
-    Confidence: objective as published; iteration from code that cites the paper, its
-    guard made smooth; the exact ascent is ours.
+    Confidence: objective as published; iteration from code that cites the paper, with a
+    smooth guard against zero residuals; the exact ascent is ours.
 
     Parameters
     ----------
     variant : {"exact", "circulated"}, default="exact"
+        Iteration.
     gamma : float or "auto", default="auto"
-        Guard, in the unit of X; "auto" is the median residual of plain PCA. (The
-        circulated code has 1.)
+        Guard against zero residuals, in the unit of X; "auto" is the median residual of
+        plain PCA. (The circulated code uses 1.)
     center : {"mean", "median"}, default="mean"
-        The sample mean, as published, or the spatial median, which bad rows move less.
+        Fixed center: sample mean, as published, or spatial median (more robust).
     centre : deprecated
         Old spelling of `center`.
     n_init : int, default=1
-        Number of starts; all but the first are subspaces through random rows, and the
-        best objective wins.
+        Number of starts. All but the first are random; the best objective wins.
     n_components, max_iter, tol, random_state
         See `Method`.
 
     Attributes
     ----------
     gamma_ : float
-        The guard used.
+        The value of gamma used.
 
     References
     ----------
@@ -147,24 +149,24 @@ class AnglePCA(FixedCenterMethod):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class L21MaxPCA(FixedCenterMethod):
-    """Non-greedy L2,1-norm maximisation: largest sum of projected lengths.
+    """Non-greedy L2,1-norm maximization: largest sum of projected lengths.
 
-    Maximises sum sqrt(v) about a fixed center, by w = 1 / sqrt(v) and one power step.
+    Maximizes sum sqrt(v) with a fixed center, with weights w = 1 / sqrt(v) and one
+    power step per iteration.
 
-    The objective rises at every iteration (with eigenvectors instead of power steps it
-    would not).
+    The objective rises at every iteration (it would not with eigenvectors instead of
+    power steps).
 
     Confidence: as published.
 
     Parameters
     ----------
     center : {"mean", "median"}, default="mean"
-        The sample mean, as published, or the spatial median, which bad rows move less.
+        Fixed center: sample mean, as published, or spatial median (more robust).
     centre : deprecated
         Old spelling of `center`.
     n_init : int, default=1
-        Number of starts; all but the first are subspaces through random rows, and the
-        best objective wins.
+        Number of starts. All but the first are random; the best objective wins.
     n_components, max_iter, tol, random_state
         See `Method`.
 

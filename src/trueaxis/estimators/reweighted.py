@@ -1,4 +1,4 @@
-"""Plain PCA, and PCA with a weight formula of your own."""
+"""Plain PCA, and PCA with a user-defined weight formula."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from trueaxis.estimators.parameters import (
 
 @dataclass(eq=False, repr=False)
 class PlainPCA(Method):
-    """Plain PCA, on the engine of the robust methods: all weights equal.
+    """Plain PCA: all rows have equal weights.
 
-    Minimises sum e. What outliers do to it is what the other methods are for.
+    Minimizes sum e, e the squared distance of a row from the subspace, in closed form.
+    A single outlier can change the result arbitrarily.
 
     Confidence: as published.
 
@@ -53,34 +54,35 @@ def _check_rule(name: str, rule: Any) -> None:
     if not (rule is None or isinstance(rule, Rule) or callable(rule)):
         raise TypeError(
             f"{name}={rule!r} is a {type(rule).__name__}: pass a function (v, e, d) -> "
-            "weights, an object derived from trueaxis.Rule, or None."
+            "weights, an instance of a subclass of trueaxis.Rule, or None."
         )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ReweightedPCA(MultistartMethod):
-    """PCA with a weight formula of your own.
+    """PCA with a user-defined weight formula.
 
-    In turns: distances of the rows from center and subspace, weights from these
-    distances, weighted mean and leading eigenvectors of the weighted scatter.
+    Alternates two steps: compute the weights of the rows from their distances, then the
+    weighted mean and the leading eigenvectors of the weighted scatter.
 
-    Whether that lowers anything at every step is up to the rule: it does if the weight
-    is the derivative of a concave loss of e.
+    Whether an objective falls at every iteration depends on the rule: it does if the
+    weight is the derivative of a concave loss of e.
 
     Parameters
     ----------
     rule : callable, Rule or None, default=None
-        A function (v, e, d) -> w of all rows at once, with v the squared distance from
-        the center inside the subspace, e that off it and d = v + e; or an object
-        derived from `trueaxis.Rule`, whose parameters a grid search reaches as
-        ``rule__name``. None weighs all rows alike.
+        A function (v, e, d) -> weights of all rows at once, with v the squared
+        distances from the center inside the subspace, e those from the subspace, and
+        d = v + e; or an instance of a subclass of `trueaxis.Rule`, whose parameters a
+        grid search reaches as ``rule__name``. None gives all rows equal weights.
     center : {"weighted", "mean", "median"}, default="weighted"
-        Weighted mean, learnt with the subspace; or sample mean or spatial median.
+        Weighted mean, learned with the subspace; or fixed sample mean or spatial
+        median.
     centre : deprecated
         Old spelling of `center`.
     n_init : int, default=1
-        Number of starts; all but the first are random, and the largest objective (the
-        smallest, if the rule has aim = -1) wins.
+        Number of starts. All but the first are random; the largest objective wins (the
+        smallest if the rule has aim = -1).
     n_components, max_iter, tol, random_state
         See `Method`.
 

@@ -1,4 +1,4 @@
-"""Scale columns by their own spread, so that no unit of measurement dominates."""
+"""Scaling of columns by their spread, so that no unit of measurement dominates."""
 
 from __future__ import annotations
 
@@ -11,38 +11,46 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from trueaxis._engine.column_spread import SpreadKernel
+from trueaxis._engine.column_spread import ColumnSpread, SpreadKernel
 from trueaxis._rows.base import Rows
 from trueaxis._rows.dask.collections import dask_rows, is_dask, refuse_frames
 from trueaxis._rows.dask.rows import DaskRows
 from trueaxis._rows.memory import refuse_large
 from trueaxis._rows.transformed import TransformedRows, Where
 from trueaxis._validation import validate_choice, validate_rows, warn
+from trueaxis.estimators.base import unchanged_on_error
 
 HOW = ("standard", "robust")
-NORMAL_MAD = 1.482602218505602  # a normal's deviation over its median absolute one
-NORMAL_MEAN = 1.2533141373155003  # ... over its mean absolute one
-SAMPLE_ROWS = 100_000  # of a source, for medians: their error is below 1 % of a unit
-UNEVEN = 30.0  # spreads that differ by more than this hide the smaller columns
+# Standard deviation of a normal variable over its median and mean absolute deviation.
+NORMAL_MAD = 1.482602218505602
+NORMAL_MEAN = 1.2533141373155003
+SAMPLE_ROWS = 100_000  # enough for medians with an error below 1 % of a unit
+UNEVEN = 30.0  # ratio of spreads from which on columns with small spreads are hidden
 
 
-class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class ColumnScaler(
+    OneToOneFeatureMixin,  # type: ignore[misc]  # scikit-learn is untyped
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Center every column and divide it by its spread.
 
     Parameters
     ----------
     how : {"robust", "standard"}, default="robust"
-        "robust": median, and median absolute deviation (times 1.4826, as for normal
-        rows); where more than half of the rows are equal, the mean absolute deviation
-        instead. "standard": mean and standard deviation, which outliers inflate.
-        Of a source that is not in memory, "standard" reads all rows once, and "robust"
-        100,000 of them (always the same ones; all, if there are no more).
+        "robust" uses the median and the median absolute deviation (times 1.4826, to
+        match the standard deviation of normal data), or the mean absolute deviation for
+        columns in which more than half of the values are equal. "standard" uses the
+        mean and the standard deviation, which outliers inflate. If X is not in memory,
+        "standard" reads all rows once, and "robust" at most 100,000 of them (always the
+        same ones).
 
     Attributes
     ----------
     center_ : ndarray of shape (D,)
+        Center of every column.
     unit_ : ndarray of shape (D,)
-        What columns are divided by; 1 for constant ones.
+        Spread of every column; 1 for constant columns.
 
     Examples
     --------
@@ -59,7 +67,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.how = how
 
     def fit(self, X: ArrayLike | Rows, y: Any = None) -> ColumnScaler:
-        """Learn the center and spread of every column.
+        """Compute the center and the spread of every column.
 
         Parameters
         ----------
@@ -71,10 +79,10 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self
         """
         validate_choice("how", self.how, HOW)
-        with validate_rows(self, X) as rows:
-            learn = _robust_rows if self.how == "robust" else _standard_rows
-            center, unit = learn(rows)
-        limits = np.finfo(rows.dtype)  # a unit must not round to 0 or infinity
+        with unchanged_on_error(self), validate_rows(self, X) as rows:
+            compute = _robust_rows if self.how == "robust" else _standard_rows
+            center, unit = compute(rows)
+        limits = np.finfo(rows.dtype)  # a unit must not be rounded to 0 or infinity
         self.center_ = center.astype(rows.dtype)
         self.unit_ = np.clip(unit, limits.tiny, limits.max).astype(rows.dtype)
         return self
@@ -89,8 +97,8 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n, D), Rows, or dask.array.Array
-            Of a file, or what `open_rows` returned, rows that are scaled as they are
-            read, for a method to be fitted to; of Dask a lazy array.
+            For a file, or a source that `open_rows` returned, rows that are scaled when
+            they are read, to fit a method to; for Dask collections, a lazy array.
         """
         check_is_fitted(self, "unit_")
         rows = validate_rows(self, X, reset=False)
@@ -107,7 +115,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return rows.map(scaling, rows.shape[1])
 
     def inverse_transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Return rows to the units of the data.
+        """Convert scaled rows back to the units of the data.
 
         Parameters
         ----------
@@ -125,14 +133,15 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if scaled.shape[1] != len(self.unit_):
             raise ValueError(
                 f"X has {scaled.shape[1]} columns, but {len(self.unit_)} were scaled: "
-                "pass what transform returned."
+                "pass the rows that transform returned."
             )
         center, unit = self.center_, self.unit_
 
-        def back(block: NDArray[Any]) -> NDArray[Any]:
+        def unscale(block: NDArray[Any]) -> Any:
             return block * unit + center
 
-        return scaled.map(back, len(unit)) if lazy else back(scaled)
+        rows: NDArray[Any] = scaled.map(unscale, len(unit)) if lazy else unscale(scaled)
+        return rows
 
     @property
     def centre_(self) -> NDArray[Any]:
@@ -147,17 +156,18 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 @dataclass(frozen=True)
 class Scaling:
-    """Centers the columns of a block, and divides them by their units."""
+    """Transform of blocks: center the columns, and divide them by their units."""
 
     center: NDArray[Any]
     unit: NDArray[Any]
 
     def __call__(self, block: NDArray[Any], where: Where | None = None) -> NDArray[Any]:
         """Return the scaled block."""
-        return (block - self.center) / self.unit
+        scaled: NDArray[Any] = (block - self.center) / self.unit
+        return scaled
 
     def part(self, first: int, n: int) -> Scaling:
-        """Return the same transform, which is independent of the rows."""
+        """Return the transform of n rows, which is the same for all rows."""
         return self
 
 
@@ -165,7 +175,8 @@ def _standard_rows(rows: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
     if rows.in_memory:
         return _standard(rows.read())
     pivot = rows.take(np.zeros(1, dtype=np.intp))[0].astype(float)
-    return rows.scan(SpreadKernel(pivot))[1].center_and_unit()
+    spread: ColumnSpread = rows.scan(SpreadKernel(pivot))[1]
+    return spread.center_and_unit()
 
 
 def _robust_rows(rows: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -187,20 +198,21 @@ def _robust_rows(rows: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
 def _standard(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     size = np.abs(X).max(axis=0).astype(float)
     size[size == 0] = 1.0
-    small = X / size  # whose squares cannot overflow
+    small = X / size  # its squares cannot overflow
     constant = (X == X[0]).all(axis=0)
     unit = np.where(constant, 1.0, small.std(axis=0) * size)
     return small.mean(axis=0) * size, unit
 
 
 def _robust(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    small = X / 4  # two of which can be added or subtracted without overflow
+    small = X / 4  # sums and differences of two values cannot overflow
     center = np.median(small, axis=0).astype(float)
-    away = np.abs(small - center)
-    unit = NORMAL_MAD * np.median(away, axis=0)
-    unit = np.where(unit > 0, unit, NORMAL_MEAN * (away / len(X)).sum(axis=0))
-    most = np.finfo(float).max / 4
-    return 4 * center, np.where(unit > 0, 4 * np.minimum(unit, most), 1.0)
+    deviations = np.abs(small - center)
+    unit = NORMAL_MAD * np.median(deviations, axis=0)
+    mean_deviations = (deviations / len(X)).sum(axis=0)
+    unit = np.where(unit > 0, unit, NORMAL_MEAN * mean_deviations)
+    largest = np.finfo(float).max / 4
+    return 4 * center, np.where(unit > 0, 4 * np.minimum(unit, largest), 1.0)
 
 
 class UnevenSpread(NamedTuple):
@@ -212,11 +224,11 @@ class UnevenSpread(NamedTuple):
 
 
 def uneven_columns(X: NDArray[Any]) -> UnevenSpread | None:
-    """Return the extreme columns if their spreads differ too much."""
+    """Return the columns with the extreme spreads if these differ too much."""
     unit = _robust(X)[1]
-    moves = np.flatnonzero((X != X[0]).any(axis=0))
-    if len(moves) < 2:
+    varying = np.flatnonzero((X != X[0]).any(axis=0))
+    if len(varying) < 2:
         return None
-    wide, narrow = moves[unit[moves].argmax()], moves[unit[moves].argmin()]
+    wide, narrow = varying[unit[varying].argmax()], varying[unit[varying].argmin()]
     ratio = float(unit[wide] / unit[narrow])
     return UnevenSpread(int(wide), int(narrow), ratio) if ratio > UNEVEN else None

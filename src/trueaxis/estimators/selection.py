@@ -20,9 +20,9 @@ from trueaxis.estimators.method import Method, reweighting
 from trueaxis.estimators.parameters import (
     checked,
     choice,
+    count_or_share,
     deprecated_centre,
     number,
-    part,
     renamed_center,
 )
 
@@ -31,20 +31,21 @@ LEARNED = {"q_": ("q", None)}  # the number of rows kept
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SelectingMethod(Method):
-    """Base of methods that keep q rows.
+    """Base class of methods that keep q rows.
 
     Parameters
     ----------
     max_iter, tol, n_init
         See `MultistartMethod`.
     q : int or float, default=0.75
-        Number of rows to keep, at least k + 2; or their share (of few rows more).
+        Number of rows to keep, at least k + 2; or their share, which is raised if that
+        gives too few rows.
     """
 
     max_iter: int = number(200, 1, whole=True)
     tol: float = number(1e-6, 0)
     n_init: int = number(1, 1, whole=True)
-    q: int | float = part(0.75)
+    q: int | float = count_or_share(0.75)
 
     _own_attributes: ClassVar[frozenset[str]] = frozenset({"q_"})
 
@@ -53,21 +54,20 @@ class SelectingMethod(Method):
 class TRPCA(SelectingMethod):
     """Truncated robust PCA: RPCA-OM for the q rows nearest the subspace.
 
-    Minimises the sum of the q smallest sqrt(e) over center and subspace, by
+    Minimizes the sum of the q smallest sqrt(e) over center and subspace, with weights
     w = 1 / (2 sqrt(e)) for these rows and 0 for the others.
 
     The objective falls at every iteration.
 
-    Confidence: as published (the authors run 20 iterations; here to convergence).
+    Confidence: as published (the authors run 20 iterations; here they converge).
 
     Parameters
     ----------
     q : int or float, default=0.5
         Number of rows to keep, or their share. The authors use 0.5 and 0.4.
     n_init : int, default=1
-        Number of starts; all but the first are subspaces of a few random rows, and the
-        least objective wins. One, as published, is often not enough for groups of bad
-        rows.
+        Number of starts. All but the first are random; the best objective wins. One, as
+        published, is often not enough for groups of outliers.
     n_components, max_iter, tol, random_state
         See `Method`.
 
@@ -90,7 +90,7 @@ class TRPCA(SelectingMethod):
     250
     """
 
-    q: int | float = part(0.5)
+    q: int | float = count_or_share(0.5)
 
     def _recipe(self) -> Recipe:
         return reweighting(self, NearestRule(Selection(self.q), 1.0), learned=LEARNED)
@@ -100,21 +100,20 @@ class TRPCA(SelectingMethod):
 class DRPCA(SelectingMethod):
     """Discrete robust PCA: binary weights, least squares for the q nearest rows.
 
-    Minimises the sum of the q smallest e over center and subspace: the mean and the
-    principal axes of q rows, then the q rows nearest to these, and so on.
+    Minimizes the sum of the q smallest e over center and subspace. Alternates two
+    steps: the mean and the principal axes of q rows, and the q rows nearest to these.
 
-    The objective falls at every iteration, and a set of rows that repeats ends it.
+    The objective falls at every iteration, and the iteration ends when the rows repeat.
 
     Confidence: reconstructed from the abstract (binary self-learning weights,
-    projection and center, in turns). Assumed: squared distances, and q given.
+    alternating with projection and center). Assumed: squared distances, and a given q.
 
     Parameters
     ----------
     q : int or float, default=0.75
         Number of rows to keep, or their share.
     n_init : int, default=10
-        Number of starts; all but the first are subspaces of a few random rows, and the
-        least objective wins.
+        Number of starts. All but the first are random; the best objective wins.
     n_components, max_iter, tol, random_state
         See `Method`.
 
@@ -152,27 +151,30 @@ def _check_gamma(name: str, value: Any) -> None:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RWLAN(SelectingMethod):
-    """Robust weight learning with adaptive neighbours.
+    """Robust weight learning with adaptive neighbors.
 
-    Minimises sum w e + gamma sum w^2 over center, subspace and weights w on the
-    simplex: w = (e_(q+1) - e)_+ up to a factor, e_(q+1) the smallest e left out.
+    Minimizes sum w e + gamma sum w^2 over center, subspace and weights w on the
+    simplex. The weights are proportional to (e_(q+1) - e)_+, with e_(q+1) the smallest
+    e that is left out.
 
-    With gamma="adaptive", as published, gamma changes in every round and nothing falls
-    for sure, though it settles; with "frozen", or a number, the objective falls at
-    every iteration.
+    With a "frozen" gamma, or a number, the objective falls at every iteration. With
+    gamma="adaptive", as published, gamma changes in every iteration: the iteration
+    converges in practice, but its objective need not fall.
 
-    Confidence: as published (there with random weights as a start, here equal ones).
+    Confidence: as published (the authors start with random weights, here with equal
+    ones).
 
     Parameters
     ----------
     q : int or float, default=0.75
-        Number of rows to keep, or their share; fewer than all. The authors give none.
+        Number of rows to keep, or their share; fewer than all. The authors recommend no
+        value.
     gamma : {"adaptive", "frozen"} or float, default="adaptive"
-        Chosen in every round so that q weights are positive; kept from the first round;
-        or given, in squared units of X, whatever q is (infinity is plain PCA).
+        "adaptive" chooses gamma in every iteration so that q weights are positive,
+        "frozen" in the first one only. A number, in squared units of X, is used as it
+        is, and q is ignored; infinity is plain PCA.
     n_init : int, default=1
-        Number of starts; all but the first are subspaces of a few random rows, and the
-        least objective wins.
+        Number of starts. All but the first are random; the best objective wins.
     n_components, max_iter, tol, random_state
         See `Method`.
 
@@ -198,7 +200,7 @@ class RWLAN(SelectingMethod):
     gamma: float | Literal["adaptive", "frozen"] = checked("adaptive", _check_gamma)
 
     def _recipe(self) -> Recipe:
-        # The nearest row that is left out sets the weights. A given gamma needs no q.
+        # At least one row must be left out to set the weights. A given gamma ignores q.
         q = Selection(self.q, left_out=1) if isinstance(self.gamma, str) else 0.0
         return reweighting(self, NeighbourRule(q, self.gamma), learned=LEARNED)
 
@@ -207,31 +209,30 @@ class RWLAN(SelectingMethod):
 class RPCARP(SelectingMethod):
     """Robust PCA by joint reconstruction and projection, with discrete weights.
 
-    Keeps the q rows with the smallest e/d; their mean is the center, and they weigh
-    1/d, the gradient of e/d ("sin2"), or d / (sqrt(e) v^1.5), that of sqrt(e/v) ("tan",
-    which may go round in circles where no subspace fits the rows).
+    Keeps the q rows with the smallest e/d; their mean is the center. Their weights are
+    the gradient of e/d, 1/d ("sin2"), or that of sqrt(e/v), d / (sqrt(e) v^1.5)
+    ("tan", which may cycle if no subspace fits the rows).
 
     With ratio="sin2" and a fixed center the sum of the q smallest e/d falls at every
-    iteration; otherwise nothing is promised: a ratio must not be optimised over the
-    center.
+    iteration. Otherwise it need not: a ratio cannot be minimized over the center.
 
     Confidence: reconstructed. Known: reconstruction error and projected variance in one
     ratio, with discrete weights, extending Angle PCA. Assumed: which ratio, the center,
-    and q given.
+    and a given q.
 
     Parameters
     ----------
     q : int or float, default=0.75
         Number of rows to keep, or their share.
     ratio : {"sin2", "tan"}, default="sin2"
+        Ratio whose gradient gives the weights.
     center : {"selected", "mean", "median"}, default="selected"
-        Mean of the rows kept (fixed after `max_iter` rounds, should they go in a
-        circle), or sample mean or spatial median, fixed from the start.
+        Mean of the rows kept (fixed after `max_iter` iterations if these cycle); or
+        sample mean or spatial median, fixed from the start.
     centre : deprecated
         Old spelling of `center`.
     n_init : int, default=1
-        Number of starts; all but the first are subspaces of a few random rows, and the
-        least objective wins.
+        Number of starts. All but the first are random; the best objective wins.
     n_components, max_iter, tol, random_state
         See `Method`.
 

@@ -1,4 +1,4 @@
-"""Methods that maximise sums of absolute scores, or of powers of them."""
+"""Methods that maximize a sum of absolute scores, or of their powers."""
 
 from __future__ import annotations
 
@@ -14,32 +14,33 @@ from trueaxis.estimators.parameters import choice, flag, number, renamed_center
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PCAL1(FixedCenterMethod):
-    """PCA-L1, greedy: the axis with the largest sum of absolute scores, k times.
+    """PCA-L1, greedy: one axis after the other, by largest sum of absolute scores.
 
-    Maximises sum |w'x| over unit vectors w: w is the sum of the rows, each with the
-    sign of its score; then again in what w left of the rows.
+    Maximizes sum |w'x| over unit vectors w. The next w is the normalized sum of the
+    rows, each multiplied by the sign of its score. Further axes are found in the
+    residuals of the rows.
 
-    The objective rises at every iteration of each component, and ends after finitely
-    many. It depends on the axes and not only on their span, so they are not rotated;
-    their scores may be correlated, and their variances in any order.
+    The objective rises at every iteration of each component, and converges after a
+    finite number of them. It depends on the axes, not only on their span, so the axes
+    are not rotated: their scores may be correlated, and their variances unsorted.
 
-    Confidence: as published (a row with score 0 is given a side instead of turning w a
-    little at random).
+    Confidence: as published (a score of 0 is given a sign, where the paper perturbs w
+    at random).
 
     Parameters
     ----------
     init : {"largest", "pca", "random"}, default="largest"
-        Start at the longest row, as the paper suggests, at the principal axis, or at a
-        random combination of rows.
+        Start: the longest row, as the paper suggests, the principal axis, or a random
+        combination of rows.
     n_init : int, default=1
-        Number of starts; all but the first are random, and the largest objective wins.
+        Number of starts. All but the first are random; the best objective wins.
     center : {"mean", "median"}, default="mean"
-        The sample mean, as published, or the spatial median.
+        Fixed center: sample mean, as published, or spatial median (more robust).
     centre : deprecated
         Old spelling of `center`.
     n_components, max_iter, tol, random_state
-        See `Method`; `max_iter` is for each component. `history_["component"]` tells
-        whose iteration it was.
+        See `Method`; `max_iter` applies to each component. `history_["component"]` has
+        the component of every iteration.
 
     References
     ----------
@@ -63,22 +64,24 @@ class PCAL1(FixedCenterMethod):
 class PCAL1NonGreedy(FixedCenterMethod):
     """PCA-L1, non-greedy: all axes together.
 
-    Maximises sum |P x| (over rows and components) over orthonormal P: the basis nearest
-    to the sums of rows, each with the signs of its scores.
+    Maximizes sum |P x| (over rows and components) over orthonormal P. The next P is the
+    orthonormal basis nearest to the sums of the rows, each multiplied by the signs of
+    its scores.
 
-    The objective rises at every iteration, and ends after finitely many. It depends on
-    the axes and not only on their span, so they are not rotated, only sorted.
+    The objective rises at every iteration, and converges after a finite number of them.
+    It depends on the axes, not only on their span, so the axes are not rotated, only
+    sorted.
 
     Confidence: as published.
 
     Parameters
     ----------
     init : {"pca", "random"}, default="pca"
-        Start at the principal axes, or at random combinations of rows.
+        Start: the principal axes, or random combinations of rows.
     n_init : int, default=1
-        Number of starts; all but the first are random, and the largest objective wins.
+        Number of starts. All but the first are random; the best objective wins.
     center : {"mean", "median"}, default="mean"
-        The sample mean, as published, or the spatial median.
+        Fixed center: sample mean, as published, or spatial median (more robust).
     centre : deprecated
         Old spelling of `center`.
     n_components, max_iter, tol, random_state
@@ -107,29 +110,29 @@ class PCAL1NonGreedy(FixedCenterMethod):
 class PCALp(FixedCenterMethod):
     """PCA-Lp: axes with the largest sum of p-th powers of absolute scores.
 
-    Maximises sum |w'x|^p over unit vectors w, by w = sum sign(t) |t|^(p-1) x, t = w'x,
-    made a unit vector.
+    Maximizes sum |w'x|^p over unit vectors w. The next w is the normalized sum of
+    sign(t) |t|^(p-1) x, t = w'x.
 
-    The objective rises at every iteration: for p >= 1 by itself; for p < 1, where the
-    published step may lower it, because steps are shortened until they do not (scores
-    are smoothed there by 1e-6 of their size). Below 1 there is an optimum between any
-    two rows, nearly: rounding may decide which of them is found.
+    The objective rises at every iteration. For p < 1, where the published step may
+    lower it, steps are shortened until they do not (and scores are smoothed by 1e-6 of
+    their size). Below 1 there is a local maximum between almost any two rows, and
+    rounding may decide which one is found.
 
     Confidence: as published for p >= 1; for p < 1 the shortened steps are ours.
 
     Parameters
     ----------
     p : float, default=0.5
-        Above 0, at most 100. 1 is PCA-L1, 2 plain PCA.
+        Power of the scores, in (0, 100]; 1 is PCA-L1, 2 plain PCA.
     greedy : bool, default=True
-        One axis after the other, as published, or all together.
+        Whether to find one axis after the other, as published, or all together.
     init : {"pca", "largest", "random"}, default="pca"
-        Start at the principal axes, at the longest row (greedy only) or at random
-        combinations of rows.
+        Start: the principal axes, the longest row (greedy only), or random combinations
+        of rows.
     n_init : int, default=1
-        Number of starts; all but the first are random, and the largest objective wins.
+        Number of starts. All but the first are random; the best objective wins.
     center : {"mean", "median"}, default="mean"
-        The sample mean, as published, or the spatial median.
+        Fixed center: sample mean, as published, or spatial median (more robust).
     centre : deprecated
         Old spelling of `center`.
     n_components, max_iter, tol, random_state

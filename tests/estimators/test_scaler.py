@@ -1,25 +1,18 @@
-"""Columns in units of their spread: two routes agree, outliers do not move the unit."""
+"""ColumnScaler: two routes agree, and outliers do not move the unit."""
 
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted
-from trueaxis.estimators.pipeline import SplitPipeline, join_pipeline, split_pipeline
+from trueaxis.estimators import scaler as scaler_module
 from trueaxis.estimators.scaler import HOW, uneven_columns
-
-
-@parametrize_with_checks([ColumnScaler("robust"), ColumnScaler("standard")])
-def test_scikit_learns_own_suite(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture
@@ -35,15 +28,15 @@ def brute_force(column):
         ordered, n = sorted(values), len(values)
         return (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
 
-    centre = middle(column)
-    return centre, 1.4826022185056018 * middle([abs(x - centre) for x in column])
+    center = middle(column)
+    return center, 1.4826022185056018 * middle([abs(x - center) for x in column])
 
 
 @pytest.mark.parametrize("n", [100, 101])
 def test_robust_is_median_and_mad(X, n):
     scaler = ColumnScaler().fit(X[:n])
-    centres, units = zip(*(brute_force(column) for column in X[:n].T), strict=True)
-    np.testing.assert_allclose(scaler.center_, centres, rtol=1e-14)
+    centers, units = zip(*(brute_force(column) for column in X[:n].T), strict=True)
+    np.testing.assert_allclose(scaler.center_, centers, rtol=1e-14)
     np.testing.assert_allclose(scaler.unit_, units, rtol=1e-9)
 
 
@@ -206,54 +199,6 @@ def test_a_method_behind_it_does_not_see_units(X):
         assert same.all()
 
 
-# ---------------------------------------------------------------- parted and joined
-
-
-def test_parted_and_joined_are_each_others_inverse(X):
-    pipeline = make_pipeline(ColumnScaler(), DSWL(2)).fit(X)
-    parts = split_pipeline(pipeline)
-    assert parts.scaler is pipeline[0] and parts.model is pipeline[1]
-    again = join_pipeline(*parts)
-    assert isinstance(again, Pipeline)
-    np.testing.assert_array_equal(again.predict(X), pipeline.predict(X))
-    np.testing.assert_array_equal(
-        parts.model.transform(parts.scaled(X)), pipeline.transform(X)
-    )
-    method = pipeline[1]
-    for alone in (method, make_pipeline(method)):
-        assert split_pipeline(alone) == SplitPipeline(None, method)
-    assert join_pipeline(None, method) is method
-    assert SplitPipeline(None, method).scaled(X) is X
-
-
-def test_the_method_gets_the_names_that_only_the_scaler_knows(X):
-    frame = pd.DataFrame(X, columns=[*"abcde"])
-    pipeline = make_pipeline(ColumnScaler(), DSWL(2)).fit(frame)
-    assert not hasattr(pipeline[1], "feature_names_in_")
-    parts = split_pipeline(pipeline)
-    assert [*parts.model.feature_names_in_] == [*"abcde"]
-    assert not hasattr(pipeline[1], "feature_names_in_")  # the user's is as it was
-    assert (parts.model.components_ == pipeline[1].components_).all()
-    named = make_pipeline(ColumnScaler().set_output(transform="pandas"), DSWL(2))
-    assert split_pipeline(named.fit(frame)).model is named[1]
-
-
-@pytest.mark.parametrize(
-    ("steps", "named"),
-    [
-        ([StandardScaler(), DSWL()], "StandardScaler, DSWL"),
-        ([ColumnScaler(), PCA(), DSWL()], "ColumnScaler, PCA, DSWL"),
-        ([PCA(), ColumnScaler()], "PCA, ColumnScaler"),
-    ],
-)
-def test_other_pipelines_are_refused(steps, named):
-    with pytest.raises(TypeError, match=f"{named}: only a ColumnScaler before"):
-        split_pipeline(make_pipeline(*steps))
-
-
-# ---------------------------------------------------------------- uneven columns
-
-
 def test_uneven_columns(X):
     found = uneven_columns(X)
     assert (found.wide, found.narrow) == (1, 2)
@@ -279,3 +224,30 @@ def test_uneven_columns_of_huge_and_tiny_numbers(X, size):
         warnings.simplefilter("error")
         found = uneven_columns(Z * [1, 1, size, 1, 1])
     assert (found.wide if size > 1 else found.narrow) == 2 and found.ratio > 1e199
+
+
+def test_the_deprecated_spelling_of_the_center(X):
+    scaler = ColumnScaler().fit(X)
+    with pytest.warns(
+        FutureWarning, match="centre_ is deprecated.*use center_"
+    ) as told:
+        np.testing.assert_array_equal(scaler.centre_, scaler.center_)
+    assert told[0].filename == __file__
+    assert not hasattr(ColumnScaler(), "center_")
+
+
+def test_a_fit_that_fails_changes_nothing(X, monkeypatch):
+    frame = pd.DataFrame(X, columns=[*"abcde"])
+    fresh, fitted = ColumnScaler(), ColumnScaler().fit(frame)
+    Z = fitted.transform(frame)
+
+    def fail(rows):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(scaler_module, "_robust_rows", fail)
+    for scaler in (fresh, fitted):
+        with pytest.raises(MemoryError, match="no room"):
+            scaler.fit(frame[["c", "a"]])
+    assert vars(fresh) == {"how": "robust"}
+    np.testing.assert_array_equal(fitted.transform(frame), Z)
+    assert fitted.n_features_in_ == 5

@@ -21,12 +21,12 @@ def algorithm_1(X, k, tau, n_iter):
         H = np.diag(w) - np.outer(w, w)
         values, U = np.linalg.eigh(X @ H @ X.T)
         P = U[:, ::-1][:, :k]
-        centred = X - m[:, None]
-        inside = ((P.T @ centred) ** 2).sum(axis=0)
-        off = ((centred - P @ P.T @ centred) ** 2).sum(axis=0)
+        centered = X - m[:, None]
+        inside = ((P.T @ centered) ** 2).sum(axis=0)
+        off = ((centered - P @ P.T @ centered) ** 2).sum(axis=0)
         a, b, c = (
             np.exp(z / (n * t)) / np.exp(z / (n * t)).sum()
-            for z, t in zip((inside, off, (centred**2).sum(axis=0)), tau, strict=True)
+            for z, t in zip((inside, off, (centered**2).sum(axis=0)), tau, strict=True)
         )
         w = (1 / (a * b * c)) / (1 / (a * b * c)).sum()
     return m, P, w, values[::-1][:k]

@@ -1,0 +1,397 @@
+"""Parameters: what is refused, with which words, and the old spelling of center."""
+
+import dataclasses
+import inspect
+import pickle
+import re
+
+import numpy as np
+import pytest
+from estimator_data import GOOD, OTHERS
+from sklearn.base import clone
+
+from trueaxis import (
+    DRPCA,
+    DSWL,
+    L1PCA,
+    METHODS,
+    PCAL1,
+    PCP,
+    R1PCA,
+    RPCADI,
+    RPCAOM,
+    RPCARP,
+    RRPCP,
+    RSPCA,
+    RWLAN,
+    SPCP,
+    TRPCA,
+    AnglePCA,
+    L2pPCA,
+    L21MaxPCA,
+    PCAL1NonGreedy,
+    PCALp,
+    PlainPCA,
+    ReweightedPCA,
+    Rule,
+    TwoWayPCA,
+    WeightedPCA,
+)
+from trueaxis.estimators import method
+from trueaxis.estimators.parameters import number_or_none
+
+# ---------------------------------------------------------------- every parameter
+
+
+def number(interval, auto=False):
+    """Bad values of a number, and the words for them."""
+    low, high = map(float, interval.strip("([]").split(", "))
+    expected = f"a number in {interval}" + (' or "auto"' if auto else "")
+    outside = [low - 1.0 if interval[0] == "[" else low, -np.inf, np.nan]
+    outside += [2 * high] if np.isfinite(high) else []
+    return [
+        *((x, ValueError, f"is out of range: it must be {expected}.") for x in outside),
+        ("much", TypeError, f"is a str: pass {expected}."),
+        (True, TypeError, f"is a bool: pass {expected}."),
+        (None, TypeError, f"is a NoneType: pass {expected}."),
+    ]
+
+
+def integer(low):
+    return [
+        (low - 1, ValueError, f" of at least {low}."),
+        (low + 0.5, TypeError, f" of at least {low}."),
+        (True, TypeError, "is a bool: pass "),
+        ("many", TypeError, "is a str: pass "),
+    ]
+
+
+def choice(*choices):
+    known = ", ".join(map(repr, choices))
+    return [
+        (value, ValueError, f": choose one of {known}.")
+        for value in ("best", None, 3, np.zeros(3))
+    ]
+
+
+FLAG = [(value, TypeError, "is neither True nor False") for value in ("no", 1, None)]
+COUNT_OR_SHARE = [
+    (0, ValueError, "is out of range: it must be "),
+    (-3, ValueError, " of at least 1."),
+    (1.5, ValueError, "is out of range: it must be a number in (0, 1]."),
+    (0.0, ValueError, "is out of range: it must be a number in (0, 1]."),
+    ("half", TypeError, "is a str: pass a number in (0, 1]."),
+    (True, TypeError, "is a bool: pass a number in (0, 1]."),
+]
+NOT_NONE = [(None, TypeError, "is a NoneType: pass a number in (0, 1].")]
+
+ALL = {
+    "n_components": [
+        (9, ValueError, ", but X has 30 rows and 4 columns: "),
+        (0, ValueError, " 1 to 4."),
+        (1.5, ValueError, "pass an integer, or a float between 0 and 1"),
+        ("many", TypeError, "is a str: pass "),
+        (True, TypeError, '"auto" or None.'),
+    ],
+    "random_state": [("luck", ValueError, "cannot be used to seed")],
+}
+ITERATIVE = ALL | {"max_iter": integer(1), "tol": number("(0, inf]")}
+MULTISTART = ITERATIVE | {"n_init": integer(1)}
+
+
+def centered(*choices):
+    return {"center": choice(*choices), "centre": choice(*choices)}
+
+
+FIXED = MULTISTART | centered("mean", "median")
+SELECTING = MULTISTART | {"q": COUNT_OR_SHARE + NOT_NONE}
+SCALE = number("(1e-150, inf]", auto=True)
+SIGMA = number("(0, 1e+150]", auto=True)
+PURSUIT = (
+    ITERATIVE | centered("none", "median") | {"lam": number("(0, inf]", auto=True)}
+)
+THREE = 'pass "auto" or three temperatures (tau_a, tau_b, tau_c).'
+BAD = {
+    PlainPCA: ALL,
+    DSWL: ITERATIVE | {
+        "trust": number("(0, 1]"),
+        "tau": [
+            ("hot", TypeError, THREE),
+            ((1, 1), TypeError, THREE),
+            (None, TypeError, THREE),
+            ((1, 0, 1), ValueError, 'must be positive. Use tau="auto"'),
+            ((1, 1, np.nan), ValueError, 'must be positive. Use tau="auto"'),
+        ],
+        "init": choice("auto", "uniform"),
+        "reweight": FLAG,
+    },
+    PCAL1: FIXED | {"init": choice("largest", "pca", "random")},
+    PCAL1NonGreedy: FIXED | {"init": choice("pca", "random")},
+    PCALp: FIXED | {
+        "p": number("(0, 100]"),
+        "greedy": FLAG,
+        "init": choice("pca", "largest", "random"),
+    },
+    R1PCA: FIXED | {"loss": choice("huber", "cauchy", "l21"), "c": SCALE},
+    L2pPCA: FIXED | {
+        "p": number("(0, 2]"), "anneal": FLAG, "solver": choice("eigen", "power"),
+    },
+    RPCAOM: MULTISTART,
+    RPCADI: FIXED | {
+        "tau": number("(1e-06, inf]"),
+        "membership": choice("ratio", "root", "norm", "raw"),
+    },
+    AnglePCA: FIXED | {
+        "variant": choice("exact", "circulated"),
+        "gamma": number("(1e-150, 1e+150]", auto=True),
+    },
+    L21MaxPCA: FIXED,
+    L1PCA: ITERATIVE | centered("median", "mean", "none"),
+    WeightedPCA: ALL | {"power": number("[0, 2]"), "max_rows": integer(2)},
+    RWLAN: SELECTING | {
+        "gamma": [
+            ("slow", ValueError, ": choose one of 'adaptive', 'frozen'."),
+            (0, ValueError, "is out of range: it must be a number in (0, inf]."),
+            (None, TypeError, "is a NoneType: pass a number in (0, inf]."),
+        ],
+    },
+    TRPCA: SELECTING,
+    DRPCA: SELECTING,
+    RPCARP: SELECTING | centered("selected", "mean", "median") | {
+        "ratio": choice("sin2", "tan"),
+    },
+    RSPCA: MULTISTART | {"q": COUNT_OR_SHARE, "sigma": SCALE},
+    TwoWayPCA: ITERATIVE | {"p": number("(0, 2]"), "floor": number("[0.01, 1e+06]")},
+    PCP: PURSUIT | {"rho": number("(1, 100]"), "balance": number("(0, inf]")},
+    SPCP: PURSUIT | {"sigma": SIGMA},
+    RRPCP: PURSUIT | {"sigma": SIGMA, "gam": number("(0, inf]", auto=True)},
+    ReweightedPCA: MULTISTART | centered("weighted", "mean", "median") | {
+        "rule": [
+            ("huber", TypeError, "is a str: pass a function (v, e, d) -> weights, "),
+            (3, TypeError, "a subclass of trueaxis.Rule, or None."),
+        ],
+    },
+}  # fmt: skip
+
+
+def test_every_parameter_of_every_method_is_tested():
+    assert set(BAD) == {*METHODS.values(), ReweightedPCA}
+    for cls, parameters in BAD.items():
+        assert set(parameters) == set(inspect.signature(cls).parameters), cls
+
+
+@pytest.mark.parametrize(
+    ("cls", "name"),
+    [(cls, name) for cls, parameters in BAD.items() for name in parameters],
+)
+def test_bad_values_are_refused_with_fact_cause_and_remedy(cls, name):
+    model = cls(2)
+    for value, error, words in BAD[cls][name]:
+        model.set_params(**{name: value})
+        with pytest.raises(error, match=re.escape(words)) as raised:
+            model.fit(GOOD)
+        if name == "random_state":  # which scikit-learn refuses
+            continue
+        said = str(raised.value)
+        assert said.startswith((f"{name}={value}", f"{name}={value!r}")) or (
+            f" in {name}={value!r}" in said  # one of the temperatures
+        )
+    assert not hasattr(model, "n_features_in_")
+
+
+@pytest.mark.parametrize("cls", BAD)
+def test_parameters_are_checked_before_anything_is_computed(cls, monkeypatch):
+    checked = {
+        field.name for field in dataclasses.fields(cls) if "check" in field.metadata
+    }
+    # These two depend on the data, and on scikit-learn.
+    assert set(BAD[cls]) - checked == {"n_components", "random_state"}
+    monkeypatch.setattr(method, "Problem", None)
+    for name in checked:
+        value, error, _ = BAD[cls][name][0]
+        with pytest.raises(error, match=name):
+            cls(**{name: value}).fit(GOOD)
+
+
+def test_numbers_or_none():
+    assert number_or_none("auto") is None
+    found = number_or_none(np.float32(0.5))
+    assert found == 0.5 and type(found) is float
+
+
+# ---------------------------------------------------------------- single values
+
+
+@pytest.mark.parametrize(
+    ("model", "kind", "message"),
+    [
+        (L2pPCA(2, p=0), ValueError, r"p=0 is out of range.*\(0, 2\]"),
+        (L2pPCA(2, p=2.5), ValueError, r"p=2.5 is out of range.*\(0, 2\]"),
+        (L2pPCA(2, p="1"), TypeError, "p='1' is a str"),
+        (L2pPCA(2, n_init=0), ValueError, "n_init=0.*at least 1"),
+        (L2pPCA(2, solver="svd"), ValueError, "solver='svd'.*'eigen', 'power'"),
+        (L2pPCA(2, center="zero"), ValueError, "center='zero'.*'mean', 'median'"),
+        (TwoWayPCA(2, p=3), ValueError, "p=3"),
+        (TwoWayPCA(2, floor=0), ValueError, "floor=0"),
+        (PCALp(2, p=-1), ValueError, "p=-1"),
+        (PCALp(2, greedy=False, init="largest"), ValueError, "init='largest'.*'pca'"),
+        (PCAL1(2, init="best"), ValueError, "init='best'"),
+        (R1PCA(2, c=0), ValueError, r"c=0 is out of range"),
+        (R1PCA(2, c=None), TypeError, "c=None"),
+        (R1PCA(2, loss="tukey"), ValueError, "loss='tukey'.*'huber'"),
+        (RPCADI(2, tau=0), ValueError, "tau=0"),
+        (RPCADI(2, membership="x"), ValueError, "membership='x'.*'ratio'"),
+        (AnglePCA(2, gamma=0), ValueError, "gamma=0"),
+        (AnglePCA(2, variant="y"), ValueError, "variant='y'.*'exact'"),
+        (TRPCA(2, q=3), ValueError, "q=3 rows.*for 2 components.*at least 4 of the 30"),
+        (DRPCA(2, q=31), ValueError, "q=31 rows.*X has 30: choose at most 30"),
+        (RWLAN(2, q=30), ValueError, "q=30 rows.*X has 30: choose at most 29"),
+        (RPCARP(2, q=1.5), ValueError, r"q=1.5 is out of range.*\(0, 1\]"),
+        (RPCARP(2, q=0), ValueError, "q=0.*at least 1"),
+        (RPCARP(2, ratio="cos"), ValueError, "ratio='cos'.*'tan'"),
+        (RWLAN(2, gamma=0.0), ValueError, "gamma=0"),
+        (RWLAN(2, gamma="slow"), ValueError, "gamma='slow'.*'frozen'"),
+        (RSPCA(2, q=1), ValueError, "q=1 columns for 2 components.*from 2 to 4"),
+        (RSPCA(2, q=5), ValueError, "q=5 columns.*has 4 columns"),
+        (RSPCA(2, sigma=-1), ValueError, "sigma=-1"),
+        (WeightedPCA(2, power=-1), ValueError, "power=-1"),
+        (
+            WeightedPCA(2, max_rows=20),
+            ValueError,
+            "30 rows.*4.4e.02 pairs.*max_rows=20",
+        ),
+        (L1PCA(2, center="mode"), ValueError, "center='mode'.*'median'"),
+        (PCP(2, lam=0), ValueError, "lam=0"),
+        (PCP(2, lam=-1.0), ValueError, "lam=-1"),
+        (PCP(2, rho=1), ValueError, "rho=1 is out"),
+        (PCP(2, center="mean"), ValueError, "center='mean'.*'none', 'median'"),
+        (PCP(2, lam="x"), TypeError, """lam='x' is a str.*or "auto".*"""),
+        (PCALp(2, greedy="no"), TypeError, "greedy='no' is neither"),
+        (L2pPCA(2, anneal=1), TypeError, "anneal=1 is neither"),
+        (R1PCA(2, c=np.ones(3)), TypeError, "c=array.*is a ndarray"),
+        (PlainPCA(np.ones(2)), TypeError, "n_components=array.*is a ndarray"),
+        (SPCP(2, sigma=0), ValueError, "sigma=0"),
+        (RRPCP(2, gam=0), ValueError, "gam=0"),
+        (ReweightedPCA(2, rule="huber"), TypeError, "rule='huber' is a str.*function"),
+        (ReweightedPCA(2, rule=Rule()), TypeError, "Rule has no formula"),
+        (ReweightedPCA(2, center="best"), ValueError, "center='best'.*'weighted'"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_bad_parameters_are_named(model, kind, message):
+    with pytest.raises(kind, match=message):
+        model.fit(GOOD)
+
+
+SHARED = [
+    ({"n_components": 9}, "n_components=9, but X has 30 rows and 4 columns"),
+    ({"n_components": 1.5}, "n_components=1.5 is neither"),
+    ({"max_iter": 0}, "max_iter=0"),
+    ({"tol": 0.0}, "tol=0"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        (name, options, message)
+        for name, cls in OTHERS.items()
+        for options, message in SHARED
+        if set(options) <= set(inspect.signature(cls).parameters)
+    ],
+)
+def test_shared_parameters_are_checked(name, options, message):
+    with pytest.raises(ValueError, match=message):
+        OTHERS[name](**options).fit(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (
+            {"n_components": 9},
+            ValueError,
+            "n_components=9, but X has 30 rows and 4.*1 to 4",
+        ),
+        ({"n_components": 0}, ValueError, "n_components=0"),
+        ({"n_components": -1}, ValueError, "1 to 4"),
+        ({"n_components": 1.5}, ValueError, "between 0 and 1"),
+        ({"n_components": "many"}, TypeError, "'many'"),
+        ({"n_components": True}, TypeError, "bool"),
+        ({"trust": 0}, ValueError, r"trust=0 .*\(0, 1\]"),
+        ({"trust": 1.2}, ValueError, "trust=1.2"),
+        ({"trust": "high"}, TypeError, "trust='high'"),
+        ({"trust": np.nan}, ValueError, "trust=nan"),
+        ({"tau": (1, 0, 1)}, ValueError, "tau_b=0.0.*positive"),
+        ({"tau": (1, 1, -2)}, ValueError, "tau_c=-2.0"),
+        ({"tau": (1, np.nan, 1)}, ValueError, "tau_b=nan"),
+        ({"tau": (1, 1)}, TypeError, "three temperatures"),
+        ({"tau": "hot"}, TypeError, "'hot'"),
+        ({"tau": 3.0}, TypeError, "three temperatures"),
+        ({"init": "best"}, ValueError, "init='best'.*'auto'.*'uniform'"),
+        ({"tau": "123"}, TypeError, "three temperatures"),
+        ({"tau": (1e-320,) * 3}, ValueError, "No row carries weight.*raise tau"),
+        ({"init": np.zeros(3)}, ValueError, "init="),
+        ({"reweight": "no"}, TypeError, "reweight='no'"),
+        ({"trust": None}, TypeError, r"NoneType: pass a number in \(0, 1\]"),
+        ({"max_iter": 0}, ValueError, "max_iter=0"),
+        ({"max_iter": 1.5}, TypeError, "max_iter=1.5"),
+        ({"tol": -1.0}, ValueError, "tol=-1.0"),
+    ],
+)
+def test_bad_parameters_are_refused_with_reason_and_remedy(options, error, message):
+    with pytest.raises(error, match=message):
+        DSWL(**options).fit(GOOD)
+
+
+# ---------------------------------------------------------------- deprecated spelling
+
+SPELLED = [
+    (cls, value)
+    for cls, parameters in BAD.items()
+    if "centre" in parameters
+    for value in re.findall(r"'(\w+)'", parameters["centre"][0][2])
+]
+
+
+def test_all_methods_with_a_center_have_the_old_spelling():
+    assert {cls for cls, _ in SPELLED} == {
+        cls for cls, parameters in BAD.items() if "center" in parameters
+    }
+    assert len(SPELLED) == 31
+
+
+@pytest.mark.parametrize(("cls", "value"), SPELLED)
+def test_the_old_spelling_warns_and_gives_the_same_bits(cls, value):
+    words = f"{cls.__name__}(centre=...) is deprecated and will be removed in version"
+    expected = cls(2, center=value).fit(GOOD)
+    for model in (
+        cls(2, centre=value),
+        cls(2).set_params(centre=value),
+        clone(cls(2, centre=value)),
+        cls(2, center="median", centre=value),
+    ):
+        assert model.get_params()["centre"] == value
+        with pytest.warns(FutureWarning, match=re.escape(words)) as told:
+            model.fit(GOOD)
+        assert len(told) == 1 and told[0].filename == __file__
+        fitted = vars(model).keys() - model.get_params().keys()
+        assert fitted == vars(expected).keys() - expected.get_params().keys()
+        for name in fitted:
+            one, two = (pickle.dumps(getattr(m, name)) for m in (model, expected))
+            assert one == two, name
+
+
+@pytest.mark.parametrize("cls", dict.fromkeys(cls for cls, _ in SPELLED))
+def test_going_back_to_the_new_spelling(cls):
+    model = cls(2, centre="median").set_params(centre="deprecated", center="median")
+    again = clone(model).fit(GOOD)  # without a warning
+    np.testing.assert_array_equal(again.mean_, model.fit(GOOD).mean_)
+    assert "centre" not in repr(model)
+
+
+def test_a_warning_that_is_an_error_leaves_no_fit():
+    model = R1PCA(2, centre="median")
+    with pytest.raises(FutureWarning, match="centre"):
+        model.fit(GOOD)
+    assert not hasattr(model, "components_")
