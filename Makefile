@@ -7,11 +7,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Open the page in a browser only if there is a display.
 OPEN := $(if $(or $(DISPLAY),$(WAYLAND_DISPLAY),$(filter Darwin,$(shell uname))),--open)
 
-# One process: two would spend most of their time on importing. tests/conftest.py sets the
-# markers.
-QUICK := -q -m "not slow and not sklearn and not dask and not browser"
+# One process: two would spend most of their time on importing.
+QUICK := -q tests -m "not slow and not sklearn and not dask and not browser"
 
-.PHONY: help demo test quick slow-tests lint sdist-check docs bench reproduce clean
+.PHONY: help demo test quick lint sdist-check docs bench reproduce clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -27,10 +26,6 @@ quick: export PYTHONDONTWRITEBYTECODE =
 quick: $(STAMP) ## run ruff and the fast tests, in less than 30 seconds
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest $(QUICK)
-
-slow-tests: $(STAMP) ## record anew which tests are too slow for `make quick`
-	$(BIN)/python -m pytest -n 2 --junitxml build/tests.xml
-	$(BIN)/python tests/support/slow_tests.py build/tests.xml > tests/slow_tests.txt
 
 lint: $(STAMP) ## run ruff and mypy
 	$(BIN)/ruff check .

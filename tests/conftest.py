@@ -1,5 +1,4 @@
 import os
-from pathlib import Path
 
 # One BLAS thread per test process: the tests already run side by side, and sums come
 # out in the same order on every machine.
@@ -17,8 +16,6 @@ from hypothesis import settings
 settings.register_profile("ci", max_examples=30, deadline=None, derandomize=True)
 settings.load_profile("ci")
 
-SLOW_TESTS = Path(__file__).with_name("slow_tests.txt").read_text().split()
-
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(config, items):
@@ -26,8 +23,6 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         needs = set(getattr(item, "fixturenames", ()))
         path = item.path.relative_to(config.rootpath)
-        if item.name.partition("[")[0] in SLOW_TESTS:
-            item.add_marker("slow")
         if needs >= {"estimator", "check"}:  # made by parametrize_with_checks
             item.add_marker("sklearn")
         if "browser" in needs:

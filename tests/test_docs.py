@@ -15,6 +15,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
 
 
+@pytest.mark.slow
 def test_the_ten_lines_of_the_readme_print_what_they_say(capsys):
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
     exec(compile(code, "README.md", "exec"), {})
@@ -33,6 +34,7 @@ PAGES_WITH_CODE = [
 
 
 # Blocks of one page build on each other.
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES_WITH_CODE)
 def test_code_in_the_docs_runs_and_prints_what_it_says(page, capsys):
     text = (ROOT / "docs" / page).read_text()
@@ -50,6 +52,7 @@ def test_every_method_is_in_the_table_of_methods():
     assert rows == [(name, method.__name__) for name, method in METHODS.items()]
 
 
+@pytest.mark.slow
 def test_the_benchmark_of_all_methods_runs():
     done = subprocess.run(
         [sys.executable, ROOT / "benchmarks" / "methods.py", "--quick"],

@@ -21,6 +21,7 @@ def run(code):
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["datasets", "diagnostics", "estimators", "plots", "report", "reproduction"]
 )

@@ -5,7 +5,6 @@ import tomllib
 from pathlib import Path
 
 import yaml
-from slow_tests import CASE_SECONDS, TEST_SECONDS, slow_tests
 
 ROOT = Path(__file__).parent.parent
 
@@ -38,23 +37,3 @@ def test_all_targets_are_phony_and_explained():
     makefile = (ROOT / "Makefile").read_text()
     phony = re.search(r"^\.PHONY: (.*)", makefile, re.M)[1].split()
     assert re.findall(r"^([a-z-]+):.*## \S", makefile, re.M) == phony
-
-
-def test_slow_tests_are_found_by_case_and_in_total(tmp_path):
-    few, many = CASE_SECONDS / 2, round(4 * TEST_SECONDS / CASE_SECONDS)
-    times = {"test_fast[1]": few, "test_slow": 2 * CASE_SECONDS}
-    times |= {f"test_many[{i}]": few for i in range(many)}
-    cases = (
-        f'<testcase classname="tests.a" name="{name}" time="{seconds}"/>'
-        for name, seconds in times.items()
-    )
-    report = tmp_path / "report.xml"
-    report.write_text(f"<testsuite>{''.join(cases)}</testsuite>")
-    assert slow_tests(report) == ["test_many", "test_slow"]
-
-
-def test_slow_tests_are_sorted_names():
-    names = (ROOT / "tests" / "slow_tests.txt").read_text().splitlines()
-    assert names == sorted(set(names)) and all(
-        re.fullmatch(r"[\w.]+", n) for n in names
-    )

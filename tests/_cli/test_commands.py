@@ -36,6 +36,7 @@ def test_what_fit_saves_is_what_python_fits(pump, model):
     assert np.array_equal(loaded.weights_, fitted.weights_)
 
 
+@pytest.mark.slow
 def test_scaling_is_stored_and_applied_to_new_rows(pump, folder):
     for how in ("standard", "robust"):
         path = folder / f"{how}.npz"
@@ -74,6 +75,7 @@ def test_every_method_can_be_named(pump, folder):
     assert trueaxis.load(folder / "tau.npz").tau == (20, 10, 30)
 
 
+@pytest.mark.slow
 def test_shares_and_automatic_numbers_of_components(pump):
     for k, expected in (("0.9", 2), ("auto", 2), ("1", 1)):
         found = json.loads(run("fit", pump, "--drop", "pump,remark", "-k", k, "--json"))
@@ -181,6 +183,7 @@ def test_score_as_json(pump, model, folder):
 # ---------------------------------------------------------------- compare, export
 
 
+@pytest.mark.slow
 def test_methods_side_by_side(pump):
     shared = ("--drop", "pump,remark", "-k", 2)
     printed = run("compare", pump, *shared)
@@ -215,6 +218,7 @@ def test_methods_that_fail_have_empty_cells(folder):
     assert all(kept[name][1] == "" for name in failed)
 
 
+@pytest.mark.slow
 def test_slow_methods_are_left_out_and_named(folder):
     path = folder / "wide.npy"
     np.save(path, planted("none", n=40, n_features=600).X)
@@ -240,6 +244,7 @@ def test_models_become_graphs(pump, model, folder):
 # ---------------------------------------------------------------- report
 
 
+@pytest.mark.slow
 def test_one_command_from_a_table_to_a_page(pump, folder, monkeypatch):
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)
@@ -259,6 +264,7 @@ def test_a_report_builds_no_json_that_is_not_asked_for(pump, folder, monkeypatch
     run("report", pump, *args, "-o", folder / "quiet.html")
 
 
+@pytest.mark.slow
 def test_a_page_on_new_rows_by_an_old_model(pump, model, folder):
     page = folder / "new.html"
     printed = run(
@@ -272,6 +278,7 @@ def test_a_page_on_new_rows_by_an_old_model(pump, model, folder):
     assert "New rows." in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_code_on_the_page_repeats_the_fit(pump, folder):
     page = folder / "repeat.html"
     args = ["report", pump, "-k", "2", "--id", "pump", "--drop", "remark"]
@@ -286,6 +293,7 @@ def test_the_code_on_the_page_repeats_the_fit(pump, folder):
     assert np.array_equal(names["model"][-1].components_, expected)
 
 
+@pytest.mark.slow
 def test_the_code_on_the_page_repeats_the_judgement(pump, model, folder):
     page = folder / "judged.html"
     run("report", pump, "--model", model, "--label", "remark", "-o", page)

@@ -1,12 +1,14 @@
 """The demo: what it prints and writes."""
 
 import numpy as np
+import pytest
 from command_line import code_blocks, run
 
 from trueaxis import DSWL
 from trueaxis.datasets import sensors
 
 
+@pytest.mark.slow
 def test_the_demo_tells_who_was_flagged_and_where_the_report_is(folder):
     page = folder / "demo.html"
     printed = run("demo", "-o", page)
@@ -15,6 +17,7 @@ def test_the_demo_tells_who_was_flagged_and_where_the_report_is(folder):
     assert "over-run" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_code_on_the_page_of_the_demo_repeats_it(folder):
     run("demo", "-o", folder / "demo.html")
     exec(code_blocks(folder / "demo.html")[1], names := {})

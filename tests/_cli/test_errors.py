@@ -108,6 +108,7 @@ def test_bugs_can_be_traced(pump, monkeypatch):
         run("fit", "nowhere.csv")
 
 
+@pytest.mark.slow
 def test_warnings_are_sentences(folder):
     path = folder / "cloud.npy"
     np.save(path, planted("ocs", n=80).X)
@@ -153,6 +154,7 @@ def test_a_closed_pipe_is_no_error(pump, model, monkeypatch):
     assert message.getvalue() == ""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_leaves_nothing(number, tmp_path):

@@ -64,6 +64,7 @@ def streamed(monkeypatch):
 # ---------------------------------------------------------------- names and labels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("given", ["both", "id", "label"])
 @pytest.mark.parametrize("command", ["score", "transform"])
@@ -81,6 +82,7 @@ def test_names_and_labels_are_carried_along(command, given, name, data, streamed
     assert ("label" in two) == (given != "id") and len(two) == N
 
 
+@pytest.mark.slow
 def test_names_are_read_across_files_of_a_folder(data):
     model = data / "model.npz"
     invoke(
@@ -93,6 +95,7 @@ def test_names_are_read_across_files_of_a_folder(data):
     assert found.tolist() == [f"pump {i}" for i in range(N)]
 
 
+@pytest.mark.slow
 def test_a_fit_leaves_names_and_labels_out(data, streamed):
     given = ["-k", 3, "--id", "who", "--label", "site"]
     invoke("fit", data / "one.parquet", *given, "-o", data / "1.npz")
@@ -103,6 +106,7 @@ def test_a_fit_leaves_names_and_labels_out(data, streamed):
     assert one.feature_names_in_.tolist() == two.feature_names_in_.tolist()
 
 
+@pytest.mark.slow
 def test_wrong_names_of_columns_are_told(data, streamed):
     model = data / "model.npz"
     streamed()
@@ -124,6 +128,7 @@ def test_wrong_names_of_columns_are_told(data, streamed):
 # ---------------------------------------------------------------- scaling
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["standard", "robust"])
 @pytest.mark.parametrize("name", ["one.parquet", "parts", "one.npy"])
 def test_scaled_fits_are_those_of_tables_in_memory(how, name, data, X, streamed):
@@ -159,6 +164,7 @@ def test_workers_scale_columns_and_leave_names_out(how, data, X):
 # ---------------------------------------------------------------- .npy files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["one.parquet", "one.npy"])
 def test_scores_are_written_as_npy(name, data, X, streamed):
     apart = ["--drop", "who,site"] if name == "one.parquet" else ["--drop", "x8,x9"]
@@ -175,6 +181,7 @@ def test_scores_are_written_as_npy(name, data, X, streamed):
     assert {"1.npy", "2.npy"} <= set(os.listdir(data))
 
 
+@pytest.mark.slow
 def test_npy_files_have_no_place_for_text(data):
     model = data / "model.npz"
     invoke("fit", data / "one.parquet", "-o", model, "--id", "who", "--label", "site")

@@ -3,12 +3,14 @@
 import subprocess
 import sys
 
+import pytest
 from command_line import run
 
 import trueaxis
 from trueaxis._cli.main import main
 
 
+@pytest.mark.slow
 def test_version_and_help_need_no_heavy_imports():
     code = (
         "import sys; from trueaxis._cli.main import main\n"
@@ -27,6 +29,7 @@ def test_help_has_a_line_for_every_command():
         assert "Usage:" in run(name, "-h")
 
 
+@pytest.mark.slow
 def test_python_m_trueaxis_is_the_command_line():
     command = [sys.executable, "-m", "trueaxis", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -93,6 +93,7 @@ def test_a_recipe_of_equal_weights_is_plain_pca():
     assert plain.iterations.converged and plain.iterations.n_iter == 1
 
 
+@pytest.mark.slow
 def test_more_starts_are_never_worse():
     X = contaminated_cloud(seed=2, outliers=20)
     one, many = (

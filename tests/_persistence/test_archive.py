@@ -90,6 +90,7 @@ def test_a_truncated_file_is_refused(path):
     assert_refused(path, "damaged.*truncated.*save the model again")
 
 
+@pytest.mark.slow
 def test_a_changed_byte_is_found_or_harmless(path):
     data, model = path.read_bytes(), fitted("dswl", named=True)
     rng, found = np.random.default_rng(0), 0

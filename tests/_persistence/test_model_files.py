@@ -40,6 +40,7 @@ def answers(model, X):
     yield model.get_params()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", [False, True], ids=["plain", "named"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("name", CLASSES)
@@ -58,6 +59,7 @@ def test_a_loaded_model_is_the_same_to_the_last_bit(name, dtype, named, tmp_path
     assert loaded.components_.flags.writeable
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSES)
 def test_without_training_rows_answers_are_the_same(name, tmp_path):
     model = fitted(name)
@@ -159,6 +161,7 @@ def test_a_save_that_fails_at_the_end_keeps_the_old_file(step, tmp_path, monkeyp
     assert path.read_bytes() == old
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_old_file(tmp_path):
     pytest.importorskip("resource")
     code = """

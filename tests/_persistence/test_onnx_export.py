@@ -103,6 +103,7 @@ def assert_agree(model, X, tmp_path, dtype="float64", rtol=1e-6):
 # ---------------------------------------------------------------- the same answers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [0.0, 1e6], ids=["near", "far"])
 @pytest.mark.parametrize("name", CLASSES)
 def test_every_method_agrees_on_old_and_new_rows(name, shift, tmp_path):
@@ -112,6 +113,7 @@ def test_every_method_agrees_on_old_and_new_rows(name, shift, tmp_path):
     assert {*labels} == {1, -1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSES)
 def test_models_of_float32_rows_agree(name, tmp_path):
     model, X = fitted(name, "float32"), rows(seed=1)
@@ -127,6 +129,7 @@ def test_models_of_float32_rows_agree(name, tmp_path):
     np.testing.assert_allclose(got["outlier_score"], model.score_samples(X), 1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["robust", "standard"])
 @pytest.mark.parametrize("name", ["dswl", "pca", "reweighted-pca", "rrpcp"])
 def test_a_pipeline_with_a_scaler_agrees(name, how, tmp_path):
@@ -138,6 +141,7 @@ def test_a_pipeline_with_a_scaler_agrees(name, how, tmp_path):
     np.testing.assert_array_equal(again["label"], got["label"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "X", "k"), [*nasty()], ids=[case[0] for case in nasty()]
 )
@@ -156,6 +160,7 @@ def test_nasty_rows_agree(what, X, k, tmp_path):
         np.testing.assert_array_equal(np.isfinite(got["outlier_score"]), finite)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 3, 6])
 def test_one_some_and_all_components(k, tmp_path):
     model = DSWL(k).fit(rows())
@@ -166,11 +171,13 @@ def test_one_some_and_all_components(k, tmp_path):
     np.testing.assert_array_equal(got["label"], wanted["label"])
 
 
+@pytest.mark.slow
 def test_more_columns_than_rows(tmp_path):
     X = planted("ocs", n=40, n_features=200, n_components=3, share=0.2).X
     assert_agree(DSWL(3).fit(X), X, tmp_path)
 
 
+@pytest.mark.slow
 def test_no_row_and_one_row(tmp_path):
     model = fitted("dswl")
     run(model, np.empty((0, 6)), tmp_path)
@@ -198,6 +205,7 @@ def test_rows_without_measure_are_outliers_never_regular(tmp_path):
             assert run(fitted("dswl"), X, tmp_path, dtype)["label"].tolist()[5] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_another_runtime_gives_the_same(dtype, tmp_path):
     X = rows(seed=1).astype(dtype)
@@ -227,6 +235,7 @@ def test_float32_behind_a_scaler(tmp_path):
     assert_agree(model, X, tmp_path, "float32", rtol=2e-5)
 
 
+@pytest.mark.slow
 def test_float32_is_refused_where_it_would_call_all_rows_outliers(tmp_path):
     path = tmp_path / "model"
     with pytest.raises(ValueError, match=r"orthogonal distance is 1\.\de-\d+.*float64"):
@@ -258,6 +267,7 @@ def test_float32_is_refused_where_it_would_call_all_rows_outliers(tmp_path):
 # ---------------------------------------------------------------- the file
 
 
+@pytest.mark.slow
 def test_what_the_file_says_about_itself(tmp_path):
     frame = pd.DataFrame(rows(), columns=NAMES)
     model = make_pipeline(ColumnScaler(), DSWL(2)).fit(frame)
@@ -374,6 +384,7 @@ def test_without_the_package_the_error_says_what_to_install(tmp_path, monkeypatc
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.slow
 def test_the_package_is_imported_only_when_needed():
     code = "import sys, trueaxis; trueaxis.export_onnx; print('onnx' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -29,7 +29,7 @@ def test_take_of_any_source_equals_indexing():
 
 
 def test_a_source_without_blocks_raises():
-    with pytest.raises(TypeError, match="does not say how to read"):
+    with pytest.raises(TypeError, match="does not implement `blocks`"):
         Rows().blocks()
 
 

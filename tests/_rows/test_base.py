@@ -1,9 +1,12 @@
 """How often a fit reads its rows."""
 
+import pytest
+
 from trueaxis import DSWL, PlainPCA
 from trueaxis._rows.base import ArrayRows
 
 
+@pytest.mark.slow
 def test_a_fit_reads_the_rows_a_few_times(X):
     class Counted(ArrayRows):
         in_memory = False

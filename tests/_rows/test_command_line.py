@@ -32,6 +32,7 @@ from trueaxis._rows import spooled as spool
 from trueaxis.datasets import planted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["parquet", "npy"])
 @pytest.mark.parametrize("scale", ["none", "robust"])
 def test_commands_stream_large_files(ending, scale, X, tmp_path, monkeypatch):

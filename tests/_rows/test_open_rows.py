@@ -58,6 +58,7 @@ def test_every_source_gives_the_model_of_the_array(X, folder, options):
             assert np.array_equal(model.components_, expected.components_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_every_method_reads_files(method, tmp_path):
     X = planted("ocs", n=400, n_features=8, share=0.1).X
@@ -105,6 +106,7 @@ def test_take_returns_rows_in_any_order(X, folder):
         rows.close()
 
 
+@pytest.mark.slow
 def test_chosen_columns_and_their_names(X, folder, tmp_path):
     model = DSWL(2).fit(open_rows(folder / "parts", columns=["x7", "x1", "x3"]))
     assert model.feature_names_in_.tolist() == ["x7", "x1", "x3"]
@@ -130,6 +132,7 @@ def test_chosen_columns_and_their_names(X, folder, tmp_path):
     rows.close()
 
 
+@pytest.mark.slow
 def test_types_of_numbers(tmp_path):
     rng = np.random.default_rng(0)
     whole = rng.integers(0, 100, (300, 4))
@@ -175,6 +178,7 @@ def test_files_with_different_columns_are_refused(X, folder, tmp_path):
         open_rows(places)
 
 
+@pytest.mark.slow
 def test_empty_files(X, tmp_path):
     np.save(tmp_path / "0.npy", X[:0])
     np.save(tmp_path / "1.npy", X)

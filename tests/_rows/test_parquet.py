@@ -13,6 +13,7 @@ from trueaxis.datasets import planted
 FEW = planted("ocs", n=400, n_features=6, share=0.1).X
 
 
+@pytest.mark.slow
 def test_many_small_row_groups_are_read_together(X, tmp_path):
     write_parquet(tmp_path / "x.parquet", X, row_group_size=7)
     rows = open_rows(tmp_path / "x.parquet", spool=False)

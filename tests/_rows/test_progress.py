@@ -108,6 +108,7 @@ class Interrupting(Rows):
             yield first, self.X[first : first + 100]
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("at", [5, 90 + 5, 180 + 5])
 def test_an_interrupt_ends_a_pass_at_once(at, X):
@@ -117,6 +118,7 @@ def test_an_interrupt_ends_a_pass_at_once(at, X):
     assert rows.given == at and listener.open == 0
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("what", ["read", "transform", "predict"])
 def test_an_interrupt_ends_other_work_at_once(what, X):
@@ -127,6 +129,7 @@ def test_an_interrupt_ends_other_work_at_once(what, X):
     assert rows.given == 5
 
 
+@pytest.mark.slow
 @posix
 def test_an_interrupt_ends_decoding_at_once(X, tmp_path, monkeypatch):
     write_parquet(tmp_path / "x.parquet", X, row_group_size=1000)

@@ -82,6 +82,7 @@ def test_bars_and_other_lines_do_not_mix():
     assert b"rows \x1b[36m0:00:01\x1b[0m12" not in terminal.shown
 
 
+@pytest.mark.slow
 def test_nothing_is_shown_where_there_is_no_terminal(X, tmp_path, capfd, monkeypatch):
     monkeypatch.setattr(bars, "DELAY", 0.0)
     np.save(tmp_path / "x.npy", X)

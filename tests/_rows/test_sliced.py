@@ -70,6 +70,7 @@ def store(request, tmp_path):
             array.file.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "chunks", [(500, D), (500, 7), (77, 3), (N, D), (N, 1), (N - 1, D)]
 )
@@ -86,6 +87,7 @@ def test_stored_arrays_give_the_model_of_the_array(chunks, store, X):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["<i2", ">i2", "u1", "?", "<f2", ">f4", "<f4", ">f8"])
 def test_types_of_stored_arrays(kind, store, X):
     X = (X > 0 if kind == "?" else 20 * X if kind != "u1" else 9 * abs(X)).astype(kind)
@@ -98,6 +100,7 @@ def test_types_of_stored_arrays(kind, store, X):
     assert_same_model(PlainPCA(3).fit(rows), PlainPCA(3).fit(expected))
 
 
+@pytest.mark.slow
 def test_whole_chunks_are_read(store, X):
     class Seen:
         def __init__(self, array):
@@ -129,6 +132,7 @@ def test_too_large_chunk_is_refused(store, X, monkeypatch):
     assert_same_model(DSWL(3).fit(open_rows(array, block_rows=1000)), DSWL(3).fit(X))
 
 
+@pytest.mark.slow
 def test_compressed_arrays_and_shards(X, tmp_path):
     packed = hdf5(tmp_path, X, (500, D), compression="gzip", shuffle=True)
     assert_same_model(DSWL(3).fit(open_rows(packed)), DSWL(3).fit(X))

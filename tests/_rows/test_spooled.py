@@ -25,6 +25,7 @@ from trueaxis._rows.spooled import SpooledRows
 from trueaxis._rows.watched_file import SourceError
 
 
+@pytest.mark.slow
 @several_ways
 def test_a_spool_gives_the_model_of_the_array(X, folder, spools, at_once, options):
     model = DSWL(3, **options).fit(folder / "parts")
@@ -64,6 +65,7 @@ def decoded(monkeypatch):
     return files
 
 
+@pytest.mark.slow
 def test_how_often_files_are_decoded(X, folder, spools, decoded):
     def times():
         seen = [decoded.count(number) for number in range(3)]
@@ -250,6 +252,7 @@ def test_forked_processes_read_the_spool(folder):
     assert subprocess.run(command, timeout=120).returncode == 0
 
 
+@pytest.mark.slow
 def test_threads_share_one_spool(X, folder, spools):
     rows = open_rows(folder / "parts")
     expected = METHODS["l2p-pca"](3).fit(X).components_

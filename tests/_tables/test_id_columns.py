@@ -37,6 +37,7 @@ def test_names_that_are_missing_in_a_file_are_told(data):
         names.next(1)
 
 
+@pytest.mark.slow
 def test_names_take_no_more_memory_than_some_rows(tmp_path):
     n = 400_000
     texts = pyarrow.array([f"a rather long name of row {i}" for i in range(n)])

@@ -88,6 +88,7 @@ def test_standard_input_and_output(monkeypatch, capsys):
     assert capsys.readouterr().out == "row,score\nr1,0.1\n"
 
 
+@pytest.mark.slow
 def test_reading_needs_no_pandas():
     code = (
         "import sys; sys.modules['pandas'] = None\n"
@@ -130,6 +131,7 @@ def test_a_model_file_is_not_a_table(tmp_path):
         read_table(tmp_path / "model.npz")
 
 
+@pytest.mark.slow
 def test_options_and_notes_reach_the_command_line(tmp_path):
     rows = np.random.default_rng(0).integers(1000, 9999, (30, 3))
     text = "".join(";".join(f"{x:,}" for x in row) + "\n" for row in rows.tolist())

@@ -16,6 +16,7 @@ def test_classes_are_renamed_only_if_they_are_unambiguous():
     assert rename_classes(["a", "a"], {"x": 1, "y": 1}) is None
 
 
+@pytest.mark.slow
 def test_resizing_averages_over_areas():
     images = np.random.default_rng(0).random((3, 112, 92))
     small = resize(images, (32, 32))

@@ -10,6 +10,7 @@ from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import contributions, diagnose
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_contributions_add_up_to_the_squared_distances(name):
     model = METHODS[name](2).fit(cloud(share=0.1).X)
@@ -32,6 +33,7 @@ def test_as_many_components_as_columns_leave_nothing_off_them_to_blame(D):
     assert np.abs(found.surplus).max() < 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("D", "k"), [(20, 3), (6, 2), (8, 4), (40, 5)])
 def test_a_single_wrong_cell_is_blamed_on_its_column(D, k):
     named = []
@@ -46,6 +48,7 @@ def test_a_single_wrong_cell_is_blamed_on_its_column(D, k):
     assert np.mean(named) > 0.95
 
 
+@pytest.mark.slow
 def test_the_blame_is_what_putting_one_column_right_would_mend():
     model = DSWL(2).fit(cloud(share=0.1).X)
     new = cloud(share=0.5, random_state=7).X[-12:]

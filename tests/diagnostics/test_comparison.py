@@ -10,6 +10,7 @@ from trueaxis.diagnostics import compare
 from trueaxis.diagnostics.comparison import COSTLY, between, suitable
 
 
+@pytest.mark.slow
 def test_methods_side_by_side_share_outliers():
     X = planted("ocs", n=200, share=0.1).X
     dswl, pca = compare(X, ["dswl", "pca"], n_components=3)
@@ -37,6 +38,7 @@ def test_other_methods_adopt_the_number_of_components():
     assert len({result.model.n_components_ for result in results}) == 1
 
 
+@pytest.mark.slow
 def test_all_methods_that_are_fast_enough_are_compared():
     X = cloud(40).X
     assert suitable(*X.shape) == list(METHODS)

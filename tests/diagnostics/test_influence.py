@@ -12,6 +12,7 @@ from trueaxis.diagnostics import effect
 from trueaxis.diagnostics.influence import responsible
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_effect_compares_with_plain_pca(name):
     X = cloud(share=0.2).X
@@ -22,6 +23,7 @@ def test_effect_compares_with_plain_pca(name):
     np.testing.assert_allclose(found.shift, plain.mean_ - model.mean_, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_rows_responsible_are_the_bad_ones():
     data = planted("ocs", share=0.15)
     found = effect(DSWL(3).fit(data.X), data.X)

@@ -16,6 +16,7 @@ from trueaxis.diagnostics import KINDS, diagnose, outlier_table, reasons
 CASES = list(nasty())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_a_diagnosis_says_what_predict_says(name):
     model = METHODS[name](2).fit(cloud(share=0.1).X)
@@ -48,6 +49,7 @@ def three_kinds(seed, n=500, D=20, k=3):
     return X, truth
 
 
+@pytest.mark.slow
 def test_the_three_kinds_are_told_apart():
     right = []
     for seed in range(6):
@@ -82,6 +84,7 @@ def lengths(rows):
     return np.linalg.norm(rows, axis=1, keepdims=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.03, 0.1, 0.3])
 def test_kinds_of_rows_that_are_spread_out(share):
     planted_right, all_right = [], []
@@ -105,6 +108,7 @@ def test_worst_first_and_ratios_are_those_of_predict():
     assert ((found.orthogonal_ratio > 1) == np.isin(found.kind, ["off", "both"])).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
 @pytest.mark.filterwarnings("ignore:Only")
 def test_degenerate_data_have_a_diagnosis(case):
@@ -133,6 +137,7 @@ def test_only_dswl_has_reasons():
         reasons(PlainPCA(2).fit(X), X)
 
 
+@pytest.mark.slow
 def test_the_table_of_outliers_is_sorted_and_labelled():
     table = sensors()
     frame = pd.DataFrame(table.X, columns=table.columns)

@@ -9,6 +9,7 @@ from trueaxis.datasets import planted
 from trueaxis.diagnostics import score_plane
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_the_score_plane_has_plain_pca_in_robust_scores(name):
     X = small()

@@ -9,6 +9,7 @@ from trueaxis.datasets import planted
 from trueaxis.diagnostics import trust_path
 
 
+@pytest.mark.slow
 def test_the_path_jumps_where_a_group_lets_go():
     data = planted("ocs", share=0.2)
     model = DSWL(3).fit(data.X)
@@ -21,12 +22,14 @@ def test_the_path_jumps_where_a_group_lets_go():
     assert left[data.is_outlier].min() > left[~data.is_outlier].mean()
 
 
+@pytest.mark.slow
 def test_the_path_of_clean_data_is_smooth():
     X = planted("none").X
     path = trust_path(DSWL(3).fit(X), X)
     assert path.step.max() < 5 and path.to_model.max() < 10
 
 
+@pytest.mark.slow
 def test_wide_and_large_data_have_paths():
     X = planted("ocs", n=60, n_features=90, share=0.2).X
     assert trust_path(DSWL(3).fit(X), X, [0.8, 0.5]).weights.shape == (2, 60)
@@ -35,6 +38,7 @@ def test_wide_and_large_data_have_paths():
     assert path.weights.shape == (2, 4000) and (np.diff(path.rows) > 0).all()
 
 
+@pytest.mark.slow
 def test_the_jump_of_a_path_is_its_largest_step():
     X = planted("ocs", share=0.2).X
     path = trust_path(DSWL(3).fit(X), X)

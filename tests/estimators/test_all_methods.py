@@ -69,6 +69,7 @@ def test_other_choices_fit_and_keep_to_the_contract(model):
     check_contract(clone(model).fit(X), X)
 
 
+@pytest.mark.slow
 @EVERY
 def test_contract(name):
     X = planted("scatter", n=120, n_features=6, n_components=2, share=0.1).X
@@ -114,12 +115,14 @@ def test_a_learned_center_is_the_weighted_mean(name):
     np.testing.assert_allclose(model.mean_, model.weights_ @ X, atol=1e-8)
 
 
+@pytest.mark.slow
 @EVERY
 def test_clean_rows_are_not_flagged(name):
     X = planted("none", n=400, n_features=8, n_components=2).X
     assert (OTHERS[name](2).fit(X).predict(X) == 1).mean() > 0.95
 
 
+@pytest.mark.slow
 @EVERY
 def test_gross_errors_are_flagged_for_new_rows_too(name):
     cloud = planted("scatter", n=300, n_features=8, n_components=2, share=0.05)
@@ -130,6 +133,7 @@ def test_gross_errors_are_flagged_for_new_rows_too(name):
     assert model.score_samples(new.X)[new.is_outlier].mean() < -1
 
 
+@pytest.mark.slow
 @EVERY
 def test_fewer_rows_than_columns(name):
     cloud = planted("none", n=30, n_features=60, n_components=2)
@@ -140,6 +144,7 @@ def test_fewer_rows_than_columns(name):
     assert explained[0] > 0.85 * explained[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "aim"),
     [
@@ -214,6 +219,7 @@ def alike(one, two, unit=1.0, turn=None, shift=0.0, order=None):
         np.testing.assert_allclose(two.weights_, one.weights_[order], atol=1e-4)
 
 
+@pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize("seed", range(3))
 def test_equivariance(name, seed):
@@ -237,6 +243,7 @@ def test_equivariance(name, seed):
 COUNTED = [name for name, cls in OTHERS.items() if not hasattr(cls, "lam")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COUNTED)
 def test_a_streamed_source_gives_the_same_answer(name):
     X = planted("scatter", n=700, n_features=6, n_components=2, share=0.1).X
@@ -251,6 +258,7 @@ def test_a_streamed_source_gives_the_same_answer(name):
         np.testing.assert_allclose(one.weights_, two.weights_, atol=1e-8)
 
 
+@pytest.mark.slow
 @EVERY
 def test_sample_weights_that_are_all_alike_change_nothing(name):
     if "sample_weight" not in inspect.signature(OTHERS[name].fit).parameters:
@@ -263,6 +271,7 @@ def test_sample_weights_that_are_all_alike_change_nothing(name):
         np.testing.assert_allclose(plain.mean_, weighted.mean_, rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COUNTED)
 @pytest.mark.parametrize("value", [1e6, 1e200, -1e300])
 def test_rows_without_weight_leave_no_trace(name, value):
@@ -286,6 +295,7 @@ def test_rows_without_weight_leave_no_trace(name, value):
 CASES = list(nasty())
 
 
+@pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
 def test_degenerate_data_give_finite_answers(name, case):
@@ -315,6 +325,7 @@ def test_degenerate_data_give_finite_answers(name, case):
     assert absurd or model.support_.sum() >= len(X) / 2 - 1
 
 
+@pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize("constant", [1.7e18, -3e100])
 def test_a_huge_constant_column_changes_nothing(name, constant):

@@ -12,6 +12,7 @@ from trueaxis.diagnostics import outlier_table
 from trueaxis.estimators.base import unchanged_on_error
 
 
+@pytest.mark.slow
 def test_rows_never_seen_are_judged():
     cloud = planted("scatter", share=0.3, n=1000, random_state=1)
     seen = np.arange(1000) % 2 == 0
@@ -21,6 +22,7 @@ def test_rows_never_seen_are_judged():
     assert (label[~bad] == 1).mean() > 0.93
 
 
+@pytest.mark.slow
 def test_the_three_judgements_agree():
     X = planted("both", share=0.2).X
     model = DSWL(3).fit(X)
@@ -61,6 +63,7 @@ def test_pandas_in_pandas_out(cloud):
         model.transform(frame[frame.columns[::-1]])
 
 
+@pytest.mark.slow
 def test_fit_transform_and_inverse_transform(cloud):
     model = DSWL(8)
     scores = model.fit_transform(cloud.X)
@@ -68,6 +71,7 @@ def test_fit_transform_and_inverse_transform(cloud):
     np.testing.assert_allclose(model.inverse_transform(scores), cloud.X, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_float32_stays_float32_and_agrees(cloud):
     X = cloud.X.astype(np.float32)
     small, large = DSWL(3).fit(X), DSWL(3).fit(cloud.X)

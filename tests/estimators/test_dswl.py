@@ -17,6 +17,7 @@ from trueaxis._engine import sample
 from trueaxis.datasets import KINDS, planted, sensors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "none"])
 @pytest.mark.parametrize("share", [0.1, 0.25, 0.4])
 def test_it_finds_the_subspace_the_mean_and_the_bad_rows(kind, share):
@@ -39,6 +40,7 @@ def test_the_sensor_faults_are_found():
     assert model.support_[~faulty].mean() > 0.93
 
 
+@pytest.mark.slow
 def test_fitted_attributes_fit_together():
     X = planted("amp", share=0.2).X
     model = DSWL(3).fit(X)
@@ -64,6 +66,7 @@ def test_fitted_attributes_fit_together():
     )
 
 
+@pytest.mark.slow
 def test_on_clean_data_it_is_plain_pca_in_all_attributes():
     X = planted("none", n=2000, n_features=10).X
     robust, plain = DSWL(3).fit(X), PCA(3).fit(X)
@@ -93,6 +96,7 @@ def test_pipeline_and_grid_search_over_trust(cloud):
     assert len(search.cv_results_["params"]) == 9
 
 
+@pytest.mark.slow
 def test_variances_are_those_of_all_clean_rows():
     X = planted("none", n=20000, n_features=30, n_components=2).X
     model = DSWL(2).fit(X)
@@ -103,6 +107,7 @@ def test_variances_are_those_of_all_clean_rows():
     np.testing.assert_allclose(model.noise_variance_, clean.noise_variance_, rtol=0.02)
 
 
+@pytest.mark.slow
 def test_the_temperatures_found_are_the_papers():
     """Given as `tau`, the calibrated temperatures lead to the same weights."""
     X = planted("ocs", share=0.2).X
@@ -117,6 +122,7 @@ def test_a_uniform_start_with_calibration_finds_easy_outliers():
     assert not model.support_[cloud.is_outlier].any()
 
 
+@pytest.mark.slow
 def test_given_temperatures_with_the_last_stage():
     cloud = planted("ocs", share=0.2)
     found = DSWL(3).fit(cloud.X)
@@ -126,6 +132,7 @@ def test_given_temperatures_with_the_last_stage():
         assert model.support_.sum() >= 250
 
 
+@pytest.mark.slow
 def test_many_dimensions_take_the_cheaper_steps_to_the_same_end():
     cloud = planted("ocs", n=300, n_features=150, n_components=4, share=0.25)
     model = DSWL(4).fit(cloud.X)
@@ -138,6 +145,7 @@ def test_many_dimensions_take_the_cheaper_steps_to_the_same_end():
 # ---------------------------------------------------------------- large data
 
 
+@pytest.mark.slow
 def test_large_data_start_on_a_sample_and_agree_with_the_whole(monkeypatch):
     cloud = planted("ocs", n=12000, n_features=10, share=0.3)
     sampled = DSWL(3).fit(cloud.X)
@@ -153,6 +161,7 @@ def test_large_data_start_on_a_sample_and_agree_with_the_whole(monkeypatch):
     assert not sampled.support_[cloud.is_outlier].any()
 
 
+@pytest.mark.slow
 def test_the_fixed_point_on_large_data_is_that_of_all_rows():
     """Without the last stage the sample is only a start: the iteration goes on."""
     X = planted("ocs", n=6000, n_features=6, share=0.2).X
@@ -162,6 +171,7 @@ def test_the_fixed_point_on_large_data_is_that_of_all_rows():
     np.testing.assert_allclose(again.weights_, model.weights_, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [3900, 4200])
 @pytest.mark.parametrize("reweight", [True, False])
 def test_a_group_stays_set_aside_beyond_the_sample(n, reweight):
@@ -177,12 +187,14 @@ def test_a_group_stays_set_aside_beyond_the_sample(n, reweight):
     assert not model.support_[group].any() and model.weights_[group].sum() == 0
 
 
+@pytest.mark.slow
 def test_on_large_data_support_is_what_predict_says():
     X = planted("none", n=6000, n_features=12, n_components=2).X
     model = DSWL(5).fit(X)
     np.testing.assert_array_equal(model.predict(X) == 1, model.support_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [3900, 4200])
 def test_light_rows_stay_light_beyond_the_sample(n):
     cloud = planted("ocs", n=n, share=0.55)
@@ -191,6 +203,7 @@ def test_light_rows_stay_light_beyond_the_sample(n):
     assert not model.support_[cloud.is_outlier].any()
 
 
+@pytest.mark.slow
 def test_blocks_do_not_matter(monkeypatch):
     from trueaxis._rows import base as rows
 
@@ -202,6 +215,7 @@ def test_blocks_do_not_matter(monkeypatch):
     np.testing.assert_allclose(one.weights_, two.weights_, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bits():
     X = planted("both", share=0.3, n=5000).X
     one, two = DSWL(3).fit(X), DSWL(3).fit(X.copy())
@@ -212,6 +226,7 @@ def test_the_same_seed_gives_the_same_bits():
 # ---------------------------------------------------------------- number of components
 
 
+@pytest.mark.slow
 def test_a_share_is_reached_and_no_component_is_superfluous():
     X = planted("ocs", share=0.25, n_components=5, n_features=15).X
     for share in (0.3, 0.6, 0.9, 0.99):
@@ -221,6 +236,7 @@ def test_a_share_is_reached_and_no_component_is_superfluous():
         assert ratio[:-1].sum() < share
 
 
+@pytest.mark.slow
 def test_a_share_is_reached_on_heavy_tails_too():
     for seed in range(4):
         X = np.random.default_rng(seed).standard_t(3, size=(150, 30))
@@ -243,6 +259,7 @@ def test_rows_of_weight_zero_are_no_components():
     )
 
 
+@pytest.mark.slow
 def test_auto_finds_the_planted_dimension():
     for k in (1, 2, 3, 5):
         for kind in ("none", "ocs", "both", "scatter"):
@@ -264,6 +281,7 @@ def test_none_keeps_all_components():
 # ---------------------------------------------------------------- degenerate data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", list(nasty()), ids=lambda case: case[0])
 @pytest.mark.parametrize("reweight", [True, False])
 def test_degenerate_data_give_finite_answers(case, reweight):

@@ -32,6 +32,7 @@ def assert_same_subspace(A, B, tolerance=1e-6):
     np.testing.assert_allclose(A.T @ A, B.T @ B, atol=tolerance)
 
 
+@pytest.mark.slow
 @given(seed=SEEDS, size=st.sampled_from([1.0, 1e3, 1e8]))
 def test_shifting_shifts(seed, size):
     X = random_cloud(seed)
@@ -44,6 +45,7 @@ def test_shifting_shifts(seed, size):
     np.testing.assert_allclose(one.weights_, two.weights_, atol=100 * digits)
 
 
+@pytest.mark.slow
 @given(seed=SEEDS)
 def test_rotating_rotates(seed):
     X = random_cloud(seed)
@@ -56,6 +58,7 @@ def test_rotating_rotates(seed):
     np.testing.assert_allclose(one.explained_variance_, two.explained_variance_)
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(seed=SEEDS)
 def test_wide_data_rotate_too(seed):
@@ -66,6 +69,7 @@ def test_wide_data_rotate_too(seed):
     assert_same_subspace(one.components_ @ Q, two.components_)
 
 
+@pytest.mark.slow
 @given(seed=SEEDS)
 def test_permuting_rows_permutes(seed):
     X = random_cloud(seed)
@@ -77,6 +81,7 @@ def test_permuting_rows_permutes(seed):
     np.testing.assert_allclose(one.mean_, two.mean_, atol=1e-6)
 
 
+@pytest.mark.slow
 @given(seed=SEEDS, unit=st.floats(1e-6, 1e6))
 def test_rescaling_rescales(seed, unit):
     X = random_cloud(seed)
@@ -91,6 +96,7 @@ def test_rescaling_rescales(seed, unit):
     )
 
 
+@pytest.mark.slow
 @given(seed=SEEDS)
 def test_whole_weights_are_repetitions(seed):
     X = random_cloud(seed)
@@ -107,6 +113,7 @@ def test_whole_weights_are_repetitions(seed):
     np.testing.assert_allclose(one.cutoffs_, two.cutoffs_, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_of_other_weights_only_ratios_matter_and_zero_drops_a_row():
     cloud = planted("ocs", n=120, n_features=6, share=0.2)
     w = np.random.default_rng(0).uniform(0.1, 1, size=120)
@@ -133,6 +140,7 @@ def test_float_weights_reach_the_fixed_point_of_weighted_rows():
     np.testing.assert_allclose(model.weights_ @ X, model.mean_, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_fewer_rows_than_columns_equals_more_columns_of_nothing():
     """The affine hull: padding with zero columns must not change a thing."""
     X = planted("ocs", n=60, n_features=20, share=0.2).X

@@ -36,6 +36,7 @@ def literal(X, k, tau, **options):
     return DSWL(k, tau=tau, init="uniform", reweight=False, **options).fit(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "tau", [(0.3, 0.1, 0.2), (0.9, 0.05, 5.0), (0.2, 0.2, 0.2), (0.1, 0.3, 0.4)]
 )
@@ -55,6 +56,7 @@ def test_every_iteration_is_the_papers(tau, n_iter):
     assert model.n_iter_ == n_iter
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(80, 6), (30, 50)])
 def test_the_fixed_point_is_the_papers(shape):
     X = planted("ocs", n=shape[0], n_features=shape[1], share=0.1, random_state=1).X
@@ -86,6 +88,7 @@ def test_infinite_temperatures_are_plain_pca():
     assert subspace_angles(model.components_.T, P.T)[0] < 1e-7
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(12, 60),

@@ -133,6 +133,7 @@ PLANE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "sense", "value"), PLANE, ids=[str(model) for model, *_ in PLANE]
 )

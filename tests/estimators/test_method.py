@@ -109,6 +109,7 @@ def test_values_whose_squares_overflow_are_refused():
             model.fit(np.full((20, 4), 1e200))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pca", "rpca-om", "pca-l1", "pcp", "l1-pca"])
 def test_automatic_numbers_of_components(name):
     X = planted("scatter", n=150, n_features=8, n_components=3, share=0.1).X
@@ -118,6 +119,7 @@ def test_automatic_numbers_of_components(name):
     assert OTHERS[name](None).fit(X).n_components_ == 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rpca-om", "r1-pca", "drpca", "pca-l1", "rpca-di"])
 def test_large_data_are_judged_by_a_sample(name):
     cloud = planted("scatter", n=9000, n_features=6, n_components=2, share=0.1)
@@ -126,6 +128,7 @@ def test_large_data_are_judged_by_a_sample(name):
     assert model.support_[~cloud.is_outlier].mean() > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [DRPCA(2), TRPCA(2, n_init=5), L2pPCA(2, n_init=5), PCAL1(2, n_init=10)],
@@ -158,6 +161,7 @@ def test_warnings_point_at_the_user():
     assert caught[0].filename == also[0].filename == __file__
 
 
+@pytest.mark.slow
 def test_clone_and_pickle_give_the_same_bits(cloud):
     model = DSWL(3).fit(cloud.X)
     again = clone(model).fit(cloud.X)
@@ -170,6 +174,7 @@ def test_clone_and_pickle_give_the_same_bits(cloud):
         np.testing.assert_array_equal(model.predict(cloud.X), other.predict(cloud.X))
 
 
+@pytest.mark.slow
 def test_sample_weight_is_routed(cloud):
     weights = np.where(cloud.is_outlier, 0.0, 1.0)
     with sklearn.config_context(enable_metadata_routing=True):

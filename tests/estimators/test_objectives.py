@@ -59,6 +59,7 @@ def wild(seed):
     return X, counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", RISING + FALLING, ids=str)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:SPCP. nothing of low rank")

@@ -17,6 +17,7 @@ def X():
     return rng.standard_normal((101, 5)) * [1, 1e3, 1e-3, 7, 1]
 
 
+@pytest.mark.slow
 def test_parted_and_joined_are_each_others_inverse(X):
     pipeline = make_pipeline(ColumnScaler(), DSWL(2)).fit(X)
     parts = split_pipeline(pipeline)
@@ -34,6 +35,7 @@ def test_parted_and_joined_are_each_others_inverse(X):
     assert SplitPipeline(None, method).scaled(X) is X
 
 
+@pytest.mark.slow
 def test_the_method_gets_the_names_that_only_the_scaler_knows(X):
     frame = pd.DataFrame(X, columns=[*"abcde"])
     pipeline = make_pipeline(ColumnScaler(), DSWL(2)).fit(frame)

@@ -18,6 +18,7 @@ def test_eigenvectors_and_power_steps_come_to_rest_together(p):
     assert_same_span(one, two, 1e-3)
 
 
+@pytest.mark.slow
 def test_variances_are_those_of_many_rows():
     cloud = planted("scatter", share=0.1, n=300, n_features=12)
     plain = PlainPCA(2).fit(cloud.X[~cloud.is_outlier]).explained_variance_

@@ -34,6 +34,7 @@ class Fade(Rule):
         return (1 + e / np.median(e)) ** -self.power
 
 
+@pytest.mark.slow
 def test_a_grid_search_reaches_the_parameters_of_a_rule():
     X = planted("scatter", n=150, n_features=6, n_components=2, share=0.1).X
 

@@ -149,6 +149,7 @@ def test_there_and_back(X, how):
     )
 
 
+@pytest.mark.slow
 def test_names_and_frames(X):
     frame = pd.DataFrame(X, columns=[*"abcde"], index=np.arange(len(X)) + 7)
     scaler = ColumnScaler().set_output(transform="pandas").fit(frame)
@@ -187,6 +188,7 @@ def test_refusals(X):
         scaler.inverse_transform(X[:, :1])
 
 
+@pytest.mark.slow
 def test_a_method_behind_it_does_not_see_units(X):
     cloud = planted("ocs", n=200, n_features=5, n_components=2, share=0.2)
     units = np.array([1, 1e3, 1e-6, 1e9, 5])

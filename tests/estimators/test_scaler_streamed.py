@@ -20,6 +20,7 @@ def X():
     return planted("ocs", n=N, share=0.2, n_features=D).X * UNITS + 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", scaling.HOW)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_units_of_sources_are_those_of_arrays(how, dtype, X, tmp_path):
@@ -56,6 +57,7 @@ def test_of_many_rows_a_sample_gives_the_medians(tmp_path, monkeypatch):
     np.testing.assert_allclose(one.unit_, exact.unit_, rtol=0.05)
 
 
+@pytest.mark.slow
 def test_a_pipeline_reads_a_source_block_by_block(X, tmp_path, monkeypatch):
     np.save(tmp_path / "x.npy", X)
     expected = make_pipeline(ColumnScaler("standard"), DSWL(3)).fit(X)
@@ -70,6 +72,7 @@ def test_a_pipeline_reads_a_source_block_by_block(X, tmp_path, monkeypatch):
         ColumnScaler().fit(tmp_path / "x.npy")
 
 
+@pytest.mark.slow
 def test_scaled_rows_of_dask_stay_lazy(X):
     lazy = da.from_array(X, chunks=(300, -1))
     model = make_pipeline(ColumnScaler(), DSWL(3)).fit(lazy)

@@ -10,6 +10,7 @@ from trueaxis import DRPCA, RPCARP, RWLAN, TRPCA
 from trueaxis.datasets import planted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_drpca_reaches_the_best_subset(seed):
     X = np.random.default_rng(seed).standard_normal((10, 3))

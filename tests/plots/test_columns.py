@@ -9,6 +9,7 @@ from trueaxis.diagnostics import contributions, diagnose
 from trueaxis.plots import ContributionsDisplay, ImageGridDisplay
 
 
+@pytest.mark.slow
 def test_contributions_are_those_of_the_row():
     X = frame()
     model = DSWL(2).fit(X)
@@ -28,6 +29,7 @@ def test_contributions_are_those_of_the_row():
         ContributionsDisplay.from_estimator(model, X, 200)
 
 
+@pytest.mark.slow
 def test_columns_without_room_are_added_up():
     X = many_columns()
     model = DSWL(3).fit(X)
@@ -40,6 +42,7 @@ def test_columns_without_room_are_added_up():
     assert whole == pytest.approx(sum(bar.get_width() for bar in everything))
 
 
+@pytest.mark.slow
 def test_images_and_what_is_left_of_them():
     X = small()
     model = DSWL(2).fit(X)

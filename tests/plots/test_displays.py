@@ -47,6 +47,7 @@ def test_every_display_draws_every_method(name):
         rendered(display)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2, 6])
 def test_any_number_of_components_is_drawn(k):
     X = small()
@@ -54,6 +55,7 @@ def test_any_number_of_components_is_drawn(k):
         rendered(display)
 
 
+@pytest.mark.slow
 def test_axes_that_are_given_are_drawn_on_and_no_figure_is_made():
     X = small()
     figures = []
@@ -71,6 +73,7 @@ def test_axes_that_are_given_are_drawn_on_and_no_figure_is_made():
     assert len(figures) == 8 and not plt.get_fignums()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "X",
     [
@@ -97,6 +100,7 @@ def test_odd_tables_are_drawn(X):
         rendered(display)
 
 
+@pytest.mark.slow
 def test_new_rows_are_drawn_even_if_there_is_one():
     model = DSWL(2).fit(small())
     for X in (small()[-1:], small()[:2]):
@@ -105,6 +109,7 @@ def test_new_rows_are_drawn_even_if_there_is_one():
         rendered(ContributionsDisplay.from_estimator(model, X, 0))
 
 
+@pytest.mark.slow
 def test_models_that_give_out_frames_are_drawn_too():
     X = frame()
     model = DSWL(2).set_output(transform="pandas").fit(X)
@@ -112,6 +117,7 @@ def test_models_that_give_out_frames_are_drawn_too():
         rendered(display)
 
 
+@pytest.mark.slow
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     X = small()
     model = DSWL(2).fit(X)

@@ -12,6 +12,7 @@ from trueaxis.plots import OutlierMapDisplay, WeightsDisplay
 from trueaxis.plots.outlier_map import WITH_WEIGHTS
 
 
+@pytest.mark.slow
 def test_the_map_shows_the_diagnosis_and_labels_the_worst():
     X = frame()
     model = DSWL(2).fit(X)
@@ -31,6 +32,7 @@ def test_the_map_shows_the_diagnosis_and_labels_the_worst():
     assert lines[1][0, 1] == found.orthogonal_cutoff
 
 
+@pytest.mark.slow
 def test_regular_rows_are_never_labelled():
     X = planted("none", n=60).X
     model = DSWL(3).fit(X)
@@ -39,6 +41,7 @@ def test_regular_rows_are_never_labelled():
     assert not texts(shown.plot(n_labels=0))
 
 
+@pytest.mark.slow
 def test_a_row_a_million_times_away_leaves_the_others_a_cloud():
     X = far_row()
     shown = OutlierMapDisplay.from_estimator(DSWL(2).fit(X), X)
@@ -53,6 +56,7 @@ def test_a_row_a_million_times_away_leaves_the_others_a_cloud():
     assert shown.plot(scale="linear").ax_.get_xscale() == "linear"
 
 
+@pytest.mark.slow
 def test_weights_are_those_of_the_model():
     X = sensors().X
     model = DSWL(2).fit(X)
@@ -66,6 +70,7 @@ def test_weights_are_those_of_the_model():
     assert "9 of weight 0" in " ".join(texts(shown))
 
 
+@pytest.mark.slow
 def test_methods_without_weights_say_who_has_them():
     X = small()
     has = [name for name in METHODS if hasattr(METHODS[name](2).fit(X), "weights_")]
@@ -76,6 +81,7 @@ def test_methods_without_weights_say_who_has_them():
         WeightsDisplay.from_estimator(DSWL(2).fit(X), X[:5])
 
 
+@pytest.mark.slow
 def test_the_line_of_equal_weights_is_in_view():
     weights = np.r_[np.full(30, 1 / 30), np.zeros(30)]
     shown = WeightsDisplay(weights, np.full(60, "regular")).plot()

@@ -1,6 +1,7 @@
 """Fits along decreasing trust, and iterations of a fit."""
 
 import numpy as np
+import pytest
 from rendering import rendered
 from small_tables import small
 
@@ -10,6 +11,7 @@ from trueaxis.diagnostics import trust_path
 from trueaxis.plots import ConvergenceDisplay, TrustPathDisplay
 
 
+@pytest.mark.slow
 def test_the_trust_path_counts_who_left():
     data = planted("ocs", n=200, share=0.2)
     model = DSWL(3).fit(data.X)
@@ -25,6 +27,7 @@ def test_the_trust_path_counts_who_left():
     rendered(TrustPathDisplay.from_estimator(model, data.X, trust=[0.6]))
 
 
+@pytest.mark.slow
 def test_the_history_of_greedy_methods_has_a_line_per_component():
     X = small()
     model = PCAL1(3).fit(X)

@@ -8,6 +8,7 @@ from trueaxis import DSWL, PlainPCA
 from trueaxis.plots import ScoresDisplay, ScreeDisplay
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_the_model():
     X = frame()
     model = DSWL(3).fit(X)

@@ -19,6 +19,7 @@ def test_shares_without_a_distance_are_0():
     assert (at_centre.shares(np.array([0])).score == 0).all()
 
 
+@pytest.mark.slow
 def test_means_are_in_the_unit_of_the_data():
     X = sensors().X * [1, 1, 1000, 1, 1, 1]
     analysis = analyse(make_pipeline(ColumnScaler(), DSWL(2)).fit(X), X)
@@ -40,6 +41,7 @@ def test_means_are_in_the_unit_of_the_data():
     ]
 
 
+@pytest.mark.slow
 def test_what_would_fit_is_in_the_unit_of_the_data():
     X, units = sensors().X, np.array([1, 1e3, 1e-3, 20, 1, 7])
     plain, other = (
@@ -57,6 +59,7 @@ def test_what_would_fit_is_in_the_unit_of_the_data():
     np.testing.assert_allclose(unscaled.fitting, scaled, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_columns_in_another_order_are_refused(tmp_path):
     table = sensors()
     X = pd.DataFrame(table.X, columns=table.columns)
@@ -72,6 +75,7 @@ def test_columns_in_another_order_are_refused(tmp_path):
         assert analyse(model, table.X).of_the_fit  # plain rows: in the known order
 
 
+@pytest.mark.slow
 def test_as_many_new_rows_are_no_rows_of_the_fit(pump):
     new = pump.raw[::-1]
     assert not analyse(pump.model, new).of_the_fit

@@ -1,6 +1,7 @@
 """Text and small tables of the page."""
 
 import numpy as np
+import pytest
 from report_pages import embedded_data, page_text
 
 from trueaxis import DSWL
@@ -13,6 +14,7 @@ from trueaxis.report.content import describe_path, format_number
 from trueaxis.report.points import rounded, rows_to_draw, script_data
 
 
+@pytest.mark.slow
 def test_words_for_the_trust_path():
     jumps = planted("ocs", share=0.2).X
     assert "held the axes" in describe_path(trust_path(DSWL(3).fit(jumps), jumps))
@@ -58,6 +60,7 @@ def test_what_is_left_out_is_said(pump, monkeypatch):
     assert len(script_data(pump)["id"]) == 60
 
 
+@pytest.mark.slow
 def test_a_cut_off_of_0_is_no_number_for_json():
     X = np.full((20, 4), 3.7)
     analysis = analyse(DSWL(2).fit(X), np.vstack([X, X[:1] + 1]))

@@ -25,6 +25,7 @@ EVIL = [
 ]
 
 
+@pytest.mark.slow
 def test_names_of_any_kind_are_only_text():
     table = sensors()
     X = pd.DataFrame(table.X, columns=EVIL)
@@ -57,6 +58,7 @@ def test_json_cannot_leave_its_script():
         script_safe([float("nan")])
 
 
+@pytest.mark.slow
 def test_halves_of_characters_can_be_written(pump, tmp_path):
     path = tmp_path / "report.html"
     write_report(pump.model, pump.raw, path, source="\udc80.csv")

@@ -13,6 +13,7 @@ from trueaxis.report.analysis import analyse
 from trueaxis.report.sentences import reason
 
 
+@pytest.mark.slow
 def test_points_are_the_rows_of_the_analysis_worst_first(pump, page):
     data, d = embedded_data(page), pump.diagnosis
     n_bad = len(pump.flagged)
@@ -39,6 +40,7 @@ def test_contributions_are_shares_that_add_up(pump, page):
             assert row[0] == np.abs(share).argmax() and row[-2] == -1
 
 
+@pytest.mark.slow
 def test_long_names_that_differ_in_the_middle_stay_different():
     table, ends = sensors(), ("long " * 30, " end" * 30)
     names = [f"{ends[0]}{name}{ends[1]}" for name in table.columns]

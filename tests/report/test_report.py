@@ -13,6 +13,7 @@ from trueaxis.report.analysis import analyse
 from trueaxis.report.sentences import verdict
 
 
+@pytest.mark.slow
 def test_the_page_says_what_the_analysis_says(pump, page):
     assert verdict(pump) in page and "turned by 52 degrees" in page
     assert "<title>Pump</title>" in page and "trueaxis report" in page
@@ -23,6 +24,7 @@ def test_the_page_says_what_the_analysis_says(pump, page):
     assert_self_contained(page)
 
 
+@pytest.mark.slow
 def test_stages_are_told(pump):
     stages = []
     render(pump, progress=stages.append, seconds=1.5)
@@ -44,6 +46,7 @@ def test_every_method_has_a_report(name):
     assert f"Parameters of {type(model).__name__}" in page
 
 
+@pytest.mark.slow
 def test_new_rows_have_no_weights(pump):
     X = pump.raw[:50] + 0.1
     page = render(analyse(pump.model, X))
@@ -52,6 +55,7 @@ def test_new_rows_have_no_weights(pump):
     assert_self_contained(render(analyse(pump.model, X[:1])))
 
 
+@pytest.mark.slow
 def test_a_method_that_does_not_weigh_rows_says_so():
     X = planted("none", n=40, n_features=5).X
     assert "does not weigh rows" in render(analyse(PCP().fit(X), X))
@@ -67,6 +71,7 @@ def test_awkward_tables_have_a_report(case):
     assert len(embedded_data(page)["id"]) == len(X)
 
 
+@pytest.mark.slow
 def test_nothing_flagged_is_said():
     X = planted("none", n=30, n_features=4, random_state=3).X
     analysis = analyse(PlainPCA(2).fit(X), X[:3] * 0 + X.mean(axis=0))
@@ -90,11 +95,13 @@ def test_ten_thousand_rows_make_a_small_file(tmp_path):
 # ---------------------------------------------------------------- files
 
 
+@pytest.mark.slow
 def test_the_same_analysis_gives_the_same_page(pump, page):
     again = render(pump, title="Pump", source="pump.csv", command="trueaxis report")
     assert again == page
 
 
+@pytest.mark.slow
 def test_a_report_is_whole_or_not_there(pump, tmp_path, monkeypatch):
     path = tmp_path / "report.html"
     path.write_text("before")

@@ -1,12 +1,14 @@
 """Code that repeats the analysis."""
 
 import numpy as np
+import pytest
 from report_pages import page_text
 
 from trueaxis._tables.read import Choice
 from trueaxis.report.snippet import Origin
 
 
+@pytest.mark.slow
 def test_the_code_to_repeat_the_fit_runs(pump, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     header = ",".join(pump.names)

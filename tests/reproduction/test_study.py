@@ -45,6 +45,7 @@ def test_an_error_keeps_what_was_done(tmp_path):
     assert done(study) == Counter("0123")
 
 
+@pytest.mark.slow
 def test_other_settings_do_not_reuse_parts(tmp_path):
     study = Slow(str(tmp_path / "log"), n=3)
     other = replace(study, pause=1e-6)

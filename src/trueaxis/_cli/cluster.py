@@ -36,12 +36,12 @@ def connect(address: str, workers: int) -> Iterator[Any]:
     if not address:
         with (
             _local_cluster(workers) as local,
-            Client(local) as client,  # type: ignore[no-untyped-call]
+            Client(local) as client,
         ):
             yield client
         return
     try:
-        client = Client(address, timeout=CONNECT_SECONDS)  # type: ignore[no-untyped-call]
+        client = Client(address, timeout=CONNECT_SECONDS)
     except (OSError, ValueError) as error:
         raise SourceError(
             f"There is no Dask scheduler at {address} ({error}): check that it is "
@@ -56,7 +56,7 @@ def _local_cluster(workers: int) -> Iterator[Any]:
     from distributed import LocalCluster
 
     with _sigint_blocked():
-        local = LocalCluster(  # type: ignore[no-untyped-call]  # no annotations
+        local = LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
             dashboard_address=":0",

@@ -6,6 +6,7 @@ import pytest
 from trueaxis._engine.dswl.full_fit import truncation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dof", [1, 2, 5, 40])
 def test_truncation_by_simulation(dof):
     t = np.random.default_rng(dof).standard_normal((200_000, dof))

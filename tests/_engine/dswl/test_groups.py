@@ -27,6 +27,7 @@ def test_a_split_is_where_two_normals_meet():
     assert split_along(np.ones((50, 1)), np.ones((1, 1)), 1) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.35])
 @pytest.mark.parametrize(
     ("n", "D", "k"), [(200, 500, 40), (200, 500, 10), (300, 90, 9)]
@@ -61,6 +62,7 @@ def test_groups_of_which_none_is_the_majority_are_all_kept(sizes):
     assert all(support[group == i].mean() > 0.9 for i in range(len(sizes)))
 
 
+@pytest.mark.slow
 def test_two_groups_that_bend_axes_are_both_found():
     X, bad = shifted(400, 300, 30, seed=0)
     rng = np.random.default_rng(1)
@@ -71,6 +73,7 @@ def test_two_groups_that_bend_axes_are_both_found():
         assert not support[bad | other].any() and support[~bad & ~other].mean() > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"reweight": False}, {"n_components": "auto"}])
 def test_a_group_that_bends_an_axis_gets_no_weight(options):
     X, bad = shifted(200, 150, 30, seed=0)
@@ -78,12 +81,14 @@ def test_a_group_that_bends_an_axis_gets_no_weight(options):
     assert not model.support_[bad].any() and model.weights_[bad].sum() < 1e-3
 
 
+@pytest.mark.slow
 def test_a_group_that_bends_an_axis_is_found_beyond_the_sample():
     X, bad = shifted(9000, 60, 30, seed=0)
     model = DSWL(10).fit(X)
     assert not model.support_[bad].any() and model.support_[~bad].mean() > 0.95
 
 
+@pytest.mark.slow
 def test_one_cloud_bends_no_axis():
     for seed in range(30):
         rng = np.random.default_rng(seed)

@@ -127,6 +127,7 @@ def test_numbers_of_rows_and_components():
     assert min_rows(100, 3) == 50 and min_rows(6, 3) == 5
 
 
+@pytest.mark.slow
 def test_more_components_than_outliers_can_be_told_with():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 5)) @ rng.standard_normal((5, 200)) * 3

@@ -17,6 +17,7 @@ def fitted(rows, counts=None, **options):
     return fit_with(DSWLRecipe(**chosen, max_iter=200, tol=1e-6), problem, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [800, 4500])
 @pytest.mark.parametrize(
     "options",
@@ -34,6 +35,7 @@ def test_a_streamed_source_gives_the_same_answer(n, options):
     np.testing.assert_array_equal(one.verdicts.support, two.verdicts.support)
 
 
+@pytest.mark.slow
 def test_a_large_fit_reads_all_rows_a_few_times():
     rows = Streamed(planted("ocs", n=9000, share=0.2).X)
     fitted(rows)

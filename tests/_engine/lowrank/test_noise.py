@@ -9,6 +9,7 @@ from trueaxis._engine.lowrank.noise import noise_level
 SHAPES = [(100, 100), (500, 20), (100, 200)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "D"), SHAPES)
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.1])
 @pytest.mark.parametrize("noise", [0.1, 0.3, 1.0])
@@ -23,6 +24,7 @@ def test_noise_level_scales_with_the_data():
     assert noise_level(X.T) == pytest.approx(noise_level(X))
 
 
+@pytest.mark.slow
 def test_noise_level_without_noise_is_nothing():
     L, X = low_rank_and_errors()
     assert noise_level(L) < 1e-12

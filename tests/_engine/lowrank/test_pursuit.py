@@ -42,6 +42,7 @@ def test_planted_low_rank_is_recovered():
     assert apart(found.low_rank + found.sparse, X) <= 1e-7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "D"), SHAPES)
 def test_principal_pursuit_is_optimal(n, D):
     _, X = low_rank_and_errors(n=n, D=D)
@@ -53,6 +54,7 @@ def test_principal_pursuit_is_optimal(n, D):
     assert np.vdot(Y, X) == pytest.approx(step.objective(found), rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rho", "box", "gap"), [(1.2, 1e-3, 1e-5), (1.05, 1e-4, 1e-6)])
 def test_slow_growth_gets_near_the_optimum_of_square_data(rho, box, gap):
     _, X = low_rank_and_errors()
@@ -64,6 +66,7 @@ def test_slow_growth_gets_near_the_optimum_of_square_data(rho, box, gap):
     assert np.vdot(Y, X) == pytest.approx(step.objective(found), rel=gap)
 
 
+@pytest.mark.slow
 def test_balance_matters_for_tall_data():
     L, X = low_rank_and_errors(n=500, D=20)
     usual, exact = PrincipalPursuit(X), PrincipalPursuit(X, balance=10.0)
@@ -72,6 +75,7 @@ def test_balance_matters_for_tall_data():
     assert apart(hasty.low_rank, L) > 2 * apart(patient.low_rank, L)
 
 
+@pytest.mark.slow
 def test_principal_pursuit_agrees_with_other_packages():
     _, X = low_rank_and_errors(seed=4)
     step = PrincipalPursuit(X)
@@ -94,6 +98,7 @@ def test_extreme_prices_leave_one_part():
     np.testing.assert_allclose(cheap.low_rank, 0, atol=1e-6 * np.linalg.norm(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "D"), SMALL_SHAPES)
 @pytest.mark.parametrize("gam", [0.7, np.inf])
 def test_penalised_pursuit_is_optimal(n, D, gam):
@@ -114,6 +119,7 @@ def test_penalised_pursuit_is_optimal(n, D, gam):
     assert np.vdot(R, found.rows) == pytest.approx(price, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_outlying_rows_are_found():
     _, X = low_rank_and_errors(n=80, D=60, rank=3, noise=0.1, outlying=4)
     found = solve(penalised(X, 0.1, gam=0.7))
@@ -122,6 +128,7 @@ def test_outlying_rows_are_found():
     assert np.linalg.norm(found.rows[:4], axis=1).min() > 10
 
 
+@pytest.mark.slow
 def test_no_noise_tends_to_principal_pursuit_linearly():
     _, X = low_rank_and_errors(n=60, D=40, rank=3)
     exact = solve(PrincipalPursuit(X, rho=1.1), tol=1e-9).low_rank
@@ -133,6 +140,7 @@ def test_no_noise_tends_to_principal_pursuit_linearly():
     np.testing.assert_allclose(np.divide(gaps[:-1], gaps[1:]), 10, rtol=0.15)
 
 
+@pytest.mark.slow
 def test_a_large_price_of_rows_means_none():
     _, X = low_rank_and_errors(n=50, D=30, noise=0.2, outlying=2)
     none = solve(penalised(X, 0.2), tol=1e-10)
@@ -141,6 +149,7 @@ def test_a_large_price_of_rows_means_none():
     np.testing.assert_array_equal(dear.low_rank, none.low_rank)
 
 
+@pytest.mark.slow
 @given(
     st.integers(0, 10**6),
     st.sampled_from([(20, 12), (12, 20), (50, 5), (15, 1)]),
@@ -157,6 +166,7 @@ def test_the_penalised_objective_never_rises(seed, shape, sigma, gam):
     assert step.objective(found) <= objective[-1] + 1e-13 * objective[0]
 
 
+@pytest.mark.slow
 def test_extrapolation_saves_most_rounds():
     _, X = low_rank_and_errors(n=60, D=40, rank=3)
     step = penalised(X, 0.01)

@@ -71,6 +71,7 @@ def test_any_distance_is_beyond_a_cutoff_of_zero():
     np.testing.assert_array_equal(cutoff_ratio(distance, 0.0), [0, np.inf, np.inf])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_rows_that_differ_from_copies_of_one_row_are_flagged(name):
     rng = np.random.default_rng(0)

@@ -8,6 +8,7 @@ from trueaxis.datasets import planted
 from trueaxis.datasets.awkward import TABLES, factors, mostly_one_row, one_hot
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("k", [1, 2, "auto"])
 def test_hardly_a_row_of_clean_tables_is_flagged(name, k):
@@ -61,6 +62,7 @@ def test_copies_of_one_row_do_not_determine_the_variances():
     assert model.support_.mean() > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "bad"), [(12, 1), (40, 3), (100, 9)])
 def test_few_gross_outliers_in_few_rows(n, bad):
     missed = 0
@@ -71,6 +73,7 @@ def test_few_gross_outliers_in_few_rows(n, bad):
     assert missed <= bad  # of 10 * bad
 
 
+@pytest.mark.slow
 def test_pure_noise_neither_collapses_nor_warns():
     X = np.random.default_rng(0).standard_normal((120, 200))
     model = DSWL(10).fit(X)
@@ -78,6 +81,7 @@ def test_pure_noise_neither_collapses_nor_warns():
     assert model.support_.mean() > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.03, 0.1, 0.3])
 def test_gross_errors_show_even_in_a_mostly_discrete_table(share):
     rng = np.random.default_rng(0)
@@ -97,6 +101,7 @@ def test_a_column_of_large_scale_does_not_hide_outliers():
     assert not model.support_[cloud.is_outlier].any()
 
 
+@pytest.mark.slow
 def test_small_clean_tables_keep_their_rows():
     flagged = []
     for seed in range(20):

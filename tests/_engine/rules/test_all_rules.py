@@ -31,6 +31,7 @@ def test_rules_can_be_cloned_and_their_parameters_set(rule):
         assert getattr(clone(one).set_params(**{name: 0.25}), name) == 0.25
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6))
 def test_row_local_rules_do_not_see_blocks(seed):
     rng = np.random.default_rng(seed)

@@ -62,6 +62,7 @@ def test_weighted_median_of_nothing_is_zero():
     )
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 def test_medians_and_programs_agree(seed):
     rng = np.random.default_rng(seed)
@@ -105,6 +106,7 @@ def test_a_design_of_lower_rank_is_no_trouble():
 # ---------------------------------------------------------------- alternation
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(1, 3), st.booleans())
 def test_the_objective_never_rises(seed, k, whole):
     X = cloud(seed, n=25, D=5)

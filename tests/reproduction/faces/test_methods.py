@@ -9,6 +9,7 @@ from trueaxis.reproduction.faces import measures
 from trueaxis.reproduction.faces import methods as faces_methods
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["pca", "pca-l1"])
 def test_one_fit_serves_every_smaller_number_of_components(method):
     options = {"folds": 10, "seed": 0, "share": 0.2}

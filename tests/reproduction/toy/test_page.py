@@ -1,5 +1,6 @@
 """Verdicts on toy data."""
 
+import pytest
 from study_results import toy_results
 
 from trueaxis.reproduction.methods import AUTOMATIC
@@ -7,6 +8,7 @@ from trueaxis.reproduction.significance import FAILS, HOLDS, UNCLEAR
 from trueaxis.reproduction.toy import page as toy_page
 
 
+@pytest.mark.slow
 def test_verdicts_on_toy_data_follow_the_results():
     good, bad = (
         {v.claim: v.verdict for v in toy_page.verdicts(toy_results(best))}
@@ -23,6 +25,7 @@ def test_verdicts_on_toy_data_follow_the_results():
     assert {good[claim] for claim in second} == {UNCLEAR}
 
 
+@pytest.mark.slow
 def test_overlap_and_deviation_on_toy_data_follow_the_results():
     results = toy_results(AUTOMATIC)
     before = [v.verdict for v in toy_page.verdicts(results)[:3]]

@@ -1,5 +1,6 @@
 """BUPA with its class among the features."""
 
+import pytest
 from study_results import uci_results
 
 from trueaxis.reproduction.uci import page as uci_page
@@ -7,6 +8,7 @@ from trueaxis.reproduction.uci.printed import KS, METHODS, TABLE
 from trueaxis.reproduction.uci.study import UciStudy
 
 
+@pytest.mark.slow
 def test_page_says_how_far_the_leak_explains_bupa(fewer_draws):
     results = uci_results(0, sets=("wine", "bupa", "bupa_leak"))
     for row in results.where(set="bupa_leak"):

@@ -1,11 +1,13 @@
 """The section of the page on UCI data sets."""
 
+import pytest
 from study_results import uci_results
 
 from trueaxis.reproduction.uci import page as uci_page
 from trueaxis.reproduction.uci.study import UciStudy
 
 
+@pytest.mark.slow
 def test_page_names_what_beats_automatic_dswl(fewer_draws):
     ahead, behind = (
         uci_page.section(UciStudy(missing=("zoo",)), uci_results(lead))

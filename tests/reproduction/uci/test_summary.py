@@ -29,6 +29,7 @@ def test_summary_is_the_mean_over_folds():
     assert len(OTHERS) == 6
 
 
+@pytest.mark.slow
 def test_verdicts_on_uci_follow_the_results(fewer_draws):
     found = {}
     for lead in (5, -5, 0):
