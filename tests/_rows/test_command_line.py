@@ -88,7 +88,7 @@ def test_commands_refuse_duplicate_column_names(X, tmp_path):
     write_parquet(tmp_path / "folder" / "x.parquet", X[:50], names)
     for data in ("x.parquet", "folder"):
         done = run(main, ["fit", str(tmp_path / data)])
-        assert done.exit_code == 1 and "has 3 columns 'a'" in done.output
+        assert done.exit_code == 1 and "has 3 columns named 'a'" in done.output
         assert "Traceback" not in done.output
 
 

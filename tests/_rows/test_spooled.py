@@ -122,7 +122,7 @@ def test_spool_is_removed_after_an_error(what, folder, spools, at_once, monkeypa
         assert not spools[0].closed
         raise what("stop")
 
-    monkeypatch.setattr("trueaxis.estimators.method.Problem", fail)
+    monkeypatch.setattr(DSWL, "_store", fail)  # the rows have been read by then
     with pytest.raises(what):
         DSWL(3).fit(folder / "parts")
     assert [file.closed for file in spools] == [True]
