@@ -222,7 +222,7 @@ def _select_columns(
     selected = tuple(available if columns is None else columns)
     for column in selected:
         if (times := counts[column]) != 1:
-            what = f"{times} columns" if times else "no column"
+            what = f"{times} columns named" if times else "no column"
             raise SourceError(
                 f"{name} has {what} {column!r}; its {len(available)} columns are "
                 f"{_format_names(available)}."
