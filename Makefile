@@ -7,8 +7,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Open the page in a browser only if there is a display.
 OPEN := $(if $(or $(DISPLAY),$(WAYLAND_DISPLAY),$(filter Darwin,$(shell uname))),--open)
 
-# One process: two would spend most of their time on importing.
-QUICK := -q tests -m "not slow and not sklearn and not dask and not browser"
+# The whole of it takes about 20 seconds on two idle cores.
+QUICK := -q -n 2 tests -m "not slow and not sklearn and not dask and not browser"
 
 .PHONY: help demo test quick lint sdist-check docs bench reproduce clean
 

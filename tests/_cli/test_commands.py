@@ -257,6 +257,7 @@ def test_one_command_from_a_table_to_a_page(pump, folder, monkeypatch):
     assert opened == [page.as_uri()]
 
 
+@pytest.mark.slow
 def test_a_report_builds_no_json_that_is_not_asked_for(pump, folder, monkeypatch):
     for name in ("fit_summary", "outlier_summary"):
         monkeypatch.delattr(f"trueaxis._cli.commands.{name}")

@@ -9,6 +9,7 @@ from row_sources import N, write_parquet
 from trueaxis import DSWL, PlainPCA, open_rows
 
 
+@pytest.mark.slow
 def test_bad_cell_is_reported_with_its_place(X, tmp_path):
     (tmp_path / "parts").mkdir()
     for number, part in enumerate(np.array_split(X, 3)):

@@ -30,6 +30,7 @@ def source(request, X, tmp_path):
     return open_rows(tmp_path / "x.parquet", spool=request.param == "spool")
 
 
+@pytest.mark.slow
 def test_every_pass_of_a_fit_is_reported_to_its_last_row(source, monkeypatch):
     monkeypatch.setattr(spool, "FREE_READS", 0)
     listener = Listener()
@@ -54,6 +55,7 @@ def test_iterations_are_counted(X, tmp_path):
     assert last >= model.n_iter_ > 1
 
 
+@pytest.mark.slow
 def test_predict_and_transform_are_reported(source):
     model, listener = DSWL(3).fit(source), Listener()
     with report_to(listener):

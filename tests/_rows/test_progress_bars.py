@@ -40,6 +40,7 @@ with show_progress():
 """
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("how", ["ends", "fails"])
 def test_bar_appears_after_a_delay_and_disappears(how):

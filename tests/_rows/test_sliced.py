@@ -122,6 +122,7 @@ def test_whole_chunks_are_read(store, X):
         )
 
 
+@pytest.mark.slow
 def test_too_large_chunk_is_refused(store, X, monkeypatch):
     array = store(X, (N, D))
     monkeypatch.setattr(memory, "available_memory", lambda: 3_000_000)
@@ -142,6 +143,7 @@ def test_compressed_arrays_and_shards(X, tmp_path):
         assert_same_model(DSWL(3).fit(open_rows(shards)), DSWL(3).fit(X))
 
 
+@pytest.mark.slow
 def test_bad_cell_of_a_stored_array_is_reported(store, X):
     bad = X.copy()
     bad[7417, 3] = np.nan

@@ -35,6 +35,7 @@ def test_a_spool_gives_the_model_of_the_array(X, folder, spools, at_once, option
     assert model.weights_.tobytes() == expected.weights_.tobytes()
 
 
+@pytest.mark.slow
 def test_spool_is_removed_after_the_fit(folder, spools, at_once, caplog):
     rows = open_rows(folder / "parts")
     assert isinstance(rows, SpooledRows) and not spools

@@ -13,6 +13,7 @@ from trueaxis._cli.main import main
 from trueaxis._rows.watched_file import SourceError
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["npy", "parquet"])
 @pytest.mark.parametrize(
     ("spoil", "words"),
