@@ -14,25 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from streamed import Streamed
 
 import trueaxis
-from trueaxis import (
-    METHODS,
-    PCP,
-    R1PCA,
-    RPCADI,
-    RPCAOM,
-    RPCARP,
-    RSPCA,
-    RWLAN,
-    SPCP,
-    TRPCA,
-    AnglePCA,
-    L2pPCA,
-    PCAL1NonGreedy,
-    PCALp,
-    PlainPCA,
-    ReweightedPCA,
-    TwoWayPCA,
-)
+import trueaxis as ta
+from trueaxis import METHODS
 from trueaxis._engine.rules.losses import PowerRule
 from trueaxis._rows.base import ArrayRows
 from trueaxis.datasets import planted
@@ -44,22 +27,22 @@ def gentle(v, e, d):
 
 # The same methods with other choices than their defaults.
 VARIANTS = [
-    R1PCA(2, loss="cauchy"),
-    R1PCA(2, loss="l21", center="median"),
-    L2pPCA(2, p=0.5, n_init=3),
-    L2pPCA(2, p=1.5, solver="power"),
-    RPCADI(2, membership="root", tau=0.5),
-    AnglePCA(2, variant="circulated"),
-    RWLAN(2, gamma="frozen"),
-    TRPCA(2, q=0.8, n_init=3),
-    RPCARP(2, center="median"),
-    RSPCA(1, q=0.6, sigma=1.0),
-    PCAL1NonGreedy(2, init="random", n_init=3),
-    PCALp(2, p=1.5, greedy=False),
-    PCP(2, balance=np.inf),
-    SPCP(2, center="median"),
-    ReweightedPCA(2, rule=PowerRule(1.5), center="mean"),
-    ReweightedPCA(1, rule=gentle),
+    ta.R1PCA(2, loss="cauchy"),
+    ta.R1PCA(2, loss="l21", center="median"),
+    ta.L2pPCA(2, p=0.5, n_init=3),
+    ta.L2pPCA(2, p=1.5, solver="power"),
+    ta.RPCADI(2, membership="root", tau=0.5),
+    ta.AnglePCA(2, variant="circulated"),
+    ta.RWLAN(2, gamma="frozen"),
+    ta.TRPCA(2, q=0.8, n_init=3),
+    ta.RPCARP(2, center="median"),
+    ta.RSPCA(1, q=0.6, sigma=1.0),
+    ta.PCAL1NonGreedy(2, init="random", n_init=3),
+    ta.PCALp(2, p=1.5, greedy=False),
+    ta.PCP(2, balance=np.inf),
+    ta.SPCP(2, center="median"),
+    ta.ReweightedPCA(2, rule=PowerRule(1.5), center="mean"),
+    ta.ReweightedPCA(1, rule=gentle),
 ]
 
 
@@ -138,7 +121,7 @@ def test_gross_errors_are_flagged_for_new_rows_too(name):
 def test_fewer_rows_than_columns(name):
     cloud = planted("none", n=30, n_features=60, n_components=2)
     model = OTHERS[name](2).fit(cloud.X)
-    plain = PlainPCA(2).fit(cloud.X)
+    plain = ta.PlainPCA(2).fit(cloud.X)
     assert model.components_.shape == (2, 60)
     explained = [one.transform(cloud.X).var(axis=0).sum() for one in (model, plain)]
     assert explained[0] > 0.85 * explained[1]
@@ -148,12 +131,12 @@ def test_fewer_rows_than_columns(name):
 @pytest.mark.parametrize(
     ("model", "aim"),
     [
-        (AnglePCA(2, variant="circulated"), 1),
-        (RPCADI(2, membership="root", tau=0.1), 1),
-        (RWLAN(2), -1),
-        (TRPCA(2), -1),
-        (RPCAOM(2), -1),
-        (PCAL1NonGreedy(2), 1),
+        (ta.AnglePCA(2, variant="circulated"), 1),
+        (ta.RPCADI(2, membership="root", tau=0.1), 1),
+        (ta.RWLAN(2), -1),
+        (ta.TRPCA(2), -1),
+        (ta.RPCAOM(2), -1),
+        (ta.PCAL1NonGreedy(2), 1),
     ],
     ids=str,
 )
@@ -170,10 +153,10 @@ def test_more_starts_are_never_worse(model, aim):
 @pytest.mark.parametrize(
     "model",
     [
-        R1PCA(2, c=1e200), R1PCA(2, c=1e-100), AnglePCA(2, gamma=1e100),
-        RSPCA(2, sigma=1e200), RSPCA(2, sigma=1e-100), RPCADI(2, tau=0.01),
-        TwoWayPCA(2, floor=1e6), PCP(2, lam=np.inf), PlainPCA(np.float32(0.9)),
-        RSPCA(2, q=np.float32(0.5)), TRPCA(2, q=np.float64(0.9)),
+        ta.R1PCA(2, c=1e200), ta.R1PCA(2, c=1e-100), ta.AnglePCA(2, gamma=1e100),
+        ta.RSPCA(2, sigma=1e200), ta.RSPCA(2, sigma=1e-100), ta.RPCADI(2, tau=0.01),
+        ta.TwoWayPCA(2, floor=1e6), ta.PCP(2, lam=np.inf), ta.PlainPCA(np.float32(0.9)),
+        ta.RSPCA(2, q=np.float32(0.5)), ta.TRPCA(2, q=np.float64(0.9)),
     ],
     ids=str,
 )  # fmt: skip
@@ -353,7 +336,7 @@ def test_the_names_are_those_of_the_paper():
         assert getattr(trueaxis, cls.__name__) is cls
 
 
-@pytest.mark.parametrize("cls", [*OTHERS.values(), ReweightedPCA])
+@pytest.mark.parametrize("cls", [*OTHERS.values(), ta.ReweightedPCA])
 def test_docstrings_tell_what_a_user_must_know(cls):
     text = " ".join(inspect.getdoc(cls).split())
     for name in inspect.signature(cls).parameters:
@@ -361,8 +344,8 @@ def test_docstrings_tell_what_a_user_must_know(cls):
     assert ">>>" in text
     monotone = ("every iteration", "closed form", "not monotone")
     assert any(words in text for words in monotone)
-    if cls is not ReweightedPCA:
+    if cls is not ta.ReweightedPCA:
         assert any(word in text for word in ("inimizes", "aximizes", "Keeps"))
         confidence = text.split("Confidence:")[1]
         assert any(word in confidence for word in ("as published", "econstr", "ours"))
-        assert "References" in text or cls is TwoWayPCA
+        assert "References" in text or cls is ta.TwoWayPCA

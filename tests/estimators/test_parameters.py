@@ -10,33 +10,8 @@ import pytest
 from estimator_data import GOOD, OTHERS
 from sklearn.base import clone
 
-from trueaxis import (
-    DRPCA,
-    DSWL,
-    L1PCA,
-    METHODS,
-    PCAL1,
-    PCP,
-    R1PCA,
-    RPCADI,
-    RPCAOM,
-    RPCARP,
-    RRPCP,
-    RSPCA,
-    RWLAN,
-    SPCP,
-    TRPCA,
-    AnglePCA,
-    L2pPCA,
-    L21MaxPCA,
-    PCAL1NonGreedy,
-    PCALp,
-    PlainPCA,
-    ReweightedPCA,
-    Rule,
-    TwoWayPCA,
-    WeightedPCA,
-)
+import trueaxis as ta
+from trueaxis import METHODS, Rule
 from trueaxis.estimators import method
 from trueaxis.estimators.parameters import number_or_none
 
@@ -112,8 +87,8 @@ PURSUIT = (
 )
 THREE = 'pass "auto" or three temperatures (tau_a, tau_b, tau_c).'
 BAD = {
-    PlainPCA: ALL,
-    DSWL: ITERATIVE | {
+    ta.PlainPCA: ALL,
+    ta.DSWL: ITERATIVE | {
         "trust": number("(0, 1]"),
         "tau": [
             ("hot", TypeError, THREE),
@@ -125,47 +100,47 @@ BAD = {
         "init": choice("auto", "uniform"),
         "reweight": FLAG,
     },
-    PCAL1: FIXED | {"init": choice("largest", "pca", "random")},
-    PCAL1NonGreedy: FIXED | {"init": choice("pca", "random")},
-    PCALp: FIXED | {
+    ta.PCAL1: FIXED | {"init": choice("largest", "pca", "random")},
+    ta.PCAL1NonGreedy: FIXED | {"init": choice("pca", "random")},
+    ta.PCALp: FIXED | {
         "p": number("(0, 100]"),
         "greedy": FLAG,
         "init": choice("pca", "largest", "random"),
     },
-    R1PCA: FIXED | {"loss": choice("huber", "cauchy", "l21"), "c": SCALE},
-    L2pPCA: FIXED | {
+    ta.R1PCA: FIXED | {"loss": choice("huber", "cauchy", "l21"), "c": SCALE},
+    ta.L2pPCA: FIXED | {
         "p": number("(0, 2]"), "anneal": FLAG, "solver": choice("eigen", "power"),
     },
-    RPCAOM: MULTISTART,
-    RPCADI: FIXED | {
+    ta.RPCAOM: MULTISTART,
+    ta.RPCADI: FIXED | {
         "tau": number("(1e-06, inf]"),
         "membership": choice("ratio", "root", "norm", "raw"),
     },
-    AnglePCA: FIXED | {
+    ta.AnglePCA: FIXED | {
         "variant": choice("exact", "circulated"),
         "gamma": number("(1e-150, 1e+150]", auto=True),
     },
-    L21MaxPCA: FIXED,
-    L1PCA: ITERATIVE | centered("median", "mean", "none"),
-    WeightedPCA: ALL | {"power": number("[0, 2]"), "max_rows": integer(2)},
-    RWLAN: SELECTING | {
+    ta.L21MaxPCA: FIXED,
+    ta.L1PCA: ITERATIVE | centered("median", "mean", "none"),
+    ta.WeightedPCA: ALL | {"power": number("[0, 2]"), "max_rows": integer(2)},
+    ta.RWLAN: SELECTING | {
         "gamma": [
             ("slow", ValueError, ": choose one of 'adaptive', 'frozen'."),
             (0, ValueError, "is out of range: it must be a number in (0, inf]."),
             (None, TypeError, "is a NoneType: pass a number in (0, inf]."),
         ],
     },
-    TRPCA: SELECTING,
-    DRPCA: SELECTING,
-    RPCARP: SELECTING | centered("selected", "mean", "median") | {
+    ta.TRPCA: SELECTING,
+    ta.DRPCA: SELECTING,
+    ta.RPCARP: SELECTING | centered("selected", "mean", "median") | {
         "ratio": choice("sin2", "tan"),
     },
-    RSPCA: MULTISTART | {"q": COUNT_OR_SHARE, "sigma": SCALE},
-    TwoWayPCA: ITERATIVE | {"p": number("(0, 2]"), "floor": number("[0.01, 1e+06]")},
-    PCP: PURSUIT | {"rho": number("(1, 100]"), "balance": number("(0, inf]")},
-    SPCP: PURSUIT | {"sigma": SIGMA},
-    RRPCP: PURSUIT | {"sigma": SIGMA, "gam": number("(0, inf]", auto=True)},
-    ReweightedPCA: MULTISTART | centered("weighted", "mean", "median") | {
+    ta.RSPCA: MULTISTART | {"q": COUNT_OR_SHARE, "sigma": SCALE},
+    ta.TwoWayPCA: ITERATIVE | {"p": number("(0, 2]"), "floor": number("[0.01, 1e+06]")},
+    ta.PCP: PURSUIT | {"rho": number("(1, 100]"), "balance": number("(0, inf]")},
+    ta.SPCP: PURSUIT | {"sigma": SIGMA},
+    ta.RRPCP: PURSUIT | {"sigma": SIGMA, "gam": number("(0, inf]", auto=True)},
+    ta.ReweightedPCA: MULTISTART | centered("weighted", "mean", "median") | {
         "rule": [
             ("huber", TypeError, "is a str: pass a function (v, e, d) -> weights, "),
             (3, TypeError, "a subclass of trueaxis.Rule, or None."),
@@ -175,7 +150,7 @@ BAD = {
 
 
 def test_every_parameter_of_every_method_is_tested():
-    assert set(BAD) == {*METHODS.values(), ReweightedPCA}
+    assert set(BAD) == {*METHODS.values(), ta.ReweightedPCA}
     for cls, parameters in BAD.items():
         assert set(parameters) == set(inspect.signature(cls).parameters), cls
 
@@ -225,56 +200,68 @@ def test_numbers_or_none():
 @pytest.mark.parametrize(
     ("model", "kind", "message"),
     [
-        (L2pPCA(2, p=0), ValueError, r"p=0 is out of range.*\(0, 2\]"),
-        (L2pPCA(2, p=2.5), ValueError, r"p=2.5 is out of range.*\(0, 2\]"),
-        (L2pPCA(2, p="1"), TypeError, "p='1' is a str"),
-        (L2pPCA(2, n_init=0), ValueError, "n_init=0.*at least 1"),
-        (L2pPCA(2, solver="svd"), ValueError, "solver='svd'.*'eigen', 'power'"),
-        (L2pPCA(2, center="zero"), ValueError, "center='zero'.*'mean', 'median'"),
-        (TwoWayPCA(2, p=3), ValueError, "p=3"),
-        (TwoWayPCA(2, floor=0), ValueError, "floor=0"),
-        (PCALp(2, p=-1), ValueError, "p=-1"),
-        (PCALp(2, greedy=False, init="largest"), ValueError, "init='largest'.*'pca'"),
-        (PCAL1(2, init="best"), ValueError, "init='best'"),
-        (R1PCA(2, c=0), ValueError, r"c=0 is out of range"),
-        (R1PCA(2, c=None), TypeError, "c=None"),
-        (R1PCA(2, loss="tukey"), ValueError, "loss='tukey'.*'huber'"),
-        (RPCADI(2, tau=0), ValueError, "tau=0"),
-        (RPCADI(2, membership="x"), ValueError, "membership='x'.*'ratio'"),
-        (AnglePCA(2, gamma=0), ValueError, "gamma=0"),
-        (AnglePCA(2, variant="y"), ValueError, "variant='y'.*'exact'"),
-        (TRPCA(2, q=3), ValueError, "q=3 rows.*for 2 components.*at least 4 of the 30"),
-        (DRPCA(2, q=31), ValueError, "q=31 rows.*X has 30: choose at most 30"),
-        (RWLAN(2, q=30), ValueError, "q=30 rows.*X has 30: choose at most 29"),
-        (RPCARP(2, q=1.5), ValueError, r"q=1.5 is out of range.*\(0, 1\]"),
-        (RPCARP(2, q=0), ValueError, "q=0.*at least 1"),
-        (RPCARP(2, ratio="cos"), ValueError, "ratio='cos'.*'tan'"),
-        (RWLAN(2, gamma=0.0), ValueError, "gamma=0"),
-        (RWLAN(2, gamma="slow"), ValueError, "gamma='slow'.*'frozen'"),
-        (RSPCA(2, q=1), ValueError, "q=1 columns for 2 components.*from 2 to 4"),
-        (RSPCA(2, q=5), ValueError, "q=5 columns.*has 4 columns"),
-        (RSPCA(2, sigma=-1), ValueError, "sigma=-1"),
-        (WeightedPCA(2, power=-1), ValueError, "power=-1"),
+        (ta.L2pPCA(2, p=0), ValueError, r"p=0 is out of range.*\(0, 2\]"),
+        (ta.L2pPCA(2, p=2.5), ValueError, r"p=2.5 is out of range.*\(0, 2\]"),
+        (ta.L2pPCA(2, p="1"), TypeError, "p='1' is a str"),
+        (ta.L2pPCA(2, n_init=0), ValueError, "n_init=0.*at least 1"),
+        (ta.L2pPCA(2, solver="svd"), ValueError, "solver='svd'.*'eigen', 'power'"),
+        (ta.L2pPCA(2, center="zero"), ValueError, "center='zero'.*'mean', 'median'"),
+        (ta.TwoWayPCA(2, p=3), ValueError, "p=3"),
+        (ta.TwoWayPCA(2, floor=0), ValueError, "floor=0"),
+        (ta.PCALp(2, p=-1), ValueError, "p=-1"),
         (
-            WeightedPCA(2, max_rows=20),
+            ta.PCALp(2, greedy=False, init="largest"),
+            ValueError,
+            "init='largest'.*'pca'",
+        ),
+        (ta.PCAL1(2, init="best"), ValueError, "init='best'"),
+        (ta.R1PCA(2, c=0), ValueError, r"c=0 is out of range"),
+        (ta.R1PCA(2, c=None), TypeError, "c=None"),
+        (ta.R1PCA(2, loss="tukey"), ValueError, "loss='tukey'.*'huber'"),
+        (ta.RPCADI(2, tau=0), ValueError, "tau=0"),
+        (ta.RPCADI(2, membership="x"), ValueError, "membership='x'.*'ratio'"),
+        (ta.AnglePCA(2, gamma=0), ValueError, "gamma=0"),
+        (ta.AnglePCA(2, variant="y"), ValueError, "variant='y'.*'exact'"),
+        (
+            ta.TRPCA(2, q=3),
+            ValueError,
+            "q=3 rows.*for 2 components.*at least 4 of the 30",
+        ),
+        (ta.DRPCA(2, q=31), ValueError, "q=31 rows.*X has 30: choose at most 30"),
+        (ta.RWLAN(2, q=30), ValueError, "q=30 rows.*X has 30: choose at most 29"),
+        (ta.RPCARP(2, q=1.5), ValueError, r"q=1.5 is out of range.*\(0, 1\]"),
+        (ta.RPCARP(2, q=0), ValueError, "q=0.*at least 1"),
+        (ta.RPCARP(2, ratio="cos"), ValueError, "ratio='cos'.*'tan'"),
+        (ta.RWLAN(2, gamma=0.0), ValueError, "gamma=0"),
+        (ta.RWLAN(2, gamma="slow"), ValueError, "gamma='slow'.*'frozen'"),
+        (ta.RSPCA(2, q=1), ValueError, "q=1 columns for 2 components.*from 2 to 4"),
+        (ta.RSPCA(2, q=5), ValueError, "q=5 columns.*has 4 columns"),
+        (ta.RSPCA(2, sigma=-1), ValueError, "sigma=-1"),
+        (ta.WeightedPCA(2, power=-1), ValueError, "power=-1"),
+        (
+            ta.WeightedPCA(2, max_rows=20),
             ValueError,
             "30 rows.*4.4e.02 pairs.*max_rows=20",
         ),
-        (L1PCA(2, center="mode"), ValueError, "center='mode'.*'median'"),
-        (PCP(2, lam=0), ValueError, "lam=0"),
-        (PCP(2, lam=-1.0), ValueError, "lam=-1"),
-        (PCP(2, rho=1), ValueError, "rho=1 is out"),
-        (PCP(2, center="mean"), ValueError, "center='mean'.*'none', 'median'"),
-        (PCP(2, lam="x"), TypeError, """lam='x' is a str.*or "auto".*"""),
-        (PCALp(2, greedy="no"), TypeError, "greedy='no' is neither"),
-        (L2pPCA(2, anneal=1), TypeError, "anneal=1 is neither"),
-        (R1PCA(2, c=np.ones(3)), TypeError, "c=array.*is a ndarray"),
-        (PlainPCA(np.ones(2)), TypeError, "n_components=array.*is a ndarray"),
-        (SPCP(2, sigma=0), ValueError, "sigma=0"),
-        (RRPCP(2, gam=0), ValueError, "gam=0"),
-        (ReweightedPCA(2, rule="huber"), TypeError, "rule='huber' is a str.*function"),
-        (ReweightedPCA(2, rule=Rule()), TypeError, "Rule has no formula"),
-        (ReweightedPCA(2, center="best"), ValueError, "center='best'.*'weighted'"),
+        (ta.L1PCA(2, center="mode"), ValueError, "center='mode'.*'median'"),
+        (ta.PCP(2, lam=0), ValueError, "lam=0"),
+        (ta.PCP(2, lam=-1.0), ValueError, "lam=-1"),
+        (ta.PCP(2, rho=1), ValueError, "rho=1 is out"),
+        (ta.PCP(2, center="mean"), ValueError, "center='mean'.*'none', 'median'"),
+        (ta.PCP(2, lam="x"), TypeError, """lam='x' is a str.*or "auto".*"""),
+        (ta.PCALp(2, greedy="no"), TypeError, "greedy='no' is neither"),
+        (ta.L2pPCA(2, anneal=1), TypeError, "anneal=1 is neither"),
+        (ta.R1PCA(2, c=np.ones(3)), TypeError, "c=array.*is a ndarray"),
+        (ta.PlainPCA(np.ones(2)), TypeError, "n_components=array.*is a ndarray"),
+        (ta.SPCP(2, sigma=0), ValueError, "sigma=0"),
+        (ta.RRPCP(2, gam=0), ValueError, "gam=0"),
+        (
+            ta.ReweightedPCA(2, rule="huber"),
+            TypeError,
+            "rule='huber' is a str.*function",
+        ),
+        (ta.ReweightedPCA(2, rule=Rule()), TypeError, "Rule has no formula"),
+        (ta.ReweightedPCA(2, center="best"), ValueError, "center='best'.*'weighted'"),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -341,7 +328,7 @@ def test_shared_parameters_are_checked(name, options, message):
 )
 def test_bad_parameters_are_refused_with_reason_and_remedy(options, error, message):
     with pytest.raises(error, match=message):
-        DSWL(**options).fit(GOOD)
+        ta.DSWL(**options).fit(GOOD)
 
 
 # ---------------------------------------------------------------- deprecated spelling
@@ -391,7 +378,7 @@ def test_going_back_to_the_new_spelling(cls):
 
 
 def test_a_warning_that_is_an_error_leaves_no_fit():
-    model = R1PCA(2, centre="median")
+    model = ta.R1PCA(2, centre="median")
     with pytest.raises(FutureWarning, match="centre"):
         model.fit(GOOD)
     assert not hasattr(model, "components_")

@@ -35,10 +35,8 @@ class L1PCA(IterativeMethod):
     ----------
     center : {"median", "mean", "none"}, default="median"
         Median or mean of every column, or zero (as in the paper).
-    centre : deprecated
-        Old spelling of `center`.
-    n_components, max_iter, tol, random_state
-        See `Method`.
+    n_components, max_iter, tol, random_state, centre
+        See `Method`; `centre` is the old spelling of `center`.
 
     References
     ----------

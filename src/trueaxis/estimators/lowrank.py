@@ -80,15 +80,13 @@ class PCP(Pursuit):
     center : {"none", "median"}, default="none"
         Subtracted from X before it is split: nothing, as published, or the median of
         every column, which is better far from the origin.
-    centre : deprecated
-        Old spelling of `center`.
     rho : float, default=1.5
         Growth factor of the penalty of L + S = X; above 1.
     balance : float, default=10.0
         The penalty does not grow while the error of the multipliers exceeds this
         multiple of the error of L + S = X. With infinity it always grows.
-    n_components, max_iter, tol, random_state
-        See `Method`.
+    n_components, max_iter, tol, random_state, centre
+        See `Method`; `centre` is the old spelling of `center`.
 
     Attributes
     ----------
@@ -155,10 +153,8 @@ class SPCP(Pursuit):
     center : {"none", "median"}, default="none"
         Subtracted from X before it is split: nothing, as published, or the median of
         every column, which is better far from the origin.
-    centre : deprecated
-        Old spelling of `center`.
-    n_components, max_iter, tol, random_state
-        See `Method`.
+    n_components, max_iter, tol, random_state, centre
+        See `Method`; `centre` is the old spelling of `center`.
 
     Attributes
     ----------
@@ -223,10 +219,8 @@ class RRPCP(Pursuit):
     center : {"none", "median"}, default="none"
         Subtracted from X before it is split: nothing, as published, or the median of
         every column, which is better far from the origin.
-    centre : deprecated
-        Old spelling of `center`.
-    n_components, max_iter, tol, random_state
-        See `Method`.
+    n_components, max_iter, tol, random_state, centre
+        See `Method`; `centre` is the old spelling of `center`.
 
     Attributes
     ----------

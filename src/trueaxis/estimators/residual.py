@@ -78,12 +78,10 @@ class R1PCA(FixedCenterMethod):
         Ignored by "l21".
     center : {"mean", "median"}, default="mean"
         Fixed center: sample mean, as published, or spatial median (more robust).
-    centre : deprecated
-        Old spelling of `center`.
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state
-        See `Method`.
+    n_components, max_iter, tol, random_state, centre
+        See `Method`; `centre` is the old spelling of `center`.
 
     Attributes
     ----------
@@ -150,12 +148,11 @@ class L2pPCA(FixedCenterMethod):
         have the same fixed points.
     center : {"mean", "median"}, default="mean"
         Fixed center: sample mean, as published, or spatial median (more robust).
-    centre : deprecated
-        Old spelling of `center`.
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state
-        See `Method`. `history_` belongs to the last p.
+    n_components, max_iter, tol, random_state, centre
+        See `Method`; `centre` is the old spelling of `center`. `history_` belongs to
+        the last p.
 
     References
     ----------

@@ -49,12 +49,10 @@ class RPCADI(FixedCenterMethod):
         and sqrt(e) ("norm"), or v and e ("raw").
     center : {"mean", "median"}, default="mean"
         Fixed center: sample mean, as published, or spatial median (more robust).
-    centre : deprecated
-        Old spelling of `center`.
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state
-        See `Method`.
+    n_components, max_iter, tol, random_state, centre
+        See `Method`; `centre` is the old spelling of `center`.
 
     References
     ----------
@@ -107,12 +105,10 @@ class AnglePCA(FixedCenterMethod):
         plain PCA. (The circulated code uses 1.)
     center : {"mean", "median"}, default="mean"
         Fixed center: sample mean, as published, or spatial median (more robust).
-    centre : deprecated
-        Old spelling of `center`.
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state
-        See `Method`.
+    n_components, max_iter, tol, random_state, centre
+        See `Method`; `centre` is the old spelling of `center`.
 
     Attributes
     ----------
@@ -163,12 +159,10 @@ class L21MaxPCA(FixedCenterMethod):
     ----------
     center : {"mean", "median"}, default="mean"
         Fixed center: sample mean, as published, or spatial median (more robust).
-    centre : deprecated
-        Old spelling of `center`.
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state
-        See `Method`.
+    n_components, max_iter, tol, random_state, centre
+        See `Method`; `centre` is the old spelling of `center`.
 
     References
     ----------

@@ -78,13 +78,11 @@ class ReweightedPCA(MultistartMethod):
     center : {"weighted", "mean", "median"}, default="weighted"
         Weighted mean, learned with the subspace; or fixed sample mean or spatial
         median.
-    centre : deprecated
-        Old spelling of `center`.
     n_init : int, default=1
         Number of starts. All but the first are random; the largest objective wins (the
         smallest if the rule has aim = -1).
-    n_components, max_iter, tol, random_state
-        See `Method`.
+    n_components, max_iter, tol, random_state, centre
+        See `Method`; `centre` is the old spelling of `center`.
 
     Examples
     --------

@@ -229,12 +229,10 @@ class RPCARP(SelectingMethod):
     center : {"selected", "mean", "median"}, default="selected"
         Mean of the rows kept (fixed after `max_iter` iterations if these cycle); or
         sample mean or spatial median, fixed from the start.
-    centre : deprecated
-        Old spelling of `center`.
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state
-        See `Method`.
+    n_components, max_iter, tol, random_state, centre
+        See `Method`; `centre` is the old spelling of `center`.
 
     Attributes
     ----------

@@ -36,11 +36,9 @@ class PCAL1(FixedCenterMethod):
         Number of starts. All but the first are random; the best objective wins.
     center : {"mean", "median"}, default="mean"
         Fixed center: sample mean, as published, or spatial median (more robust).
-    centre : deprecated
-        Old spelling of `center`.
-    n_components, max_iter, tol, random_state
-        See `Method`; `max_iter` applies to each component. `history_["component"]` has
-        the component of every iteration.
+    n_components, max_iter, tol, random_state, centre
+        See `Method`; `centre` is the old spelling of `center`. `max_iter` applies to
+        each component; `history_["component"]` has the component of every iteration.
 
     References
     ----------
@@ -82,10 +80,8 @@ class PCAL1NonGreedy(FixedCenterMethod):
         Number of starts. All but the first are random; the best objective wins.
     center : {"mean", "median"}, default="mean"
         Fixed center: sample mean, as published, or spatial median (more robust).
-    centre : deprecated
-        Old spelling of `center`.
-    n_components, max_iter, tol, random_state
-        See `Method`.
+    n_components, max_iter, tol, random_state, centre
+        See `Method`; `centre` is the old spelling of `center`.
 
     References
     ----------
@@ -133,10 +129,8 @@ class PCALp(FixedCenterMethod):
         Number of starts. All but the first are random; the best objective wins.
     center : {"mean", "median"}, default="mean"
         Fixed center: sample mean, as published, or spatial median (more robust).
-    centre : deprecated
-        Old spelling of `center`.
-    n_components, max_iter, tol, random_state
-        See `Method`.
+    n_components, max_iter, tol, random_state, centre
+        See `Method`; `centre` is the old spelling of `center`.
 
     References
     ----------
