@@ -105,7 +105,7 @@ def test_more_starts_are_never_worse():
 
 def test_constants_that_a_rule_learned_are_attributes():
     recipe = ReweightingRecipe(
-        (HuberRule(),), learned={"c_": ("c", None), "p_": ("p", 2.0)}
+        (HuberRule(),), constants={"c_": ("c", None), "p_": ("p", 2.0)}
     )
     attributes = searched(recipe, contaminated_cloud()).attributes
     assert attributes["c_"] > 0 and attributes["p_"] == 2.0

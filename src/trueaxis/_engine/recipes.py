@@ -81,7 +81,7 @@ class ReweightingRecipe(Recipe):
     max_iter : int
     tol : float
         Of each iteration.
-    learned : mapping
+    constants : mapping
         Attributes of the estimator, with the constant of the rule that each holds and
         its value for a rule without that constant.
     counts_effective_rows : bool
@@ -96,7 +96,7 @@ class ReweightingRecipe(Recipe):
     n_init: int = 1
     max_iter: int = 200
     tol: float = 1e-6
-    learned: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
+    constants: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
     counts_effective_rows: bool = False
     rotatable: bool = True
 
@@ -114,9 +114,9 @@ class ReweightingRecipe(Recipe):
         subspace, n = _with_variances(problem, last)
         weights = problem.copies(last.copy_weights())
         used = last.effective if self.counts_effective_rows else (weights > 0).sum()
-        learned = {
+        attributes = {
             name: getattr(last.rule, constant, otherwise)
-            for name, (constant, otherwise) in self.learned.items()
+            for name, (constant, otherwise) in self.constants.items()
         }
         return SearchResult(
             subspace,
@@ -124,7 +124,7 @@ class ReweightingRecipe(Recipe):
             sized.tol,
             weights,
             n,
-            learned,
+            attributes,
             warn_of_few_rows(float(used), k, problem, SINGLE_ROWS),
         )
 
@@ -381,7 +381,7 @@ class PursuitRecipe(Recipe):
         attributes = {
             "low_rank_": low_rank,
             "sparse_": split.sparse,
-            **self.learned(step, split),
+            **self.attributes(step, split),
         }
         return SearchResult(
             subspace, found, tol, attributes=attributes, warnings=warnings
@@ -391,7 +391,7 @@ class PursuitRecipe(Recipe):
         """Return the step that splits X."""
         return PrincipalPursuit(X, self.lam, self.rho, self.balance)
 
-    def learned(self, step: Any, split: Any) -> dict[str, Any]:
+    def attributes(self, step: Any, split: Any) -> dict[str, Any]:
         """Return further attributes of the fitted estimator."""
         return {"lam_": step.lam}
 
@@ -443,7 +443,7 @@ class StablePursuitRecipe(PursuitRecipe):
             X, sigma * root, self.lam, gam if self.with_rows else np.inf
         )
 
-    def learned(self, step: PenalisedPursuit, split: Any) -> dict[str, Any]:
+    def attributes(self, step: PenalisedPursuit, split: Any) -> dict[str, Any]:
         """Return further attributes of the fitted estimator."""
         common = {"lam_": step.lam, "sigma_": step.mu / _noise_root(step.X)}
         if not self.with_rows:

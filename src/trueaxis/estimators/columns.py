@@ -76,7 +76,7 @@ class RSPCA(MultistartMethod):
             self,
             UniformRule() if large else AdaptiveRule(sigma),
             solver=EXACT if self.q is None else SparseSolver(self.q),
-            learned={"sigma_": ("c", np.inf)},
+            constants={"sigma_": ("c", np.inf)},
             rotatable=self.q is None,
         )
 

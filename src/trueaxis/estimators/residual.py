@@ -113,7 +113,7 @@ class R1PCA(FixedCenterMethod):
             self._rule(),
             center=renamed_center(self),
             solver=Powers(1),
-            learned={"c_": ("c", None)},
+            constants={"c_": ("c", None)},
         )
 
     def _rule(self) -> Rule:

@@ -139,7 +139,7 @@ class AnglePCA(FixedCenterMethod):
             AngleRule(number_or_none(self.gamma), exact=exact),
             center=renamed_center(self),
             solver=Powers(1) if exact else EXACT,
-            learned={"gamma_": ("gamma", None)},
+            constants={"gamma_": ("gamma", None)},
         )
 
 

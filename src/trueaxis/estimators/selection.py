@@ -26,7 +26,7 @@ from trueaxis.estimators.parameters import (
     renamed_center,
 )
 
-LEARNED = {"q_": ("q", None)}  # the number of rows kept
+CONSTANTS = {"q_": ("q", None)}  # the number of rows kept
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -93,7 +93,9 @@ class TRPCA(SelectingMethod):
     q: int | float = count_or_share(0.5)
 
     def _recipe(self) -> Recipe:
-        return reweighting(self, NearestRule(Selection(self.q), 1.0), learned=LEARNED)
+        return reweighting(
+            self, NearestRule(Selection(self.q), 1.0), constants=CONSTANTS
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -139,7 +141,9 @@ class DRPCA(SelectingMethod):
     n_init: int = number(10, 1, whole=True)
 
     def _recipe(self) -> Recipe:
-        return reweighting(self, NearestRule(Selection(self.q), 2.0), learned=LEARNED)
+        return reweighting(
+            self, NearestRule(Selection(self.q), 2.0), constants=CONSTANTS
+        )
 
 
 def _check_gamma(name: str, value: Any) -> None:
@@ -202,7 +206,7 @@ class RWLAN(SelectingMethod):
     def _recipe(self) -> Recipe:
         # At least one row must be left out to set the weights. A given gamma ignores q.
         q = Selection(self.q, left_out=1) if isinstance(self.gamma, str) else 0.0
-        return reweighting(self, NeighbourRule(q, self.gamma), learned=LEARNED)
+        return reweighting(self, NeighbourRule(q, self.gamma), constants=CONSTANTS)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -260,4 +264,4 @@ class RPCARP(SelectingMethod):
     def _recipe(self) -> Recipe:
         center = renamed_center(self)
         rule = RatioRule(Selection(self.q), self.ratio, center != "selected")
-        return reweighting(self, rule, center=center, learned=LEARNED)
+        return reweighting(self, rule, center=center, constants=CONSTANTS)

@@ -22,7 +22,7 @@ USUAL = {
     "reweight": True,
     "large": False,
     "iterate_on_all_rows": False,
-    "mark_groups": True,
+    "in_passes": False,
     "tol": 1e-6,
     "tol_without_group": 1e-6,
     "tol_on_all_rows": 1e-6,
@@ -58,12 +58,12 @@ def plan_of(n=200, D=6, k=2, weights=None, dtype=float, **options):
                 "tol_without_group": 1e-4,
             },
         ),
-        # Large data: an inexact sample, and groups marked in the passes.
+        # Large data: an inexact sample, and passes without per-row arrays.
         (
             {"n": 4500},
             {
                 "large": True,
-                "mark_groups": False,
+                "in_passes": True,
                 "tol": 1e-4,
                 "tol_without_group": 1e-4,
             },

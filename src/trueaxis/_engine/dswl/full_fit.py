@@ -63,20 +63,20 @@ class LearnedWeights(NamedTuple):
     perplexity: float
 
 
-class Subspaces(NamedTuple):
+class FinalSubspaces(NamedTuple):
     """The subspace by which all rows are judged, and the one to return.
 
     Attributes
     ----------
     judging : Subspace
-    answer : Subspace
+    result : Subspace
         With more components, if the plan asks for more than rows are judged with.
     fit_weight : ndarray or None
         Weight of one copy of every row in the fit; None in large data.
     """
 
     judging: Subspace
-    answer: Subspace
+    result: Subspace
     fit_weight: NDArray[np.float64] | None
 
 
@@ -90,7 +90,7 @@ class FullDataFit:
     sample_fit : SampleFit
     judge : Judge
         Its counts are 0 for rows of groups that were set aside.
-    kept : ArrayRows
+    kept_rows : ArrayRows
         The rows of the sample that the fit kept, in the coordinates of the fit.
     apart : OtherSides or None
         Marks rows of groups that were set aside, if `counts` does not.
@@ -99,7 +99,7 @@ class FullDataFit:
     plan: Plan
     sample_fit: SampleFit
     judge: Judge
-    kept: ArrayRows
+    kept_rows: ArrayRows
     apart: OtherSides | None
 
     @property
@@ -110,7 +110,7 @@ class FullDataFit:
     def weights(self, state: Subspace, rule: Rule) -> LearnedWeights:
         """Weight all rows by their distances from `state`."""
         kernel = LogWeightKernel(state, rule, RowCounts(self.counts))
-        (log_weights,), (_, total) = self.judge.hull.rows.scan(kernel)
+        (log_weights,), (_, total) = self.judge.rows.scan(kernel)
         return _normalized(log_weights, total)
 
     def per_copy(self, weights: NDArray[Any]) -> NDArray[np.float64]:
@@ -119,7 +119,9 @@ class FullDataFit:
             return weights
         return np.asarray(weights / np.where(self.counts > 0, self.counts, 1.0))
 
-    def reweight(self, state: Subspace, rule: Rule) -> tuple[LearnedWeights, Subspaces]:
+    def reweight(
+        self, state: Subspace, rule: Rule
+    ) -> tuple[LearnedWeights, FinalSubspaces]:
         """Weight all rows, and solve for the subspace of the rows within cut-offs.
 
         The weights are those at `state`. The span comes from rows within cut-offs,
@@ -128,8 +130,8 @@ class FullDataFit:
         last = self.sample_fit.trimmed.last
         trimmed, fit_weight = last.next, last.copy_weights()
         cut = self._cut_rule(trimmed, fit_weight)
-        rows = self.judge.hull.rows
-        if self.plan.large:
+        rows = self.judge.rows
+        if self.plan.in_passes:
             # Keep no per-row array except the weights.
             counts = RowCounts(self.counts, self.apart)
             solving = DistanceKernel(trimmed, block_weigher(cut), counts, NOTHING)
@@ -137,36 +139,36 @@ class FullDataFit:
             (log_weights,), ((_, total), sums) = rows.scan_in_place(kernel)
             subspace = EXACT(sums.span(), sums.core(), trimmed)
             weights = _normalized(log_weights, total)
-            return weights, Subspaces(subspace, subspace, None)
+            return weights, FinalSubspaces(subspace, subspace, None)
         all_fit_weights = np.zeros(rows.shape[0])
         all_fit_weights[self.judge.index] = fit_weight
         weighting = cut.weigh(measure_without_leverage(rows, trimmed, all_fit_weights))
         sums = weighted_moments(rows, trimmed.mean, weighting, self.counts)
         fit_weight = np.exp(weighting.log_weights - sums.span().log_weight())
-        judging = answer = EXACT(sums.span(), sums.core(), trimmed)
+        judging = result = EXACT(sums.span(), sums.core(), trimmed)
         if self.plan.k > self.plan.fit_k:
-            answer = solve(sums.span(), self.plan.k, sums.core())
-        return self.weights(state, rule), Subspaces(judging, answer, fit_weight)
+            result = solve(sums.span(), self.plan.k, sums.core())
+        return self.weights(state, rule), FinalSubspaces(judging, result, fit_weight)
 
     def _cut_rule(self, trimmed: Subspace, fit_weight: NDArray[Any]) -> CutRule:
-        sampled = measure_without_leverage(self.kept, trimmed, fit_weight)
+        sampled = measure_without_leverage(self.kept_rows, trimmed, fit_weight)
         least = min_rows(self.plan.n_sample, self.plan.k)
         cut = TrimRule(least).cut_rule(sampled)
         flags = self.judge.cutoffs(sampled, trimmed)
         return replace(cut, core=Cuts(min(flags.e, cut.span_e), flags.s))
 
-    def verdicts(self, subspaces: Subspaces) -> Verdicts:
+    def verdicts(self, subspaces: FinalSubspaces) -> Verdicts:
         """Judge all rows."""
-        judging, answer, fit_weight = subspaces
-        if fit_weight is None:
-            cuts = self.judge.cutoffs(measure_rows(self.kept, judging), judging)
+        judging, fit_weight = subspaces.judging, subspaces.fit_weight
+        if fit_weight is None:  # `plan.in_passes`
+            cuts = self.judge.cutoffs(measure_rows(self.kept_rows, judging), judging)
             kernel = SupportKernel(judging, cuts, RowCounts(self.counts, self.apart))
-            (support,), (_, n) = self.judge.hull.rows.scan_in_place(kernel)
+            (support,), (_, n) = self.judge.rows.scan_in_place(kernel)
             return Verdicts(judging, cuts, support, n)
         verdicts = self.judge.judge(judging, fit_weight)
-        if answer is judging:
+        if subspaces.result is judging:
             return verdicts
-        return self._widened(verdicts, answer, fit_weight)
+        return self._widened(verdicts, subspaces.result, fit_weight)
 
     def _widened(
         self, verdicts: Verdicts, wide: Subspace, fit_weight: NDArray[Any]
@@ -183,11 +185,11 @@ class FullDataFit:
         """Return variances of the sample's regular rows, and how many are distinct."""
         if self.plan.large:
             kernel = SupportKernel(verdicts.subspace, verdicts.cuts)
-            (regular,), _ = self.kept.scan(kernel)
+            (regular,), _ = self.kept_rows.scan(kernel)
         else:
             regular = verdicts.support[self.judge.index]
         weighting = RowWeights(np.where(regular, 0.0, -np.inf))
-        sums = weighted_moments(self.kept, verdicts.subspace.mean, weighting)
+        sums = weighted_moments(self.kept_rows, verdicts.subspace.mean, weighting)
         return spectrum(sums.span()), n_different_rows(self.judge.original[regular])
 
 
@@ -195,7 +197,7 @@ def full_data_fit(problem: Problem, plan: Plan, sample_fit: SampleFit) -> FullDa
     """Prepare the fit of all rows, without the groups that the sample set aside."""
     sample, counts, kept = problem.sample, problem.counts, sample_fit.kept
     apart = other_sides(sample_fit.splits, plan.separable)
-    if apart is not None and plan.mark_groups:
+    if apart is not None and not plan.in_passes:
         counts = np.ones(problem.rows.shape[0]) if counts is None else counts.copy()
         if plan.large:
             (others,), _ = problem.rows.scan(MaskKernel(apart))

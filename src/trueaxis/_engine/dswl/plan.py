@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._engine.dswl.temperatures import Temperatures
-
-if TYPE_CHECKING:
-    from trueaxis._engine.dswl.recipe import DSWLRecipe
-    from trueaxis._engine.problem import Problem
+from trueaxis._engine.problem import Problem
 
 # The iteration on a sample need not be more exact than the sample itself.
 SAMPLE_TOL = 1e-4
-MANY_DIMENSIONS = 100  # from which on eigenvectors take most of the time
-MIN_ROOM = 8  # components; with fewer of them, rows cannot be judged for more
+MANY_DIMENSIONS = 100  # from here on, eigenvectors dominate the run time
+MIN_ROOM = 8  # components needed to judge rows for a fit with more of them
+
+
+@dataclass(frozen=True)
+class DSWLParameters:
+    """The parameters of the estimator; see there. `tau` is None for "auto"."""
+
+    trust: float
+    tau: tuple[float, float, float] | None
+    init: Literal["auto", "uniform"]
+    reweight: bool
+    max_iter: int
+    tol: float
 
 
 @dataclass(frozen=True)
@@ -34,7 +43,8 @@ class Plan:
     n_sample : int
         Number of rows in the sample.
     published : bool
-        Run Algorithm 1 of the paper to the letter, on all rows; nothing else.
+        Run Algorithm 1 as published: on all rows, from equal weights, with given
+        temperatures and without acceleration.
     start : {"robust", "uniform"}
     trust : float
     temperatures : Temperatures or None
@@ -49,12 +59,16 @@ class Plan:
         Repeat Algorithm 1 on all rows, because nothing follows that would correct the
         sample's answer.
     tol_on_all_rows : float
+    accepted_change : float
+        A last change that counts as converged because reweighting follows; -inf for
+        none.
     reweight : bool
         Finish with the rows within cut-offs.
     large : bool
-        More rows than the sample has: pass over them without keeping per-row arrays.
-    mark_groups : bool
-        Mark the rows of groups beforehand, instead of in each pass.
+        There are more rows than the sample has.
+    in_passes : bool
+        Weight, solve and judge in passes that keep no per-row arrays except weights and
+        verdicts; rows of groups are recognized in each pass.
     """
 
     k: int
@@ -70,20 +84,23 @@ class Plan:
     tol_without_group: float
     iterate_on_all_rows: bool
     tol_on_all_rows: float
+    accepted_change: float
     reweight: bool
     large: bool
-    mark_groups: bool
+    in_passes: bool
 
 
-def make_plan(recipe: DSWLRecipe, problem: Problem, k: int) -> Plan:
+def make_plan(given: DSWLParameters, problem: Problem, k: int) -> Plan:
     """Choose the modes of a fit with k components."""
-    sample, reweight = problem.sample, recipe.reweight
-    temperatures = recipe.temperatures(problem)
-    published = recipe.init == "uniform" and temperatures is not None
-    calibrated = recipe.init == "auto" and temperatures is None
-    room = max_components_with_outliers(len(sample.X), recipe.trust)
+    sample, reweight = problem.sample, given.reweight
+    temperatures = None
+    if given.tau is not None:
+        temperatures = Temperatures(*(problem.n_copies * tau for tau in given.tau))
+    published = given.init == "uniform" and temperatures is not None
+    calibrated = given.init == "auto" and temperatures is None
+    room = max_components_with_outliers(len(sample.X), given.trust)
     crowded = calibrated and reweight and not sample.large and k > room >= MIN_ROOM
-    tol = problem.reachable(recipe.tol)
+    tol = problem.reachable(given.tol)
     enough, tol_without_group = [tol], 0.0
     if sample.large:
         enough.append(SAMPLE_TOL)
@@ -95,18 +112,19 @@ def make_plan(recipe: DSWLRecipe, problem: Problem, k: int) -> Plan:
         fit_k=room if crowded else k,
         n_sample=len(sample.X),
         published=published,
-        start="uniform" if recipe.init == "uniform" else "robust",
-        trust=recipe.trust,
+        start="uniform" if given.init == "uniform" else "robust",
+        trust=given.trust,
         temperatures=temperatures,
         separable=problem.separable,
-        max_iter=recipe.max_iter,
+        max_iter=given.max_iter,
         tol=max(enough),
         tol_without_group=max(*enough, tol_without_group),
         iterate_on_all_rows=not (reweight or sample.exact or published),
         tol_on_all_rows=tol,
+        accepted_change=float(np.sqrt(given.tol)) if reweight else -np.inf,
         reweight=reweight,
         large=sample.large,
-        mark_groups=not (reweight and sample.large),
+        in_passes=reweight and sample.large,
     )
 
 

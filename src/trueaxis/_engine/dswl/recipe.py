@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
 from trueaxis._engine.dimension import choose_dimension
 from trueaxis._engine.dswl.full_fit import (
+    FinalSubspaces,
     FullDataFit,
-    Subspaces,
     consistent,
     full_data_fit,
 )
-from trueaxis._engine.dswl.plan import make_plan
+from trueaxis._engine.dswl.plan import DSWLParameters, Plan, make_plan
 from trueaxis._engine.dswl.rules import EntropyRule
 from trueaxis._engine.dswl.sample_fit import fit_sample, learn
-from trueaxis._engine.dswl.temperatures import Temperatures
 from trueaxis._engine.fit import FitResult, Recipe, SearchResult, warn_of_few_rows
 from trueaxis._engine.outliers.judge import Verdicts
 from trueaxis._engine.problem import Problem
@@ -28,34 +26,23 @@ from trueaxis._engine.reweighted import ReweightedResult
 class DSWLResult(SearchResult):
     """The outcome of a search, and what the verdicts need from it."""
 
+    plan: Plan
     full: FullDataFit
-    subspaces: Subspaces
+    subspaces: FinalSubspaces
 
 
 @dataclass(frozen=True)
-class DSWLRecipe(Recipe):
-    """DSWL with any number of components; see the estimator for the parameters."""
+class DSWLRecipe(DSWLParameters, Recipe):
+    """DSWL with any number of components."""
 
-    trust: float
-    tau: tuple[float, float, float] | None
-    init: Literal["auto", "uniform"]
-    reweight: bool
-    max_iter: int
-    tol: float
     ignores_far_rows: bool = True
-
-    def temperatures(self, problem: Problem) -> Temperatures | None:
-        """Return the temperatures given, in the unit of squared distances."""
-        if self.tau is None:
-            return None
-        return Temperatures(*(problem.n_copies * tau for tau in self.tau))
 
     def search(self, problem: Problem, k: int) -> SearchResult:
         """Fit the sample, then weight all rows and solve for the subspace."""
         plan = make_plan(self, problem, k)
         sample_fit = fit_sample(problem, plan)
         full = full_data_fit(problem, plan, sample_fit)
-        found, temperatures = sample_fit.learned, sample_fit.temperatures
+        found, temperatures = sample_fit.iterations, sample_fit.temperatures
         if plan.iterate_on_all_rows:
             found = learn(
                 problem.rows,
@@ -67,24 +54,24 @@ class DSWLRecipe(Recipe):
             )
         state, rule = found.last.state, EntropyRule(*temperatures)
         if plan.reweight:
-            learned, subspaces = full.reweight(state, rule)
+            row_weights, subspaces = full.reweight(state, rule)
         else:
-            learned = full.weights(state, rule)
-            subspaces = Subspaces(state, state, full.per_copy(learned.weights))
-        # Reweighting makes up for an iteration that stopped a little early.
-        nearly = self.reweight and found.last.change <= np.sqrt(self.tol)
+            row_weights = full.weights(state, rule)
+            subspaces = FinalSubspaces(state, state, full.per_copy(row_weights.weights))
+        settled = found.converged or found.last.change <= plan.accepted_change
         tau = tuple(float(t / problem.n_copies) for t in temperatures)
         return DSWLResult(
-            subspaces.answer,
-            replace(found, converged=found.converged or bool(nearly)),
-            self.tol,
-            learned.weights,
+            subspaces.result,
+            replace(found, converged=bool(settled)),
+            plan.tol_on_all_rows,
+            row_weights.weights,
             attributes={
                 "tau_": tau,
-                "trust_": learned.perplexity / problem.n_copies,
-                "objective_": learned.objective,
+                "trust_": row_weights.perplexity / problem.n_copies,
+                "objective_": row_weights.objective,
             },
             warnings=_warn_of_low_temperatures(found.last, tau, problem),
+            plan=plan,
             full=full,
             subspaces=subspaces,
         )
@@ -93,7 +80,7 @@ class DSWLRecipe(Recipe):
         """Judge all rows."""
         assert isinstance(found, DSWLResult)
         verdicts = found.full.verdicts(found.subspaces)
-        if not self.reweight:
+        if not found.plan.reweight:
             return verdicts
         return consistent(verdicts, problem.original.shape[1])
 

@@ -56,7 +56,7 @@ class SampleFit:
     splits : tuple of GroupSplit
         The splits, in the separable coordinates, that set the other rows aside.
     temperatures : Temperatures
-    learned : IterationResult
+    iterations : IterationResult
         Of Algorithm 1.
     trimmed : IterationResult
         Of the reweighting after it.
@@ -65,7 +65,7 @@ class SampleFit:
     kept: NDArray[np.intp]
     splits: tuple[GroupSplit, ...]
     temperatures: Temperatures
-    learned: IterationResult[ReweightedResult]
+    iterations: IterationResult[ReweightedResult]
     trimmed: IterationResult[ReweightedResult]
 
     def excess(self) -> float:

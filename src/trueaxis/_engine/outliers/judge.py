@@ -63,6 +63,11 @@ class Judge:
     index: NDArray[np.intp]
     original: NDArray[Any]
 
+    @property
+    def rows(self) -> Rows:
+        """All rows, in the coordinates of the fit."""
+        return self.hull.rows
+
     def judge(
         self, subspace: Subspace, fit_weight: NDArray[Any] | None = None
     ) -> Verdicts:
@@ -73,7 +78,7 @@ class Judge:
         all the weight, as a median is one of the values, and still have little
         influence.
         """
-        distances = measure_rows(self.hull.rows, subspace, self.counts)
+        distances = measure_rows(self.rows, subspace, self.counts)
         if fit_weight is None:
             fit_weight = _equal_leverage(distances, len(subspace.basis))
         if self.counts is not None:
