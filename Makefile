@@ -27,7 +27,7 @@ quick: $(STAMP) ## run ruff and the fast tests, in less than 30 seconds
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest $(QUICK)
 
-lint: $(STAMP) ## run ruff and mypy
+lint: $(STAMP) ## check style, format and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

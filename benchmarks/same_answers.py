@@ -29,7 +29,7 @@ from sklearn.base import BaseEstimator
 import trueaxis
 from trueaxis.datasets import planted
 
-# One extra configuration per parameter that changes the road a fit takes.
+# One extra configuration per parameter that changes how a fit proceeds.
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "pca": [{"n_components": "auto"}, {"n_components": 0.8}, {"n_components": None}],
     "pca-l1": [{"init": "random", "n_init": 3}, {"center": "median"}],
@@ -77,7 +77,7 @@ CLOUDS = ("none", "pcs", "ocs", "both", "scatter", "amp")
 
 
 def tables() -> dict[str, np.ndarray]:
-    """Small tables; the roads of large ones are taken by `sources`."""
+    """Return small tables; `dswl_fits` has large ones."""
     rng = np.random.default_rng(0)
     small = planted("scatter", share=0.2, n=160, n_features=12, random_state=1).X
     wide = rng.standard_normal((30, 3)) @ rng.standard_normal((3, 50))

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from sklearn.utils.estimator_checks import check_estimator
 
 import trueaxis
-from trueaxis.datasets import planted
+from trueaxis._cli.main import main
+from trueaxis._persistence import model_state
+from trueaxis.datasets import planted, sensors
 
 PAGE = Path(__file__).parent.parent / "docs" / "adding-a-method.md"
 METHOD, LINE = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S)
@@ -22,8 +25,9 @@ def welsch(monkeypatch):
     module = types.ModuleType("trueaxis.estimators.welsch")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     exec(compile(METHOD, str(PAGE), "exec"), vars(module))
-    monkeypatch.setattr(trueaxis.estimators, "METHODS", dict(trueaxis.METHODS))
-    exec(compile(LINE, str(PAGE), "exec"), vars(module) | vars(trueaxis.estimators))
+    monkeypatch.setitem(trueaxis.METHODS, "welsch-pca", None)  # gone afterwards
+    exec(compile(LINE, str(PAGE), "exec"), dict(vars(trueaxis.estimators)))
+    monkeypatch.setitem(model_state.CLASSES, "welsch-pca", module.WelschPCA)
     return module.WelschPCA
 
 
@@ -31,7 +35,9 @@ def test_the_example_is_short():
     lines = [line for line in METHOD.splitlines() if line.strip()]
     code = [line for line in lines if not line.startswith(("from ", "import "))]
     assert len(lines) <= 20 and len(code) <= 14
-    assert len(LINE.strip().splitlines()) == 1
+    assert [line for line in LINE.splitlines() if "import" not in line and line] == [
+        'METHODS["welsch-pca"] = WelschPCA'
+    ]
 
 
 @pytest.mark.sklearn
@@ -51,3 +57,19 @@ def test_the_new_method_withstands_outliers(welsch):
     assert (np.diff(model.history_["objective"]) <= 1e-9).all()
     with pytest.raises(ValueError, match="n_init=0 is out of range"):
         welsch(3, n_init=0).fit(cloud.X)
+
+
+def test_the_new_method_can_be_saved_exported_and_named(welsch, tmp_path):
+    X = sensors().X
+    model = welsch(2).fit(X)
+    trueaxis.save(model, tmp_path / "model.npz")
+    loaded = trueaxis.load(tmp_path / "model.npz")
+    assert loaded.c_ == model.c_
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    trueaxis.export_onnx(model, tmp_path / "model.onnx")
+    np.savetxt(tmp_path / "table.csv", X, delimiter=",")
+    done = CliRunner().invoke(
+        main,
+        ["fit", str(tmp_path / "table.csv"), "--method", "welsch-pca", "-k", "2"],
+    )
+    assert done.exit_code == 0 and "WelschPCA" in done.output

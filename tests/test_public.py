@@ -106,7 +106,7 @@ def test_the_warning_points_at_the_users_line(tmp_path):
     assert done.returncode == 0 and "mine.py:1" in done.stderr
 
 
-def test_python_m_trueaxis_cli_still_runs():
+def test_python_m_trueaxis_runs():
     done = subprocess.run(
         [sys.executable, "-m", "trueaxis", "--version"], capture_output=True, text=True
     )

@@ -21,7 +21,8 @@ def test_pre_commit_runs_what_make_lint_runs():
     assert local["repo"] == "local"
     hooks = local["hooks"]
     assert {hook["language"] for hook in hooks} == {"system"}
-    commands = [line.strip().removesuffix(" .") for line in recipe("lint") if line]
+    assert not any(hook["pass_filenames"] for hook in hooks)
+    commands = [line.strip() for line in recipe("lint") if line]
     assert [hook["entry"] for hook in hooks] == commands
 
 

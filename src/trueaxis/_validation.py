@@ -234,12 +234,6 @@ def validate_number(
         raise ValueError(f"{name}={value} is out of range: it must be {expected}.")
 
 
-def number_or_none(name: str, value: Any, low: float, high: float) -> float | None:
-    """Return the number, or None for "auto"; raise for anything else."""
-    validate_number(name, value, low, high, auto=True)
-    return None if isinstance(value, str) else float(value)
-
-
 def validate_flag(name: str, value: Any) -> None:
     """Raise if a parameter is neither True nor False."""
     if not isinstance(value, (bool, np.bool_)):

@@ -1,4 +1,4 @@
-"""The road of every fit: search with a recipe, judge the rows, choose the dimension.
+"""How every fit proceeds: search with a recipe, judge the rows, choose the dimension.
 
 A recipe is a value that an estimator builds from its parameters. It says how to search
 for the subspace of a `Problem`; everything else is the same for all methods.

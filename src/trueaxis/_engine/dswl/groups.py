@@ -67,10 +67,6 @@ class GroupSplit:
     low: bool
     apart: float
 
-    def keeps(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        """Mark the rows, of these or other data, on the side of the larger group."""
-        return np.asarray(_is_below(X, self.direction, self.threshold) == self.low)
-
 
 @dataclass(frozen=True)
 class OtherSides:

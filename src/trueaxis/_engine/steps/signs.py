@@ -111,13 +111,10 @@ class SignStepResult(StepResult):
 
     Attributes
     ----------
-    state : Subspace
-        Where the step started.
     ahead : Pull or None
         The sums at `next`, if they were computed already.
     """
 
-    state: Subspace
     ahead: Pull | None
 
 
@@ -161,7 +158,6 @@ class PolarStep:
             objective=here.value,
             change=_distance(state, after),
             effective=n,
-            state=state,
             ahead=ahead,
         )
 

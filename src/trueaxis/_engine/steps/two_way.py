@@ -79,13 +79,10 @@ class TwoWayTurn(StepResult):
 
     Attributes
     ----------
-    state : Scaled
-        Where the step started.
     scaled : ReweightedResult
         The step in the scaled columns.
     """
 
-    state: Scaled
     scaled: ReweightedResult
 
 
@@ -131,7 +128,6 @@ class TwoWayStep:
             objective=scaled.objective + self.penalty * float(state.weights.sum()),
             change=subspace_change(after.unscaled(), state.unscaled()),
             effective=scaled.effective,
-            state=state,
             scaled=scaled,
         )
 
