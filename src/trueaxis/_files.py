@@ -18,7 +18,7 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
 
     On an error or an interrupt, `path` stays as it was.
     """
-    target = Path(os.path.realpath(path))  # a link stays a link
+    target = Path(os.path.realpath(path))  # keep symbolic links
     check_target(target, path)
     temporary = target.with_name(f".trueaxis-{secrets.token_hex(8)}.tmp")
     try:
@@ -29,14 +29,14 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
         if target.exists():
             shutil.copymode(target, temporary)
         os.replace(temporary, target)
-    except BaseException:  # also an interrupt leaves nothing behind
+    except BaseException:  # leave nothing behind, even after an interrupt
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
 
 
 def _sync_folder(folder: Path) -> None:
-    # The new name reaches the disk with its folder, which only POSIX can open.
+    # Sync the folder too, so that the new name is on disk; only POSIX can open folders.
     if os.name != "posix":
         return
     with suppress(OSError):  # some network disks cannot; the file is complete anyway

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
-# Whoever imports trueaxis imports this module: nothing else is imported before it is
-# needed.
+# `import trueaxis` imports this module, so other imports are deferred until needed.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +42,8 @@ class MovedModule(ModuleType):
     """Module at an old path that forwards to the new one."""
 
     def __getattr__(self, name: str) -> Any:
-        # The import system looks these up itself, which is no use of the old path.
+        # The import system itself looks these up, which does not mean that the old path
+        # is used.
         if name.startswith("__"):
             raise AttributeError(name)
         import warnings
@@ -79,7 +79,7 @@ class MovedModuleFinder:
         return ModuleSpec(fullname, self, is_package=fullname in packages)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Create the module that forwards."""
+        """Create the forwarding module."""
         return MovedModule(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:

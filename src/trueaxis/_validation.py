@@ -1,6 +1,6 @@
 """Validation of user input: data, sample weights and parameters.
 
-The code that follows may rely on finite floats and valid parameters.
+All later code may rely on finite floats and valid parameters.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from trueaxis._rows.dask.rows import DaskRows
 from trueaxis._rows.open_rows import ENDINGS, open_rows
 
 DTYPES = (np.float64, np.float32)
-MOST_COPIES = 1e12  # larger integer weights are not counts of rows
+MOST_COPIES = 1e12  # larger integer weights are not taken as counts of rows
 
 
 def validate_rows(estimator: Any, X: Any, *, reset: bool = True) -> Rows:
@@ -69,11 +69,11 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool = True) -> Rows:
 
 
 def _is_source(X: Any) -> bool:
-    if isinstance(X, np.memmap):  # scikit-learn rejects all but numeric tables
+    if isinstance(X, np.memmap):  # leave other than numeric tables to scikit-learn
         if X.mode is None:  # a copy in memory
             return False
         return X.ndim == 2 and X.dtype.kind in "biuf" and X.size > 0
-    if isinstance(X, (list, tuple)):  # of files rather than of cells
+    if isinstance(X, (list, tuple)):  # may list files instead of rows
         return len(X) > 0 and all(_names_a_file(item) for item in X)
     return isinstance(X, (Rows, str, os.PathLike)) or is_dask(X)
 
@@ -138,7 +138,7 @@ def _is_number(cell: str | bytes) -> bool:
 def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
     """Convert sample weights to counts; None if every row counts once.
 
-    Integer weights are repetitions. Of other weights only the ratios matter: they are
+    Integer weights are repetitions. For other weights, only the ratios matter: they are
     scaled to mean 1 over the rows with a positive weight.
     """
     if sample_weight is None:
@@ -213,8 +213,8 @@ def validate_number(
 ) -> None:
     """Raise if a parameter is not a number in the interval (low, high].
 
-    The interval includes `low` with `whole` or `low_too`. `whole` requires an integer,
-    and `auto` also allows the string "auto".
+    The interval includes `low` if `whole` or `low_too` is set. `whole` requires an
+    integer, and `auto` also allows the string "auto".
     """
     if auto and isinstance(value, str) and value == "auto":
         return
@@ -281,7 +281,7 @@ def validate_part(name: str, value: Any) -> None:
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn with the location of the user's call, however deep inside the package."""
+    """Warn at the location of the user's call, from any depth inside the package."""
     package, level, frame = str(Path(__file__).parent), 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         level, frame = level + 1, frame.f_back

@@ -225,7 +225,7 @@ def test_slow_methods_are_left_out_and_named(folder):
     args = ["compare", str(path), "-k", "2", "--json"]
     result = CliRunner().invoke(main, args)
     assert json.loads(result.stdout)["left_out"] == ["l1-pca"]
-    assert "l1-pca. To fit them all the same, name them with --methods" in result.stderr
+    assert "l1-pca. To fit them anyway, name them with --methods" in result.stderr
 
 
 def test_models_become_graphs(pump, model, folder):

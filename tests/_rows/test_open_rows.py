@@ -245,7 +245,9 @@ def test_invalid_arguments_are_refused(folder):
         open_rows(folder / "all.npy", columns=[20])
     with pytest.raises(SourceError, match="selects no column"):
         open_rows(folder / "all.npy", columns=[])
-    with pytest.raises(SourceError, match="No column of .* is selected, which has 20"):
+    with pytest.raises(
+        SourceError, match="No column of .* is selected: choose some of its 20"
+    ):
         open_rows(folder / "parts", columns=[])
 
 

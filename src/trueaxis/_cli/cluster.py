@@ -60,7 +60,7 @@ def _local_cluster(workers: int) -> Iterator[Any]:
             n_workers=workers,
             threads_per_worker=1,
             dashboard_address=":0",
-            silence_logs=logging.CRITICAL,  # failures arrive as exceptions
+            silence_logs=logging.CRITICAL,  # failures are raised as exceptions
         )
     with local:
         yield local
@@ -72,7 +72,7 @@ def _sigint_blocked() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    # Otherwise it would start with the first process, and unblock SIGINT here.
+    # Otherwise the tracker would start with the first process, and unblock SIGINT here.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

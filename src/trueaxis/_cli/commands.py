@@ -212,8 +212,8 @@ def compare(
     if left_out:
         console.say(
             "Left out, because they would take long on "
-            f"{X.shape[0]:,} x {X.shape[1]:,}: {', '.join(left_out)}. To fit them all "
-            "the same, name them with --methods.",
+            f"{X.shape[0]:,} x {X.shape[1]:,}: {', '.join(left_out)}. To fit them "
+            "anyway, name them with --methods.",
             console.stderr(),
         )
 

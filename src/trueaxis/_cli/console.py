@@ -23,8 +23,8 @@ from trueaxis.diagnostics.comparison import ComparedMethod
 from trueaxis.report import sentences
 from trueaxis.report.analysis import Analysis
 
-PIPE_WIDTH = 200  # characters per line, where there is no terminal
-MAX_LISTED = 10  # outliers
+PIPE_WIDTH = 200  # characters per line, if there is no terminal
+MAX_LISTED = 10  # maximum number of outliers listed
 
 
 def stdout() -> Console:
@@ -59,7 +59,7 @@ def remark(text: str) -> None:
 
 
 def say_json(content: Any) -> None:
-    """Print JSON; numbers that JSON does not have become null."""
+    """Print JSON; NaN and infinity become null."""
     sys.stdout.write(json.dumps(_finite(content), indent=2, ensure_ascii=False) + "\n")
 
 

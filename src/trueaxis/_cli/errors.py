@@ -49,7 +49,7 @@ class ErrorReportingGroup(click.Group):
 
 
 def _message(error: Exception) -> str:
-    """Return what to tell the user about an error."""
+    """Return the message for the user about an error."""
     if isinstance(error, MemoryError) and not isinstance(error, TooLarge):
         return (
             "The table does not fit into memory: select fewer columns with --columns, "

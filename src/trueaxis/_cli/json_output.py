@@ -63,7 +63,7 @@ def outlier_counts(analysis: Analysis) -> dict[str, int]:
 
 
 def outlier_summary(analysis: Analysis) -> dict[str, Any]:
-    """Return what a model says about rows."""
+    """Return a summary of the outliers among rows."""
     return {
         "rows": len(analysis.ids),
         "outliers": outlier_counts(analysis),

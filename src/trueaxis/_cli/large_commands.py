@@ -102,5 +102,5 @@ def _write(output: str, blocks: Iterator[dict[str, Any]], n: int = 0) -> None:
         if output:
             write_blocks(output, blocks, n)
             return
-        for _ in blocks:  # only counted
+        for _ in blocks:  # consumed only to count the rows
             pass

@@ -1,4 +1,4 @@
-"""Define the commands of the command line; heavy imports wait until one runs."""
+"""Define the command-line commands; heavy imports are deferred until one runs."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ json_option = click.option(
 )
 
 
-# ---------------------------------------------------------------- their values
+# ---------------------------------------------------------------- values of options
 
 
 def choice_from(options: dict[str, Any]) -> Any:

@@ -1,6 +1,6 @@
 """Stream large files through a model, and its verdicts to another file.
 
-The answers are those that `workflow` and `json_output` give for a table in memory.
+The results are those that `workflow` and `json_output` give for a table in memory.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def open_if_large(
 ) -> Rows | None:
     """Open a file that is too large to be read at once; return None for any other.
 
-    Without a model, the rows have the columns of the choice.
+    Without a model, the rows have the columns that `choice` selects.
     """
     path = Path(data)
     folder = data != STANDARD and _is_folder_of_parts(path)
@@ -96,7 +96,7 @@ def _is_folder_of_parts(path: Path) -> bool:
 def _columns_to_read(
     model: Any, names: Sequence[str], choice: Choice, data: str
 ) -> Sequence[str]:
-    """Return the names of the columns that a model was fitted on, or is to be."""
+    """Return the names of the columns that a model was, or will be, fitted on."""
     if model is not None:
         choice = choice_for_model(model, choice)
     for name in (*(choice.columns or ()), *choice.drop, choice.id, choice.label):
@@ -124,7 +124,7 @@ class NamedRows(CheckedRows):
 
 @contextmanager
 def forward_log(say: Callable[[str], None]) -> Iterator[None]:
-    """Pass log messages of trueaxis on to a function, such as the size of a spool."""
+    """Forward log messages of trueaxis, such as the size of a spool, to a function."""
 
     class ForwardingHandler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:

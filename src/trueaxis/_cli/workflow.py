@@ -21,7 +21,7 @@ from trueaxis.report.snippet import Origin
 
 @dataclass(frozen=True)
 class FitOptions:
-    """What to fit.
+    """Method to fit and its settings.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ def read_with_notes(data: str, choice: Choice) -> Table:
 
 
 def read_for_model(model: Any, data: str, choice: Choice) -> Table:
-    """Read the columns that a model was fitted on, in any order of the file."""
+    """Read the columns that a model was fitted on, whatever their order in the file."""
     method, wanted = split_pipeline(model).model, choice_for_model(model, choice)
     try:
         table = read_with_notes(data, wanted)

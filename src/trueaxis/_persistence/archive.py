@@ -86,7 +86,7 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     Raises
     ------
     ModelFileError
-        With a message that continues after the path.
+        The message is meant to follow the path of the file.
     """
     if not path.is_file():
         raise foreign("a folder or a device")
@@ -119,7 +119,7 @@ class _Digest:
 
 
 def _digest(array: NDArray[Any]) -> str:
-    # Of the .npy as stored, so that dtype, shape and memory order are covered.
+    # Hash the .npy as stored, so that dtype, shape and memory order are covered.
     digest = _Digest()
     _write_npy(digest, array)
     return digest.sha.hexdigest()
@@ -137,8 +137,8 @@ def checksum(header: dict[str, Any]) -> str:
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
-    # Without a time stamp, so that the same model gives the same file. Not compressed:
-    # noise hardly shrinks, and a member cannot be larger than the file when read.
+    # No time stamp, so that the same model gives the same file. No compression: noise
+    # hardly shrinks, and no member can expand beyond the size of the file.
     return zipfile.ZipInfo(name)
 
 
@@ -207,7 +207,7 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
     except UNREADABLE as error:
         raise damaged(f"{name} cannot be read ({error})") from error
     except OSError as error:
-        # EINVAL is a nonsensical position in the file; others are disk errors.
+        # EINVAL means an invalid position in the file; other errors come from the disk.
         if error.errno != errno.EINVAL:
             raise
         raise damaged(f"{name} cannot be read ({error})") from error

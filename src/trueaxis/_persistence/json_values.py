@@ -43,7 +43,7 @@ NUMPY = re.compile(r"[<>|][biufU][0-9]{1,4}")
 
 
 def encode(value: Any) -> Any:
-    """Return a value as `json` can write it.
+    """Return a value in a form that `json` can write.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def encode(value: Any) -> Any:
     >>> decode(encode((1, float("inf"))))
     (1, inf)
     """
-    # By exact type: NumPy floats and strings are also Python's, and would become these.
+    # Compare exact types: np.float64 and np.str_ are subclasses of Python's types.
     kind = type(value)
     if value is None or kind in (bool, int, str):
         return value

@@ -18,7 +18,7 @@ from trueaxis._persistence.model_state import from_parts, to_parts
 def save(model: Any, path: str | os.PathLike[str], *, training: bool = True) -> None:
     """Write a fitted model to a file.
 
-    The file is written atomically: under a temporary name that is then changed. An
+    The file is written atomically: first under a temporary name, then renamed. An
     existing file is replaced.
 
     Parameters

@@ -37,14 +37,14 @@ REQUIRED = COMMON - TRAINING
 
 
 def known_attributes(cls: type[Method]) -> set[str]:
-    """Return the fitted attributes of a method; a file may set no other name."""
+    """Return the fitted attributes of a method; a file may set no others."""
     return COMMON | cls._own_attributes
 
 
 def to_parts(
     model: Any, training: bool
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return header and arrays of a fitted method, alone or behind a scaler."""
+    """Return header and arrays of a fitted method, alone or after a scaler."""
     scaler, model = split_fitted(model)
     name = _class_name(model)
     values, arrays = _fitted_attributes(model, training)
@@ -70,7 +70,7 @@ def to_parts(
 
 
 def split_fitted(model: Any) -> SplitPipeline:
-    """Split a model; check that its parts are of trueaxis and fitted together."""
+    """Split a model; check that its parts are from trueaxis and fitted together."""
     scaler, method = parts = split_pipeline(model)
     _class_name(method)
     check_is_fitted(method, sorted(REQUIRED))
@@ -238,7 +238,7 @@ def _decoded(header: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _unflatten_history(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return arrays as attributes, those of the history in one dict."""
+    """Return arrays as attributes, with those of the history in one dict."""
     attributes: dict[str, Any] = {"history_": {}}
     for name, array in arrays.items():
         if name.startswith(HISTORY):
@@ -261,7 +261,7 @@ def _refuse_unknown(
 
 
 def _find_mismatch(attributes: dict[str, Any], names: Any) -> str | None:
-    """Return what shows that attributes do not come from one fit, or None."""
+    """Return why attributes cannot come from one fit, or None if they can."""
     missing = sorted(REQUIRED - attributes.keys())
     if missing:
         return f"{missing[0]} is missing"

@@ -23,7 +23,7 @@ from trueaxis.estimators.base import Distances
 from trueaxis.estimators.scaler import ColumnScaler
 
 DTYPES = ("float64", "float32")
-LARGEST = 1e30  # variance; float32 also holds its reciprocal and squared distances
+LARGEST = 1e30  # variance; its reciprocal and squared distances also fit float32
 DOC = """A fitted {class} of trueaxis {trueaxis_version} (scaling of columns: {scaler}).
 Input X (rows x {columns}, {dtype}). Outputs: scores on the components; score_distance
 inside the subspace in standard deviations, orthogonal_distance from it in the unit of
@@ -169,7 +169,7 @@ def _add_nodes(
     if scaler is not None:
         rows = graph.subtract(rows, "scaler_centre", scaler.center_)
         rows = graph.divide(rows, "scaler_unit", scaler.unit_)
-    # Center first: far from the origin, x P - m P would lose the digits.
+    # Center first: far from the origin, x P - m P would lose digits.
     y = graph.subtract(rows, "mean", subspace.mean)
     axes = graph.constant("components", subspace.basis)
     t = graph.add("MatMul", [y, graph.add("Transpose", [axes])], "scores")
@@ -182,7 +182,7 @@ def _add_nodes(
     s = graph.row_sums(graph.add("Mul", [graph.add("Mul", [t, t]), inverse]))
     score = graph.add("Sqrt", [s], "score_distance")
 
-    # Not as |y|^2 - |t|^2, which has no digits left near the subspace.
+    # Not computed as |y|^2 - |t|^2, which loses all digits near the subspace.
     residual = graph.add("Sub", [y, graph.add("MatMul", [t, axes])])
     e = graph.row_sums(graph.add("Mul", [residual, residual]))
     # Rows too large to square give inf - inf: they are infinitely far. NaN stays NaN.
@@ -210,7 +210,7 @@ def _add_nodes(
 
 
 def _rows_with_nan(graph: Graph) -> str:
-    """Add nodes that tell which rows have any NaN."""
+    """Add nodes that find the rows with any NaN."""
     is_nan = graph.add("Cast", [graph.add("IsNaN", ["X"])], to=graph.kind)
     return graph.add("Greater", [graph.row_sums(is_nan), graph.constant("zero", 0.0)])
 

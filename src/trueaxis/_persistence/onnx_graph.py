@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from trueaxis import __version__
 
-# From 2022, and read by onnxruntime 1.12 and later. No newer operator is needed, and
-# runtimes refuse files that are newer than themselves.
+# Versions from 2022, supported by onnxruntime 1.12 and later. No newer operator is
+# needed, and runtimes reject files with newer versions than their own.
 OPSET, IR_VERSION = 17, 8
 PER_ROW = ("score_distance", "orthogonal_distance", "outlier_score")
 
@@ -52,7 +52,7 @@ class Graph:
         return name
 
     def subtract(self, rows: str, name: str, center: NDArray[Any]) -> str:
-        """Subtract a center from the rows, in float32 in two parts.
+        """Subtract a center from the rows; in float32, in two parts.
 
         The first difference is exact near the center, so no more digits are lost than
         the rows themselves have lost.

@@ -64,8 +64,8 @@ class Kernel:
     def part(self, first: int, n: int) -> Kernel:
         """Return the kernel for n rows starting at `first`, renumbered from 0.
 
-        A kernel that holds per-row values keeps only those of the n rows, so that no
-        more than these travel to the process that has the rows.
+        A kernel that holds per-row values keeps only those of the n rows, so that
+        only these are sent to the process that has the rows.
         """
         return self
 
@@ -98,7 +98,7 @@ class Rows:
     largest: float | None = None
     in_memory: bool = False
     limit: float | None = None
-    _holders: int = 0  # `with` statements that have been entered and not left
+    _holders: int = 0  # number of `with` statements still open
 
     def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield (index of the first row, block), in order.
@@ -122,11 +122,11 @@ class Rows:
         return record, state
 
     def scan_in_place(self, kernel: Kernel) -> tuple[Any, Any]:
-        """Scan, but leave the records where the rows are stored."""
+        """Scan the data, but leave the per-row records where the rows are stored."""
         return self.scan(kernel)
 
     def each(self, kernel: Kernel) -> Any:
-        """Return the per-row records alone; lazily, if the rows are lazy."""
+        """Return only the per-row records, lazily if the rows are lazy."""
         return self.scan(kernel)[0]
 
     def like_rows(self, vector: Any) -> Any:
@@ -254,7 +254,7 @@ class ArrayRows(Rows):
 
 
 class WrappedRows(Rows):
-    """Rows of another source; holding them holds that source."""
+    """Wrapper of another source; `with` statements are passed on to that source."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows

@@ -110,9 +110,9 @@ class BinaryRows(Rows):
         return f"{self.name}, row {row:,}" + of_all(overall)
 
     def _runs(self, wanted: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
-        """Split sorted row indices into runs to read at once, of at most a block."""
+        """Split sorted row indices into runs of at most a block, each read at once."""
         row_bytes = self.stored_shape[1] * self.stored.itemsize
-        # In Fortran order, a gap is one of single numbers, but in every column.
+        # In Fortran order, each column is read separately: a skipped row is one number.
         max_gap = max(
             1, GAP_BYTES // (self.stored.itemsize if self.by_column else row_bytes)
         )
@@ -202,10 +202,10 @@ def mapped_rows(
     columns: Sequence[int] | None = None,
     block_rows: int | None = None,
 ) -> BinaryRows | None:
-    """Open the rows of a memory map through its file; None if that is not possible.
+    """Open the rows of a memory map through its file, or return None if impossible.
 
-    The file does not suffice for maps that may be modified in memory only (mode "c"),
-    and for views that leave out rows or columns.
+    It is impossible for maps that may be modified in memory only (mode "c"), and for
+    views that leave out rows or columns.
     """
     whole: NDArray[Any] = array
     while isinstance(whole.base, np.ndarray):
@@ -219,7 +219,7 @@ def mapped_rows(
     if writable:
         whole.flush()
     path = Path(whole.filename)
-    # The modification time of a change through the map may be set after the change.
+    # After a change through the map, the modification time may be updated late.
     watched = WatchedFile.of(path, times=not writable)
     name = str(path)
     # A view keeps the `offset` of the map that it is a part of.

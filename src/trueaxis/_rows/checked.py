@@ -31,13 +31,13 @@ def refuse_nonfinite(rows: Rows, names: Sequence[Any] | None) -> None:
 
 
 def refuse_overflow(rows: Rows) -> None:
-    """Raise if squares of values overflow: now, or when the rows are first read."""
+    """Raise if squares of values overflow, now or when the rows are first read."""
     limit = largest_squarable(rows.dtype)
     if rows.limit is not None:
         rows.limit = limit
         return
-    # Masked rows may be of any size. The maximum over all rows is at hand, and often
-    # settles the question without a pass.
+    # Masked rows may have values of any size. The maximum over all rows is already
+    # known, and often makes a pass unnecessary.
     largest = rows.rows.largest if isinstance(rows, TransformedRows) else rows.largest
     if largest is not None and largest <= limit:
         return
@@ -47,7 +47,7 @@ def refuse_overflow(rows: Rows) -> None:
 
 
 class LargestValueKernel(Kernel):
-    """Find the largest absolute value and its row.
+    """Kernel that finds the largest absolute value and its row.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def check_columns(estimator: Any, rows: Rows, reset: bool) -> None:
 
 
 def largest_magnitude(block: NDArray[Any]) -> float:
-    """Return the largest absolute value, which is not finite if any value is not."""
+    """Return the largest absolute value; NaN or infinite if any value is."""
     # The extremes reveal any NaN or infinity without a temporary array.
     return max(float(block.max(initial=0.0)), -float(block.min(initial=0.0)))
 

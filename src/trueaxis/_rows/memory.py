@@ -1,10 +1,10 @@
-"""Available memory, and an early error for what would not fit into it."""
+"""Measure the available memory, and raise early if something does not fit into it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-SHARE = 0.25  # of the available memory, for arrays that are needed once or twice
+SHARE = 0.25  # share of the available memory for arrays needed once or twice
 SHARE_OF_ALL_ROWS = 0.08  # methods that need all rows make up to a dozen copies
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 MEMINFO = Path("/proc/meminfo")
@@ -12,7 +12,7 @@ GROUP = Path("/sys/fs/cgroup")
 
 
 def available_memory() -> int | None:
-    """Return the available memory in bytes, or None if the system does not tell."""
+    """Return the available memory in bytes, or None if it is unknown."""
     try:
         lines = MEMINFO.read_text().splitlines()
     except OSError:

@@ -53,8 +53,8 @@ def open_rows(
     Returns
     -------
     Rows
-        The opened source, of which only metadata have been read. A `with` statement
-        keeps the temporary file for everything inside it; otherwise every `fit` that
+        The opened source; only its metadata have been read. A `with` statement keeps
+        the temporary file for everything inside it; otherwise every `fit` that
         needs the file writes it again.
 
     Examples
@@ -111,7 +111,7 @@ def open_rows(
     _check_same_columns(parts, names)
     order = next((part.names for part in parts if part.names), None)
     if columns is None and order is not None:
-        # Files may have their columns in another order than the first one with names.
+        # Columns may be in a different order than in the first file with names.
         parts = [
             part
             if part.names in (order, None)
@@ -126,10 +126,10 @@ def open_rows(
 
 
 def head(path: Path) -> tuple[int, list[str]]:
-    """Return the number of rows and the column names of a file, or a folder's first.
+    """Return the number of rows and the column names of a file.
 
-    Columns without names are called x0, x1, ... Columns of Parquet files need not be
-    numeric.
+    For a folder, they are those of its first file. Columns without names are called x0,
+    x1, ... Columns of Parquet files need not be numeric.
     """
     files, names = files_of(path)
     if files[0].suffix.lower() == ".parquet":
@@ -139,7 +139,7 @@ def head(path: Path) -> tuple[int, list[str]]:
 
 
 def files_of(path: Path) -> tuple[list[Path], list[str]]:
-    """Return the files of a folder, or a single file, and their names in messages."""
+    """Return the files of a folder, or a single file, and their names for messages."""
     if not path.is_dir():
         return [path], [str(path)]
     files = sorted(
@@ -156,7 +156,7 @@ def files_of(path: Path) -> tuple[list[Path], list[str]]:
 
 
 def in_sight(file: Path, folder: Path) -> bool:
-    """Return whether no part of a file's path in a folder starts with a dot or `_`."""
+    """Return whether no part of a file's path in `folder` starts with a dot or `_`."""
     return not any(
         part.startswith((".", "_")) for part in file.relative_to(folder).parts
     )
@@ -213,7 +213,7 @@ def _array_rows(source: Any, columns: Any, block_rows: int | None) -> Rows:
         sliceable = hasattr(kind, "__getitem__")
     except (AttributeError, TypeError):
         sliceable = False
-    except Exception as error:  # of whatever library reads
+    except Exception as error:  # any error of the library that reads
         raise SourceError(
             f"The shape of the {kind.__name__} cannot be read ({type(error).__name__}: "
             f"{error}). Open its file first, and keep it open until the end."

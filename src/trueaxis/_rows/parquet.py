@@ -74,7 +74,7 @@ class ParquetRows(Rows):
                 yield max(begin, first), inside
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
-        """Copy the rows with these indices, decoding only the groups that have any."""
+        """Copy the rows with these indices, decoding only their row groups."""
         order = np.argsort(index, kind="stable")
         wanted = index[order]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
@@ -229,7 +229,7 @@ def _select_columns(
             )
     if not selected:
         raise SourceError(
-            f"No column of {name} is selected, which has {len(available)}: choose some."
+            f"No column of {name} is selected: choose some of its {len(available)}."
         )
     return selected
 

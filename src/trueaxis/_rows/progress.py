@@ -25,7 +25,7 @@ SILENT: AbstractContextManager[Advance] = nullcontext(_ignore)
 
 
 def passing(title: str, total: int) -> AbstractContextManager[Advance]:
-    """Report a pass over `total` rows; its `with` statement gives a row counter.
+    """Report a pass over `total` rows; yield a function that counts processed rows.
 
     Examples
     --------
@@ -70,4 +70,4 @@ def during(stage: str) -> Iterator[None]:
         _stage.reset(token)
 
 
-heard_by = report_to  # the name in the examples of earlier versions
+heard_by = report_to  # old name, used in examples of earlier versions

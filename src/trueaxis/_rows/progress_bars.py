@@ -96,7 +96,7 @@ class ProgressBars:
 
     def _paint(self) -> None:
         shown: RunningPass | None = None
-        # The terminal may be closed meanwhile.
+        # The terminal may have been closed in the meantime.
         with suppress(OSError, ValueError), ExitStack() as drawn:
             while not self._closed.wait(REFRESH):
                 running = self._long_pass()

@@ -13,7 +13,7 @@ from trueaxis._rows.binary import check_column_indices, float_type
 from trueaxis._rows.memory import refuse_large
 from trueaxis._rows.watched_file import SourceError
 
-CHUNK_BYTES = 1 << 24  # most to read at a time from an array stored in chunks
+CHUNK_BYTES = 1 << 24  # maximum to read at a time from an array stored in chunks
 
 
 class SlicedRows(Rows):
@@ -51,7 +51,7 @@ class SlicedRows(Rows):
             yield first, self._slice(first)
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
-        """Copy the rows with these indices, reading only the blocks that have any."""
+        """Copy the rows with these indices, reading only their blocks."""
         order = np.argsort(index, kind="stable")
         wanted = index[order]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
@@ -71,7 +71,7 @@ class SlicedRows(Rows):
         last = min(first + self.block_rows, self.shape[0])
         try:
             block = np.asarray(self.source[first:last])
-        except Exception as error:  # of whatever library reads
+        except Exception as error:  # any error of the library that reads
             raise SourceError(
                 f"Reading rows {first:,} to {last - 1:,} of {self.name} failed "
                 f"({type(error).__name__}: {error}). Keep it open and unchanged until "

@@ -1,4 +1,4 @@
-"""Rows that are slow to decode, and written to a binary temporary file if read often.
+"""Rows that are slow to decode, kept in a temporary binary file if read often.
 
 The file has no name (on Windows, it is deleted with its last handle), so nothing is
 left behind, whatever happens to the process.
@@ -29,8 +29,8 @@ from trueaxis._rows.watched_file import Read, SourceError, as_bytes, fill
 
 LOG = logging.getLogger("trueaxis")
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# Writing a spool may cost as much as decoding the file several times, where first
-# writes to memory are slow. A default fit of DSWL, which reads its sample and makes two
+# Where first writes to memory are slow, writing a spool may cost as much as decoding
+# the file several times. A default fit of DSWL, which reads its sample and makes two
 # passes, would not recover that cost.
 FREE_READS = 3
 
@@ -44,7 +44,7 @@ class Spool:
 
     @contextmanager
     def reader(self) -> Iterator[Read]:
-        """Open for one pass."""
+        """Open the file for one pass."""
         # Forked processes share the position of the file, so do not rely on it.
         has_preadv = hasattr(os, "preadv")
 
@@ -146,7 +146,7 @@ class SpooledRows(Rows):
             file = tempfile.TemporaryFile(prefix="trueaxis-", dir=folder, buffering=0)
         try:
             self._write(file, folder)
-        except BaseException:  # an interrupt, too
+        except BaseException:  # including an interrupt
             file.close()
             raise
         self._file = file

@@ -38,7 +38,7 @@ class TransformedKernel(Kernel):
     def absorb(
         self, state: Any, block: NDArray[Any], first: int
     ) -> NDArray[Any] | None:
-        """Transform a block and pass it on."""
+        """Transform a block and pass it to the wrapped kernel."""
         changed = self.change(block, slice(first, first + len(block)))
         return self.kernel.absorb(state, changed, first)
 
@@ -98,6 +98,6 @@ class ReplaceUncounted(NamedTuple):
 
 
 def replace_uncounted(rows: Rows, counts: NDArray[np.float64]) -> TransformedRows:
-    """Mask rows with zero sample weight by a copy of the first row that counts."""
+    """Replace rows with zero sample weight by the first row with a positive one."""
     row = rows.take(np.flatnonzero(counts)[:1])
     return TransformedRows(rows, ReplaceUncounted(counts, row))

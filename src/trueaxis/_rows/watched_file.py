@@ -23,7 +23,7 @@ class Storage(Protocol):
     """Bytes that can be read at any position."""
 
     def reader(self) -> AbstractContextManager[Read]:
-        """Open for one pass."""
+        """Open the storage for one pass."""
 
 
 @dataclass(frozen=True)

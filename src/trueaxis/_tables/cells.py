@@ -1,4 +1,4 @@
-"""Tell whether a cell of a text table is a number, missing, or text."""
+"""Decide whether a cell of a text table is a number, missing, or text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SEPARATORS = (
 )
 _GROUPED = re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:[{_SEPARATORS}]\d{{3}})+(?:[.,]\d*)?")
 _SEPARATOR = re.compile(f"[{_SEPARATORS}]")
-# A number with thousands never begins with 0: 0,234 and 0.234 are decimals.
+# A number with a thousands separator never begins with 0: 0,234 and 0.234 are decimals.
 _THOUSANDS = {
     ".": re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?"),
     ",": re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?"),
@@ -39,7 +39,7 @@ def printable(text: object) -> str:
 
 
 class TableError(ValueError):
-    """Error for a table that cannot be used; says why, and what to do."""
+    """Error for a table that cannot be used; the message says why, and what to do."""
 
 
 def parse_number(cell: str, decimal: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Refuse columns with text, signs or missing cells; name the cell and a remedy."""
+"""Reject columns with text, signs or missing cells; name the cell and a remedy."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from trueaxis._tables.cells import TableError, is_text, unit_sign
 
-_FEW = 5  # columns named in one message
+_FEW = 5  # maximum number of columns named in a message
 
-Place = Callable[[int], str]  # from the number of a row to its name in a message
+Place = Callable[[int], str]  # maps the number of a row to its name in a message
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class FaultyCell:
 
 
 def refuse_text(columns: Mapping[str, list[str]], place: Place) -> None:
-    """Raise if columns contain text; name all of them, and what can be done."""
+    """Raise if columns contain text; name all of them and a remedy."""
     faulty = {}
     for name, cells in columns.items():
         bad = [FaultyCell(c, name, row) for row, c in enumerate(cells) if is_text(c)]
@@ -117,7 +117,7 @@ def refuse_missing(X: NDArray[Any], columns: Sequence[str], place: Place) -> Non
 
 
 def option(names: Sequence[str]) -> str:
-    """Return column names as --drop and --columns take them in a shell."""
+    """Format column names for --drop and --columns in a shell."""
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(names)
     return shlex.quote(text.getvalue())

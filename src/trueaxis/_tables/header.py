@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from trueaxis._tables.cells import TableError, is_missing, is_number, parse_number
 
-_ROWS, _CELLS = 200, 20_000  # at most compared with the first line
-_FEWEST = 3  # numbers, and rows below them, needed to see an even spacing
+_ROWS, _CELLS = 200, 20_000  # compare at most this many with the first line
+_FEWEST = 3  # fewest numbers, and rows below them, that can be compared
 
 
 def first_line_is_header(
@@ -111,7 +111,7 @@ def _evenly_spaced(numbers: NDArray[np.float64]) -> bool:
 
 
 def _values(cells: list[str]) -> NDArray[np.float64]:
-    """Return numbers with either decimal sign; good enough to compare sizes."""
+    """Parse numbers with either decimal sign, well enough to compare sizes."""
     out = []
     for cell in cells:
         number = parse_number(cell, "," if "," in cell else ".")

@@ -1,6 +1,6 @@
 """Read row names and labels of large files as text, a few rows at a time.
 
-The command line uses it beside the rows themselves, which `_rows` reads as numbers.
+The command line reads them along with the rows, which `_rows` reads as numbers.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from trueaxis._rows.open_rows import files_of
 from trueaxis._rows.parquet import opened
 from trueaxis._rows.watched_file import SourceError, WatchedFile
 
-Cells = list[list[str]]  # by column
+Cells = list[list[str]]  # one list per column
 
-BATCH_ROWS = 1 << 15  # names and labels read at a time
+BATCH_ROWS = 1 << 15  # rows whose names and labels are read at a time
 
 
 class IdColumns:
@@ -77,10 +77,10 @@ def _read_parquet(path: Path, name: str, columns: Sequence[str]) -> Iterator[Cel
 
 def _read_npy(path: Path, name: str, columns: Sequence[str]) -> Iterator[Cells]:
     rows = npy_rows(path, name, [int(column[1:]) for column in columns], BATCH_ROWS)
-    # blocks() is typed as an iterator, but a generator, which has close().
+    # blocks() is typed as an iterator, but is a generator, which has close().
     with closing(rows.blocks()) as blocks:  # type: ignore[type-var]
         for _, block in blocks:
-            # Blocks are floats; names are written as the file has them, such as 7.
+            # Blocks are floats; names are written as in the file, such as 7.
             yield [_texts(cells) for cells in block.astype(rows.stored).T]
 
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from trueaxis._tables.cells import TableError, is_number, parse_number
 from trueaxis._tables.errors import FaultyCell, Place, option, refuse_text
 
-# Matches a column, joined by newlines, in which a sign must be the decimal sign: other
-# than three digits follow it, or the digits before it cannot be those before thousands.
+# Matches a column, joined by newlines, in which a sign must be the decimal sign: it
+# is not followed by exactly three digits, or what precedes it rules out thousands.
 _DECIMAL = {
     mark: re.compile(rf"{m}(?!\d{{3}}$)|^[+-]?(?:0\d*|\d{{4,}})?{m}", re.MULTILINE)
     for mark, m in ((".", r"\."), (",", ","))
@@ -31,7 +31,7 @@ def to_numbers(
     *,
     doubt: str = "none",
 ) -> tuple[NDArray[np.float64], list[str]]:
-    """Convert all columns to numbers, or raise and name the cells that are not.
+    """Convert all columns to numbers; raise an error that names non-numeric cells.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def to_numbers(
     place : callable
         Return the name of a row, such as "line 7", for messages.
     doubt : {"none", "note", "error"}
-        What to do if cells like 1.234 may be thousands and no cell shows it.
+        What to do if cells like 1.234 may be thousands and no cell settles it.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def _already_numbers(cells: list[Any]) -> NDArray[np.float64] | None:
 
 
 def _as_text(cells: list[Any]) -> list[str]:
-    """Return cells as a text file would have them."""
+    """Return cells as text, as they would be in a text file."""
     if set(map(type, cells)) == {str}:
         return cells
     return ["" if cell is None else _cell_as_text(cell) for cell in cells]
@@ -95,7 +95,7 @@ def _cell_as_text(cell: Any) -> str:
 
 
 def _plain(cells: list[str], decimal: str) -> NDArray[np.float64] | None:
-    """Convert a column without thousands, as most are; fast."""
+    """Convert a column of plain numbers quickly; return None for any other column."""
     joined = "\n".join(cells)
     if "_" in joined or ("," if decimal == "." else ".") in joined:
         return None
@@ -187,7 +187,7 @@ def _evidence(columns: Mapping[str, list[Any]], mark: str) -> Iterator[FaultyCel
 
 
 def _unclear(columns: Mapping[str, list[str]], mark: str) -> Iterator[FaultyCell]:
-    """Yield cells that are different numbers with either decimal sign."""
+    """Yield cells whose value depends on the decimal sign."""
     for name, cells in columns.items():
         for row, cell in enumerate(cells):
             if mark in cell and is_number(cell):

@@ -27,9 +27,9 @@ from trueaxis._tables.numbers import to_numbers
 from trueaxis._tables.text import read_cells
 
 STANDARD = "-"
-# As in `_persistence.archive`; reading tables does not depend on models.
+# As in `_persistence.archive`, which is not imported: tables do not need models.
 MODEL_HEADER = "header.json"
-# What NumPy and zipfile raise for files whose content does not fit their suffix.
+# What NumPy and zipfile raise for files whose content does not match their suffix.
 _UNREADABLE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, KeyError,
     NotImplementedError, RuntimeError, TypeError, ValueError,
@@ -191,7 +191,7 @@ def _read_parquet(path: Path, choice: Choice) -> tuple[list[str], list[list[Any]
         ) from None
     from pyarrow.types import is_nested
 
-    with open(path, "rb") as file:  # its errors are clearer than those of pyarrow
+    with open(path, "rb") as file:  # clearer errors than those of pyarrow
         table = parquet.ParquetFile(file).read()
     for name, times in Counter(table.column_names).most_common(1):
         if times > 1:
@@ -235,7 +235,7 @@ def _read_numpy(path: Path) -> tuple[NDArray[Any], list[str]]:
 
 
 def _load(path: Path) -> NDArray[Any]:
-    with path.open("rb") as file:  # NumPy would leave a damaged one open
+    with path.open("rb") as file:  # NumPy would leave a damaged file open
         content = np.load(file, allow_pickle=False)
         if isinstance(content, np.ndarray):
             return content
@@ -258,7 +258,7 @@ def _load(path: Path) -> NDArray[Any]:
 
 def _from_array(array: NDArray[Any], columns: list[str], choice: Choice) -> Table:
     if (choice.columns, choice.id, choice.label) == (None,) * 3 and not choice.drop:
-        X = array.astype(float)  # usual, and faster than cell by cell
+        X = array.astype(float)  # the usual case; faster than cell by cell
         refuse_missing(X, columns, _place_names(None))
         return Table(X, tuple(columns))
     return _from_cells(columns, [list(column) for column in array.T], choice)
@@ -271,7 +271,7 @@ def _from_cells(
     lines: list[int] | None = None,
     doubt: str = "none",
 ) -> Table:
-    """Convert the chosen columns to numbers; `lines` is where each row begins."""
+    """Convert the chosen columns to numbers; `lines` has the line of each row."""
     if choice.decimal not in ("auto", ".", ","):
         raise TableError(f"--decimal is {choice.decimal!r}: choose auto, . or a comma.")
     cells = dict(zip(columns, by_column, strict=True))

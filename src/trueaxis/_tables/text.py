@@ -14,10 +14,10 @@ from trueaxis._tables.header import first_line_is_header
 
 DELIMITERS = ",;\t| "
 DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "space": " "}
-_SAMPLE = 50  # records in which the delimiter is looked for
-_LONG = 200_000  # characters of them that are enough
-_ENOUGH = 5000  # cells looked at; the last ones, as those of headers are text
-# The line that tells Excel the delimiter.
+_SAMPLE = 50  # maximum number of records used to find the delimiter
+_LONG = 200_000  # characters after which no more records are used
+_ENOUGH = 5000  # cells to check for numbers: the last ones, since headers are text
+# The line that sets the delimiter for Excel.
 _SEP = re.compile(r'"?sep=(.)"?[ ;,\t]*(\r\n|\r|\n|$)', re.IGNORECASE)
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _QUOTED_OR_SPACES = re.compile(r'("[^"]*")| +')
@@ -90,7 +90,7 @@ def read_cells(
         raise TableError(f"{source} has a header, but no rows.")
     by_column = [list(column) for column in zip(*rows, strict=True)]
     while len(names) > 1 and not (named and names[-1]) and not any(by_column[-1]):
-        # A delimiter at the end of every line.
+        # Every line ends with a delimiter.
         names, by_column = names[:-1], by_column[:-1]
     ids = None
     if named:
@@ -163,7 +163,7 @@ def _refuse_ragged(
 
 
 def find_delimiter(text: str, decimal: str = "auto") -> str:
-    r"""Find the delimiter: it splits the records alike, and leaves numbers.
+    r"""Find the delimiter: it gives records of equal length, and cells with numbers.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def find_delimiter(text: str, decimal: str = "auto") -> str:
             continue
         if delimiter == "," == decimal and '"' not in text:
             continue
-        # All records alike comes first; then numbers, rather than cells like "5;2".
+        # Prefer records of equal length; then numbers to cells like "5;2".
         if (float(alike == 1), share, width) > most:
             best, most = delimiter, (float(alike == 1), share, width)
     if decimal == "," and most[0] == 0 and '"' not in text:
@@ -210,7 +210,7 @@ def _sample(text: str, delimiter: str) -> list[list[str]]:
 def _complete_names(
     names: Sequence[str], by_column: list[list[str]]
 ) -> tuple[list[str], str | None]:
-    """Name all columns; also return the first if it only has row names."""
+    """Name all columns; also return the name of the first if it holds row names."""
     complete = [name or f"column {i}" for i, name in enumerate(names, start=1)]
     first = by_column[0]
     whole = all(cell.isascii() and cell.isdigit() for cell in first)

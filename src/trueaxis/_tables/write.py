@@ -41,7 +41,7 @@ def write_blocks(path: str | Path, blocks: Iterator[dict[str, Any]], n: int) -> 
     blocks : iterator of dict
         Tables with the same columns.
     n : int
-        Total number of rows, which .npy files begin with. They hold numbers only.
+        Total number of rows, for the header of .npy files. These hold only numbers.
     """
     name, ending = str(path), Path(str(path)).suffix.lower()
     if name != STANDARD and ending == ".npy":

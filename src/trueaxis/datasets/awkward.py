@@ -34,12 +34,12 @@ def factors(rng: np.random.Generator, n: int, D: int) -> Table:
 
 
 def half_zeros(rng: np.random.Generator, n: int, D: int) -> Table:
-    """Draw lognormal columns of which half of the cells are 0."""
+    """Draw lognormal columns in which half of the cells are 0."""
     return np.where(rng.random((n, D)) < 0.5, 0.0, rng.lognormal(0, 0.7, (n, D)))
 
 
 def mostly_one_row(rng: np.random.Generator, n: int, D: int) -> Table:
-    """Draw normal rows of which 60 % are copies of the first."""
+    """Draw normal rows, 60 % of which are copies of the first."""
     X = rng.standard_normal((n, D))
     X[rng.permutation(n)[: int(0.6 * n)]] = X[0]
     return X

@@ -16,8 +16,8 @@ from trueaxis.datasets.registry import SHAPE, Facts
 # Relative difference of column sums that rounding of the last decimals can cause.
 ROUNDING = 1e-4
 
-# Least correlation with the known mean image. Other crops of a data set have more; any
-# of our data sets has at most 0.27 with itself turned on its side.
+# Minimum correlation with the known mean image. Other crops of a data set exceed it;
+# our data sets, turned on their side, reach at most 0.27.
 LEAST_CORRELATION = 0.3
 
 
@@ -31,7 +31,7 @@ def digest(X: NDArray[Any], labels: Sequence[str]) -> str:
 def check(
     facts: Facts, X: NDArray[Any], labels: Sequence[str], where: str | Path
 ) -> bool:
-    """Raise if this cannot be the data set; return whether it is an exact copy.
+    """Raise if the rows are not the data set; return whether the copy is exact.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def check(
     labels : sequence of str
         Names of the classes.
     where : str or Path
-        Where they were read, for error messages.
+        Where they were read from, for error messages.
 
     Returns
     -------
@@ -112,7 +112,8 @@ def upright_images(
 ) -> NDArray[np.float64]:
     """Return images of 32 x 32 from pixels stored row by row or column by column.
 
-    Files do not say which. The order is chosen whose mean image is more like ours.
+    Files do not say which order they use. The one that gives a mean image more like
+    ours is chosen.
     """
     tall, wide = shape
     stored = np.asarray(flat, dtype=np.float64)

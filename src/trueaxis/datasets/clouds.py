@@ -1,6 +1,6 @@
 """Generate data with known outliers, for the demo, the tests and the benchmarks.
 
-Every generator is seeded, and returns the truth beside the data.
+Every generator is seeded, and returns the truth along with the data.
 """
 
 from __future__ import annotations

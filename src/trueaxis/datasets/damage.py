@@ -22,7 +22,7 @@ def contaminate(
     In the paper, half of the features of 25 % of the rows are multiplied by 5, 10 or
     20, at random. It does not say whether the features and the factor are the same for
     all rows. Here every damaged row has its own features and its own factor. Half of 7
-    features are 3. A cell that is 0 stays 0, so a damaged row of a table with many
+    features means 3. A cell that is 0 stays 0, so a damaged row of a table with many
     zeros may look regular.
 
     Parameters
@@ -34,7 +34,7 @@ def contaminate(
     features : float
         Share of features to damage in such a row, rounded down, but at least one.
     factors : sequence of float
-        Factors, of which each damaged row draws one.
+        Factors; each damaged row draws one of them.
     random_state : int or numpy Generator
         Seed.
 

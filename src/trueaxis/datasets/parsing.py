@@ -24,7 +24,7 @@ BOOLEANS = {"true": "1", "false": "0"}
 
 
 def decode(raw: bytes) -> str:
-    """Return the text of a file; some at UCI are UTF-16."""
+    """Return the text of a file; some files at UCI are UTF-16."""
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return raw.decode("utf-16")
     return raw.decode("utf-8-sig")
@@ -65,7 +65,7 @@ def _check_rows(rows: Cells) -> Cells:
 
 
 def find_table(facts: Facts, cells: Cells) -> tuple[NDArray[np.float64], list[str]]:
-    """Find features and classes among the columns of a registry's file.
+    """Find features and classes among the columns of a downloaded file.
 
     Parameters
     ----------

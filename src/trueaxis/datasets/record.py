@@ -35,7 +35,7 @@ class Dataset:
         not, the copy has the same sizes, classes and column sums, but is rounded,
         resized or in another order.
     origin : str
-        Where this copy was read: a file, scikit-learn or a URL.
+        Where this copy was read from: a file, scikit-learn or a URL.
     source : str
         Where the data set is registered.
     licence, description : str

@@ -48,7 +48,7 @@ class Facts:
     values_sha256 : str
         Checksum of features and classes, row by row; see `checks.digest`.
     uci : int or None
-        Number at the UCI repository.
+        Identifier in the UCI repository.
     openml : dict or None
         Id, name and version at OpenML.
     licence, notes : str
@@ -61,7 +61,7 @@ class Facts:
     openml_shape : tuple of int or None
         Height and width of the images at OpenML.
     row_means, column_means : tuple of int
-        Means of the mean image, which show whether an image is upright.
+        Row and column means of the mean image, to check whether images are upright.
     """
 
     name: str

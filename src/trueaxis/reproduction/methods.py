@@ -174,7 +174,7 @@ def temperatures(
             for point, tau in grid(train, k).items():
                 e = _energies(fitted(PUBLISHED, k, train, tau), test)[1]
                 cost[point] += float(np.mean(e / (e + typical)))
-    # Among equals the warmest, which trusts most rows; it is last in the grid.
+    # Of equally good points take the last, which is the warmest and trusts most rows.
     best = min(reversed(cost), key=lambda point: cost[point])
     return {k: grid(X, k)[best] for k in ks}
 

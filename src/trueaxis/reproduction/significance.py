@@ -49,7 +49,7 @@ def verdict_table(verdicts: Sequence[ClaimVerdict]) -> str:
 def paired(one: NDArray[Any], other: NDArray[Any]) -> float:
     """Return the two-sided p-value of Wilcoxon's signed-rank test.
 
-    It is 1 if nothing differs.
+    The p-value is 1 if no pair differs.
     """
     difference = np.round(np.asarray(one) - np.asarray(other), 12)
     if not difference.any():
@@ -152,7 +152,7 @@ class Ranking:
 def average_ranks(
     values: Mapping[str, NDArray[Any]], *, more: bool
 ) -> dict[str, float]:
-    """Return the mean rank of each method over the blocks; ties share their ranks."""
+    """Return the mean rank of each method over the blocks; ties get average ranks."""
     scores = np.round(np.column_stack(list(values.values())), 12)
     ranks = stats.rankdata(-scores if more else scores, axis=1)
     return dict(zip(values, ranks.mean(axis=0).tolist(), strict=True))

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from trueaxis._rows.base import Rows
 from trueaxis._rows.binary import of_all
 
-MANY_BLOCKS = 64  # more blocks than this are bundled,
-BUNDLE_BYTES = 1 << 24  # into bundles of up to this size
+MANY_BLOCKS = 64  # above this number, blocks are bundled
+BUNDLE_BYTES = 1 << 24  # maximum size of a bundle
 
 
 def bundle_lengths(lengths: Sequence[int], row_bytes: int) -> tuple[int, ...]:

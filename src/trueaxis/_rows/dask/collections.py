@@ -24,8 +24,8 @@ from trueaxis._rows.parquet import ParquetRows
 from trueaxis._rows.stacked import RowRange, StackedRows
 from trueaxis._rows.watched_file import SourceError
 
-CHUNK_BYTES = 1 << 26  # of a file, in a block
-MOST_CHUNKS = 2048  # into which files are split
+CHUNK_BYTES = 1 << 26  # size of a block read from a file; larger for very large files
+MOST_CHUNKS = 2048  # approximate maximum number of such blocks
 
 
 def is_dask(X: Any) -> bool:
@@ -51,7 +51,7 @@ def dask_rows(
 
 
 def pulled(vector: Any, name: str) -> NDArray[Any]:
-    """Compute a per-row vector that a fit left with the workers, if there is room."""
+    """Fetch a per-row vector that a fit left with the workers, if memory allows."""
     refuse_large(
         int(vector.nbytes),
         f"{name}, a vector of {vector.shape[0]:,} rows,",
@@ -133,7 +133,8 @@ def _frame_rows(X: Any, columns: Sequence[Any] | None, runner: TaskRunner) -> Da
             )
     single = all(str(kind).lower() == "float32" for kind in X.dtypes)
     dtype = np.dtype(np.float32 if single else np.float64)
-    # A data frame does not know the lengths of its partitions: the workers count.
+    # A data frame does not know the lengths of its partitions: the workers count
+    # the rows.
     parts = X.to_delayed()
     count = delayed(len, pure=True)
     counts = sorted(runner.run([count(part) for part in parts]))
@@ -168,8 +169,8 @@ def read_by_workers(rows: Rows, client: Any, block_rows: int | None) -> DaskRows
             "pass paths of .npy or Parquet files, or a Dask array."
         )
     row_bytes = rows.shape[1] * rows.dtype.itemsize
-    # The scheduler has work with every block. Their number must not depend on the
-    # number of workers, or the bits of the result would.
+    # Every block is work for the scheduler. The number of blocks must not depend on the
+    # number of workers, or the result would not be bitwise reproducible.
     size = max(CHUNK_BYTES, rows.shape[0] * row_bytes // MOST_CHUNKS)
     max_rows = block_rows or max(1, size // row_bytes)
     lengths: list[int] = []
@@ -201,7 +202,7 @@ def _check_visible(parts: Sequence[Any], client: Any) -> None:
 
 
 def _split(rows: Rows, max_rows: int) -> list[int]:
-    """Return the lengths of the blocks of a file; of whole row groups in Parquet."""
+    """Return the lengths of the blocks of a file; in Parquet, of whole row groups."""
     if not isinstance(rows, ParquetRows):
         n = rows.shape[0]
         return [min(max_rows, n - first) for first in range(0, n, max_rows)]

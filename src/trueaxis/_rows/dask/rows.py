@@ -30,7 +30,7 @@ from trueaxis._rows.dask.tasks import (
 from trueaxis._rows.memory import refuse_large
 from trueaxis._rows.progress import has_listener
 
-FAN = 8  # states that are merged at a time
+FAN = 8  # number of states merged at a time
 FILE_PASSES = 2  # passes over files before workers keep their blocks
 
 
@@ -75,7 +75,7 @@ class DaskRows(Rows):
         same = self.lengths == given
         self._bundles = array if same else array.rechunk({0: self.lengths})
         self.limit: float = np.inf
-        self.columns: Sequence[Any] | None = self.names  # in error messages
+        self.columns: Sequence[Any] | None = self.names  # for error messages
         places = BlockPlaces(self._given_starts, self.dtype, block_name)
         self._places: Rows = places if origin is None else origin
         self._checked = False
@@ -225,7 +225,7 @@ class DaskRows(Rows):
         return super().__enter__()
 
     def _persisted(self) -> Any:
-        """Return the array; workers keep its blocks if it is held and there is room.
+        """Return the array, kept by the workers inside a `with` if memory allows.
 
         Reading files twice takes less time than filling memory, so blocks of files are
         kept only if there are more passes.
@@ -236,7 +236,7 @@ class DaskRows(Rows):
         return self._bundles if self._persistent is None else self._persistent
 
     def _is_streamed(self) -> bool:
-        """Return whether workers read files in every pass, without whole blocks."""
+        """Return whether workers read the files in every pass and keep no blocks."""
         return self.origin is not None and self._persisted() is self._bundles
 
     def _chunks(self) -> Sequence[Any]:
@@ -253,7 +253,8 @@ class DaskRows(Rows):
     def _tasks(self, kernel: Kernel) -> tuple[list[Any], Any]:
         """Return the tasks for the records of all blocks, and for the total state.
 
-        Without records, the tasks for the states of the blocks take their place.
+        If the kernel has no records, tasks for the states of the blocks are returned
+        instead.
         """
         from dask.delayed import delayed
 

@@ -21,11 +21,11 @@ from trueaxis._rows.watched_file import SourceError
 WORKER_TIMEOUT = 20.0  # seconds to wait for a worker if there is none
 WORKER_POLL = 0.5  # seconds between checks of the workers
 TASK_POLL = 0.01  # seconds between checks of the tasks
-WORKER_SHARE = 0.5  # of the workers' memory that rows may take
+WORKER_SHARE = 0.5  # share of the workers' memory that rows may take
 
 
 class TaskRunner:
-    """Runs tasks on the workers of a client, or in this process.
+    """Runner of tasks on the workers of a client, or in this process.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ class TaskRunner:
         self._pinned: list[Any] = []  # the client, while it is pinned
 
     def pin(self) -> None:
-        """Use the current client until `unpin` is called, whatever Dask's default."""
+        """Use the current client until `unpin`, even if Dask's default changes."""
         self._pinned = [self._find_client()]
 
     def unpin(self) -> None:
-        """Let the client be chosen anew."""
+        """Look up the client again from now on."""
         self._pinned = []
 
     @property
@@ -109,7 +109,7 @@ class TaskRunner:
 
 
 def _workers(client: Any) -> dict[str, Any]:
-    """Return what the scheduler knows of all workers.
+    """Return the scheduler's information about all workers.
 
     Some versions of Dask return only five unless asked for all.
     """
@@ -153,7 +153,7 @@ def _run_on_workers(
                     raise monitor.explain(future)
                 if status == "finished":
                     done.append(future)
-                else:  # its worker died since, and the task runs again
+                else:  # its worker has died, so the task runs again
                     pending.add(future)
             remote = [future for future in done if numbers[future] < n_remote]
             local = [future for future in done if numbers[future] >= n_remote]
@@ -164,21 +164,21 @@ def _run_on_workers(
                 [numbers.pop(future) for future in local], results, strict=True
             )
     finally:
-        if numbers:  # after an error or Ctrl-C, the rest is not needed
-            with suppress(Exception):  # the scheduler may be what failed
+        if numbers:  # after an error or Ctrl-C, cancel the rest
+            with suppress(Exception):  # the scheduler itself may have failed
                 client.cancel(list(numbers), force=True)
 
 
 class WorkerMonitor:
-    """Watches the workers of a client, and explains failures."""
+    """Monitor of the workers of a client, which also explains failures."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
-        self.most = len(client.nthreads())  # workers at any one time
+        self.most = len(client.nthreads())  # largest number of workers seen
         self.last_sign = self.last_check = time.monotonic()
 
     def check(self) -> None:
-        """Raise if there has been no worker for long."""
+        """Raise if there has been no worker for too long."""
         now = time.monotonic()
         if now - self.last_check < WORKER_POLL:
             return

@@ -103,7 +103,7 @@ def block_state(
 
 def merge_states(kernel: Kernel, states: Sequence[Any]) -> Any:
     """Merge the states of several blocks."""
-    # Into a new state: Dask may need the arguments of a task again if a worker dies.
+    # Merge into a new state: if a worker dies, Dask needs a task's arguments again.
     total = kernel.start()
     for state in states:
         total = kernel.merge(total, state)

@@ -40,7 +40,7 @@ BESIDE = ("kept", *IDEALS)
 COMPARED = tuple(name for name in TITLES if name not in BESIDE)
 ROBUST = COMPARED[1:]
 RIVALS = tuple(name for name in ROBUST if name != "dswl")
-# Methods whose axes for k are the first of those for any larger k: one fit is enough.
+# Methods whose k axes are the first k of any larger fit: one fit is enough.
 NESTED = ("pca", "pca-l1", *BESIDE)
 TOLERANCE = 1e-3
 
@@ -48,7 +48,7 @@ TOLERANCE = 1e-3
 # plain principal subspace: the same for all three, or each in its own unit.
 SHAPES = ("alike", "views")
 SCALES = (0.5, 1.0, 2.0, 4.0, 8.0)
-CHOSEN_AT = (20, 80)  # numbers of components
+CHOSEN_AT = (20, 80)  # numbers of components to choose temperatures with
 CHOSEN_ON = 500  # largest number of images; a fifth of them is held out
 TRUSTED = 0.5  # share of the held-out images that is assumed to be clean
 
@@ -109,7 +109,7 @@ def chosen_heat(
     half of the held-out images best, on average over several k and relative to plain
     PCA: up to half of the images may be occluded, and it need not be known which. The
     training images of one fold are test images of others; any advantage of this is
-    one of the published algorithm.
+    on the side of the published algorithm.
     """
     images = pictures(name, data_home)
     train = fold_of(images, name, 0, folds=folds, seed=seed, share=share).train

@@ -1,4 +1,4 @@
-"""Study of face images: axes learned from images of which some are occluded.
+"""Study of face images: axes learned from images, some of which are occluded.
 
 There are ten folds. A fifth of the training images has a block of noise; test images
 are clean. How well does the subspace reconstruct images that were not used for fitting?
@@ -71,7 +71,7 @@ class FacesStudy:
     share : float
         Share of the training images that are occluded.
     block : int
-        How many numbers of components are in one task.
+        Number of values of k in one task.
     seed : int
     data_home : str or None
         Folder of the images, see `trueaxis.datasets.load`.
@@ -219,7 +219,7 @@ def _fits(
 
 
 def _support(method: str, model: Any, data: Fold) -> Row:
-    """Count errors of the support; nested fits have no support for each k."""
+    """Count errors of the support; nested fits do not have one for each k."""
     row: Row = {"converged": bool(model.converged_)}
     if method in NESTED:
         return row | {"occluded_kept": None, "clean_dropped": None}
@@ -232,7 +232,7 @@ def _support(method: str, model: Any, data: Fold) -> Row:
 def _figure_data(
     model: Any, data: Fold, shown: NDArray[Any]
 ) -> dict[str, NDArray[Any]]:
-    """Return the weights and the first test image, which is in random order."""
+    """Return the weights and the first test image; test images are in random order."""
     arrays = {
         "image": shown[0],
         "psnr": psnr(data.test[:1], shown[:1]),

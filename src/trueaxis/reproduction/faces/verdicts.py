@@ -19,7 +19,7 @@ from trueaxis.reproduction.faces.methods import COMPARED, TITLES
 from trueaxis.reproduction.study import Results, Row
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "undecided"
-NEAR = 0.02  # relative to the error of the oracle
+NEAR = 0.02  # margin, relative to the error of the oracle
 APART = 0.95  # share of pairs that weights must order correctly
 
 
@@ -41,25 +41,25 @@ class FaceMeasurements:
 
     @property
     def sets(self) -> list[str]:
-        """Sets that were measured, in the order of their rows."""
+        """Names of the measured sets, in the order of the rows."""
         return list(dict.fromkeys(name for name, _ in self._rows))
 
     def ks(self, name: str) -> list[int]:
-        """Return the numbers of components on a set."""
+        """Return the numbers of components measured on a set."""
         return list(self._rows[name, "pca"])
 
     def of(self, name: str, method: str, k: int, field: str = "error") -> NDArray[Any]:
-        """Return one measure of all folds."""
+        """Return one measure for every fold."""
         return np.array([row[field] for row in self._rows[name, method][k]])
 
     def ratio(self, name: str, method: str, k: int) -> NDArray[np.float64]:
-        """Return the error relative to the oracle, of all folds."""
+        """Return the error relative to the oracle for every fold."""
         oracle = self.of(name, "oracle", k)
         ratio: NDArray[np.float64] = self.of(name, method, k) / oracle
         return ratio
 
     def gain(self, name: str, method: str, k: int) -> NDArray[np.float64]:
-        """Return the gain in PSNR over plain PCA, of all folds."""
+        """Return the gain in PSNR over plain PCA for every fold."""
         plain = self.of(name, "pca", k, "psnr")
         gain: NDArray[np.float64] = self.of(name, method, k, "psnr") - plain
         return gain
@@ -103,7 +103,7 @@ class BetterRival(NamedTuple):
 def _describe(
     losses: list[BetterRival], ks: list[int], unit: Callable[[float], str]
 ) -> str:
-    """Say for each rival where it was better, and by how much at most."""
+    """Describe where each rival was better, and by how much at most."""
     words = []
     for rival in dict.fromkeys(loss.rival for loss in losses):
         own = [loss for loss in losses if loss.rival == rival]
@@ -252,13 +252,13 @@ def refuted(verdict: FaceVerdict) -> FaceVerdict:
 def weights_at(results: Results, name: str) -> dict[str, NDArray[Any]]:
     """Return the weights of one fold at k = 100, by method.
 
-    "occluded" tells which images are occluded.
+    The key "occluded" holds a mask of the occluded images.
     """
     weights: dict[str, NDArray[Any]] = {}
     for task, outcome in results.outcomes.items():
         if task[0] == name and "weights" in outcome.arrays:
             weights[task[2]] = outcome.arrays["weights"]
-            if task[2] == "pca":  # the ideals saw other images
+            if task[2] == "pca":  # the ideals were fitted to other images
                 weights["occluded"] = outcome.arrays["occluded"].astype(bool)
     return weights
 
@@ -282,7 +282,7 @@ def discriminates(weights: NDArray[Any], occluded: NDArray[Any]) -> FaceVerdict:
 
 
 def prefers_occluded(weights: NDArray[Any], occluded: NDArray[Any]) -> FaceVerdict:
-    """Judge whether occluded images have larger weights, in most of all pairs."""
+    """Judge whether occluded images have larger weights, in most pairs."""
     share = ordered(weights, occluded)
     return FaceVerdict(HOLDS if share < 0.5 else FAILS, _pairs(share))
 

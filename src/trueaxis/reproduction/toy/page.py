@@ -20,7 +20,7 @@ from trueaxis.reproduction.significance import (
 from trueaxis.reproduction.study import Results
 from trueaxis.reproduction.toy.study import IN_WORDS, KINDS, WEIGHTED, ToyStudy
 
-# Degrees up to which axes overlap in a figure, and from which on an axis counts as
+# In degrees: axes that are closer overlap in a figure; axes farther off count as
 # affected.
 OVERLAP, AFFECTED = 1.0, 5.0
 

@@ -14,7 +14,7 @@ from trueaxis.reproduction.uci.printed import KS, METHODS, accuracies
 from trueaxis.reproduction.uci.study import LEAK
 from trueaxis.reproduction.uci.summary import UciSummary
 
-# Points of difference from which on a printed accuracy counts as unexplained.
+# A printed accuracy that differs by more points than this counts as unexplained.
 FAR = 10.0
 
 

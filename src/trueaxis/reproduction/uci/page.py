@@ -101,8 +101,7 @@ def _protocol(study: UciStudy, summary: UciSummary) -> str:
     )
 
 
-# Matters for the comparison of both versions of DSWL, and does not follow from the
-# results.
+# Needed to compare the two versions of DSWL fairly, and not visible in the results.
 RULES = (
     "How the rule for temperatures was chosen: three rules were tried (median of the "
     "held-out residuals, the bounded loss now used, and 1-NN accuracy on training "

@@ -31,7 +31,7 @@ from trueaxis.reproduction.study import Key, Results, Row, TaskOutcome
 from trueaxis.reproduction.uci.printed import KS
 
 ORACLE = "PCA on clean rows"
-# BUPA's last six columns, with the class among them, as the paper's numbers suggest.
+# BUPA's last six columns, including the class, which the paper apparently used.
 LEAK = "bupa_leak"
 
 
