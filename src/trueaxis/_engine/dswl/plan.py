@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 # The iteration on a sample need not be more exact than the sample itself.
 SAMPLE_TOL = 1e-4
-MANY_DIMENSIONS = 100  # from which on eigenvectors take most of the time
-MIN_ROOM = 8  # components; with fewer of them, rows cannot be judged for more
+MANY_DIMENSIONS = 100  # from here on, eigenvectors dominate the run time
+MIN_ROOM = 8  # least number of components that `fit_k` can be reduced to
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What one DSWL fit does.
+    """The modes and settings of one DSWL fit.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Plan:
     n_sample : int
         Number of rows in the sample.
     published : bool
-        Run Algorithm 1 of the paper to the letter, on all rows; nothing else.
+        Run Algorithm 1 exactly as published, on all rows, and nothing else.
     start : {"robust", "uniform"}
     trust : float
     temperatures : Temperatures or None
@@ -43,16 +43,16 @@ class Plan:
         Coordinates in which groups that stand apart are searched for.
     max_iter : int
     tol, tol_without_group : float
-        Tolerances on the sample: as a rule, and after a group that bent an axis was set
-        aside, which may leave a flat objective.
+        Tolerances on the sample: in general, and after a group that bent an axis was
+        set aside, which may leave a flat objective.
     iterate_on_all_rows : bool
-        Repeat Algorithm 1 on all rows, because nothing follows that would correct the
-        sample's answer.
+        Repeat Algorithm 1 on all rows, because no later stage would correct the answer
+        of the sample.
     tol_on_all_rows : float
     reweight : bool
         Finish with the rows within cut-offs.
     large : bool
-        More rows than the sample has: pass over them without keeping per-row arrays.
+        There are more rows than in the sample: keep no per-row arrays in passes.
     mark_groups : bool
         Mark the rows of groups beforehand, instead of in each pass.
     """
@@ -111,7 +111,7 @@ def make_plan(recipe: DSWLRecipe, problem: Problem, k: int) -> Plan:
 
 
 def max_components_with_outliers(n: int, trust: float) -> int:
-    """Return the most components with which outliers among n rows can be told.
+    """Return the largest number of components at which outliers can be detected.
 
     There should be twice as many trusted rows as components: with more components,
     outliers become part of the span and look regular.
