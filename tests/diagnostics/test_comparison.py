@@ -63,7 +63,9 @@ def test_methods_that_refuse_the_rows_say_why():
 
 def test_unknown_methods_are_refused():
     X = cloud().X
-    with pytest.raises(ValueError, match=r"\['pcb'\] are unknown: choose from .*dswl"):
+    with pytest.raises(
+        ValueError, match=r"unknown names \['pcb'\]: choose from .*dswl"
+    ):
         compare(X, ["dswl", "pcb"])
-    with pytest.raises(ValueError, match=r"methods=\[\], which is empty: choose from"):
+    with pytest.raises(ValueError, match=r"methods=\[\] is empty: choose from"):
         compare(X, [])

@@ -23,5 +23,5 @@ def test_hints_on_many_flagged_and_few_rows(pump):
     assert [hint.split(":")[0] for hint in hints(bad)] == [
         "100 % of the rows are flagged"
     ]
-    assert hints(few) == ["14 rows are very few to tell outliers from chance."]
+    assert hints(few) == ["With only 14 rows, outliers are hard to tell from chance."]
     assert hints(pump) == []

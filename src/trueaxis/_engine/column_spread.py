@@ -1,6 +1,6 @@
-"""Mean and standard deviation of columns, added up block by block without overflow.
+"""Mean and standard deviation of columns, accumulated block by block without overflow.
 
-The scaler fits with it.
+Used by the scaler.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ColumnSpread:
 
     @classmethod
     def about(cls, pivot: NDArray[np.float64]) -> ColumnSpread:
-        """Return the spread of no rows."""
+        """Return an empty spread, to which rows can be added."""
         return cls(pivot, 0.0, *np.zeros((3, len(pivot))))
 
     @classmethod
@@ -67,7 +67,7 @@ class ColumnSpread:
         self.n, self.size = n, size
 
     def center_and_unit(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return means and standard deviations; 1 for columns that are constant."""
+        """Return means and standard deviations (1 for constant columns)."""
         deviation = 4 * (self.size * np.sqrt(self.square / self.n))
         constant = self.size == 0
         center = self.pivot + 4 * (self.size * self.mean)

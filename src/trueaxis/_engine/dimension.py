@@ -19,9 +19,9 @@ def choose_dimension(
     Parameters
     ----------
     n_components : float or "auto"
-        A share of the variance; or the components above the noise.
+        A share of the variance, or "auto" for the components above the noise.
     variances : ndarray
-        Robust variances, decreasing; any missing up to D are 0.
+        Robust variances, decreasing; any missing up to D are taken as 0.
     n : int
         Number of distinct rows they were computed from.
     D : int
@@ -34,14 +34,14 @@ def choose_dimension(
     if n_components == "auto":
         return above_noise(variances, n, D)
     total = np.cumsum(variances)
-    # Rounding must not ask for one component too many.
+    # Rounding errors must not add a component.
     return (
         int(np.searchsorted(total, float(n_components) * total[-1] * (1 - 1e-12))) + 1
     )
 
 
 def above_noise(variances: NDArray[Any], n: int, D: int) -> int:
-    """Return the number of variances that stand out of the noise, at least 1.
+    """Return the number of variances that stand out from the noise, at least 1.
 
     A singular value counts if it exceeds `hard_threshold` times the median one.
     """
@@ -56,7 +56,7 @@ def above_noise(variances: NDArray[Any], n: int, D: int) -> int:
 
 
 def hard_threshold(n: int, D: int) -> float:
-    """Return the threshold for singular values of n x D noise, over their median.
+    """Return the threshold of singular values of n x D noise, relative to their median.
 
     The optimal hard threshold for unknown noise: Gavish and Donoho (2014), equation 5.
     """

@@ -38,7 +38,7 @@ class SearchResult:
     attributes : mapping
         Further fitted attributes of the estimator.
     warnings : sequence of str
-        What to warn of once the fit is stored.
+        Warnings to issue once the fit is stored.
     """
 
     subspace: Subspace
@@ -58,7 +58,7 @@ class Recipe:
     rotatable : bool
         Whether the answer is the same in any orthonormal coordinates.
     ignores_far_rows : bool
-        Whether rows of any size can be handed to `search`; otherwise rows whose squares
+        Whether `search` accepts rows of any magnitude; otherwise rows whose squares
         overflow are refused first, and rows that do not count are masked.
     """
 
@@ -79,7 +79,7 @@ class Recipe:
     def next_dimension(
         self, problem: Problem, fit: FitResult, wanted: float | str
     ) -> int | None:
-        """Return the number of components that a fit suggests; None for its own."""
+        """Return the number of components that a fit suggests; None to keep its own."""
         return None
 
 
@@ -108,7 +108,7 @@ def fit_with(
     """Search and judge, with the number of components asked for.
 
     A share or "auto" starts from the variances of the deepest half of the rows, and
-    goes on while a fit suggests a number that was not tried yet.
+    continues until a fit suggests a number that was already tried.
     """
     k = problem.n_components(n_components)
     if n_components is None or isinstance(n_components, numbers.Integral):
@@ -119,7 +119,7 @@ def fit_with(
         suggested = recipe.next_dimension(problem, fits[k], n_components)
         k = k if suggested is None else min(suggested, problem.max_components)
     if n_components == "auto":
-        # From k on they lead back to k: a fixed point, or a cycle of a few.
+        # The numbers tried from k on lead back to k: a fixed point, or a short cycle.
         order = list(fits)
         return fits[max(order[order.index(k) :])]
     least = float(n_components)

@@ -28,7 +28,7 @@ class StepResult:
     objective : float
         Value at the state it started from.
     change : float
-        Distance between both states.
+        Distance between the two states.
     effective : float
         Effective sample size.
     """
@@ -54,7 +54,7 @@ T = TypeVar("T", bound=StepResult)
 
 @dataclass(frozen=True)
 class IterationResult(Generic[T]):
-    """The last step and the history of all.
+    """The last step, and the history of all steps.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class IterationResult(Generic[T]):
     converged: bool
 
     def after(self, earlier: IterationResult[T]) -> IterationResult[T]:
-        """Return the same result with the history of `earlier` before its own."""
+        """Return the same result, with the history of `earlier` prepended."""
         history = {
             name: np.concatenate([values, self.history[name]])
             for name, values in earlier.history.items()
@@ -146,7 +146,7 @@ def iterate(
 
 
 def at_once(objective: float, effective: float) -> IterationResult[StepResult]:
-    """Return the result of a method in closed form."""
+    """Return the result of a method that has a closed form."""
     last = StepResult(None, objective, 0.0, effective)
     history = {"objective": objective, "change": 0.0, "effective": effective}
     return IterationResult(
@@ -155,7 +155,7 @@ def at_once(objective: float, effective: float) -> IterationResult[StepResult]:
 
 
 def best_of(results: Iterable[IterationResult[T]], sense: int) -> IterationResult[T]:
-    """Return the result with the best objective, the first of equals."""
+    """Return the result with the best objective; the first of them if tied."""
     return max(results, key=lambda result: sense * result.last.objective)
 
 

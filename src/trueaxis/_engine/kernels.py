@@ -144,7 +144,7 @@ class MomentKernel(Kernel):
     ----------
     pivot : ndarray of shape (D,)
     weighting : RowWeights
-        Of all rows.
+        Weights of all rows.
     counts : ndarray, optional
         How often each row counts.
     """

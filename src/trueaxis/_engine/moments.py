@@ -89,7 +89,7 @@ class Moments:
         return self.weight**2 / self.squares
 
     def equal_size(self) -> float:
-        """Return the sum of weights over the largest one: n, if all are equal."""
+        """Return the sum of weights divided by the largest: n, if all are equal."""
         return self.weight
 
     def shift(self) -> NDArray[np.float64]:
@@ -120,7 +120,7 @@ class Moments:
     def scatter(self) -> NDArray[np.float64]:
         """Return the covariance about the mean, upper triangle only."""
         shift = self.shift()
-        with np.errstate(over="ignore", invalid="ignore"):  # `top_eigen` raises
+        with np.errstate(over="ignore", invalid="ignore"):  # `top_eigen` raises instead
             scatter = self.second / self.weight
             scatter -= np.outer(shift, shift)
         return scatter

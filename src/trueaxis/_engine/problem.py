@@ -86,7 +86,7 @@ class Problem:
     rng : Generator
     rotatable : bool
         Whether the method gives the same answer in any orthonormal coordinates, so that
-        fewer rows than columns can be written in as many coordinates.
+        n rows in more than n columns can be written in n coordinates.
 
     Attributes
     ----------
@@ -129,10 +129,10 @@ class Problem:
         self._seed = int(rng.integers(2**31))
 
     def rng(self) -> np.random.Generator:
-        """Return a new generator, always seeded alike.
+        """Return a new generator, always with the same seed.
 
-        A number of components that was chosen automatically must give the same fit as
-        the same number asked for.
+        The fit must not depend on whether its number of components was chosen
+        automatically or passed.
         """
         return np.random.default_rng(self._seed)
 
@@ -141,11 +141,11 @@ class Problem:
         return Size(self.n_rows, self.n_copies, self.rows.shape[1], k)
 
     def reachable(self, tol: float) -> float:
-        """Return `tol`, or the least tolerance that the precision of X allows."""
+        """Return `tol`, or the smallest tolerance that the precision of X allows."""
         return max(float(tol), ROUNDINGS * float(np.finfo(self.original.dtype).eps))
 
     def copies(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the weights of all copies of every row, scaled to sum 1."""
+        """Return the weights of all copies of every row, scaled to sum to 1."""
         w = weights if self.counts is None else self.counts * weights
         scaled: NDArray[np.float64] = w / w.sum()
         return scaled

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 
 def total_count(n: int, counts: NDArray[Any] | None) -> float:
-    """Return the number of n rows, repetitions included."""
+    """Return the number of rows, repetitions included."""
     return float(n) if counts is None else float(counts.sum())
 
 
 def column_means(X: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the mean of every column, without rounding if a column is constant."""
+    """Return the mean of every column, which is exact for constant columns."""
     first: NDArray[np.float64] = X[0].astype(float)
     means: NDArray[np.float64] = first + (X - first).mean(axis=0)
     return means
@@ -71,5 +71,5 @@ def counted_median(x: NDArray[Any], counts: NDArray[Any] | None) -> float:
 
 def n_different_rows(X: NDArray[Any]) -> int:
     """Return the number of distinct rows."""
-    # Adding 0.0 turns -0.0 into 0.0, which has other bytes.
+    # Adding 0.0 turns -0.0 into 0.0, whose bytes differ.
     return len({row.tobytes() for row in np.ascontiguousarray(X) + 0.0})

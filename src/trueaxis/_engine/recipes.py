@@ -85,9 +85,9 @@ class ReweightingRecipe(Recipe):
         Attributes of the estimator, with the constant of the rule that each holds and
         its value for a rule without that constant.
     counts_effective_rows : bool
-        Whether too few effective rows are worth a warning. Most rules may give rows on
-        the subspace nearly all the weight, and be right; then only rows without any
-        weight are left out.
+        Whether to warn of too few effective rows. Most rules may rightly give nearly
+        all the weight to rows on the subspace; they count all rows with any weight
+        instead.
     """
 
     rules: tuple[Rule, ...]
@@ -131,7 +131,7 @@ class ReweightingRecipe(Recipe):
     def _best(self, problem: Problem, k: int) -> IterationResult[ReweightedResult]:
         """Return the best of several starts: plain PCA, then random ones.
 
-        Plain PCA passes through all rules in turn, the others start with the last one.
+        From plain PCA, all rules are applied in turn; from the others, only the last.
         Constants of the rules are set at plain PCA, so that objectives are comparable.
         """
         rows, counts = problem.rows, problem.counts
@@ -191,7 +191,7 @@ class ReweightingRecipe(Recipe):
     def _unlocked(
         self, problem: Problem, found: IterationResult[ReweightedResult]
     ) -> IterationResult[ReweightedResult]:
-        """Go on with the center fixed if selected rows and their mean cycle."""
+        """Continue with a fixed center if the selected rows and their mean cycle."""
         if found.converged or self.center != "selected":
             return found
         rule = self.rules[0].about_fixed_center().freeze(found.last.distances)
@@ -267,7 +267,7 @@ class PairwiseRecipe(Recipe):
         moments = plain_moments(problem.rows, counts)
         used = np.arange(n) if counts is None else np.flatnonzero(counts)
         X = problem.rows.take(used)
-        # A center amid the rows keeps the digits of their differences.
+        # Centering keeps the digits of differences between rows.
         X = X - np.median(X, axis=0)
         counts = counts if counts is None else counts[used]
         axes, values = top_eigen(pairwise_scatter(X, self.power, counts), k)
@@ -333,19 +333,19 @@ class TwoWayRecipe(Recipe):
 
 @dataclass(frozen=True)
 class PursuitRecipe(Recipe):
-    """X split into a low-rank and a sparse matrix; components of the low rank.
+    """X split into low rank and sparse; the low-rank part gives the components.
 
-    Where nothing of low rank is found (in small tables), they are plain PCA's.
+    If nothing of low rank is found (in small tables), they are those of plain PCA.
 
     Attributes
     ----------
     lam : float or None
-        Price of sparse entries; None for the default.
+        Penalty of sparse entries; None for the default.
     center : {"none", "median"}
         What is subtracted from X before it is split.
     max_iter, tol
     rho, balance : float
-        Of the augmented Lagrangian.
+        Parameters of the augmented Lagrangian.
     """
 
     lam: float | None
@@ -368,7 +368,7 @@ class PursuitRecipe(Recipe):
         )
         split = found.last.next
         low_rank = center + split.low_rank
-        # Mean and axes are those of the low rank, variances those without gross errors.
+        # Mean and axes are those of the low-rank part, variances exclude gross errors.
         subspace = equal_weights(ArrayRows(low_rank), k)
         moments = plain_moments(ArrayRows(X - split.gross()), None)
         moments = moments.about(subspace.mean)
@@ -400,8 +400,8 @@ class PursuitRecipe(Recipe):
         return {"lam": self.lam}
 
     def _warn_of_nothing(self) -> list[str]:
-        # The default prices may leave nothing of small tables, as published; a price
-        # that was chosen can be chosen differently.
+        # By design, the default penalties may find nothing of low rank in small tables:
+        # warn only of penalties that the user chose.
         chosen = {name: x for name, x in self.prices().items() if x is not None}
         if not chosen:
             return []
@@ -422,7 +422,7 @@ class StablePursuitRecipe(PursuitRecipe):
     with_rows : bool
         Whether whole rows may be outlying.
     gam : float or None
-        Price of the length of an outlying row; None for the default.
+        Penalty of the length of an outlying row; None for the default.
     """
 
     sigma: float | None = None
@@ -436,7 +436,7 @@ class StablePursuitRecipe(PursuitRecipe):
             gam = 0.85 * float(np.sqrt(X.shape[1] / max(X.shape)))
         if sigma is None:
             # Assume a little noise even if there is none, or the iteration would never
-            # end; and at most what leaves half of the largest singular value.
+            # end; and at most so much that half of the largest singular value is left.
             low, high = 1e-3 * float(X.std()), 0.5 * float(np.linalg.norm(X, 2)) / root
             sigma = min(max(noise_level(X), low), high)
         return PenalisedPursuit(

@@ -58,7 +58,7 @@ class ReweightedResult(StepResult):
     rule: Rule
 
     def bounded_weighting(self) -> RowWeights:
-        """Return bounded weights, with which to compute variances.
+        """Return bounded weights, for computing variances.
 
         Robust losses may give nearly all the weight to the few rows that the subspace
         passes through, whose variance is meaningless.
@@ -71,7 +71,7 @@ class ReweightedResult(StepResult):
 
 
 class Solver:
-    """Solver for the next subspace from weighted moments: the exact optimum.
+    """Exact solver for the next subspace, given weighted moments.
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ class ReweightedStep:
 
 
 def block_weigher(rule: Rule) -> Weigh:
-    """Return the function with which a row-local rule weights a block."""
+    """Return a function that weights a block by a row-local rule."""
 
     def weigh(v: NDArray[Any], e: NDArray[Any], s: NDArray[Any]) -> RowWeights:
         return rule.weigh(RowDistances(v, e, s))

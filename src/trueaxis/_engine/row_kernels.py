@@ -33,7 +33,7 @@ class LogSum:
     Attributes
     ----------
     top : float
-        The largest log-weight. Both sums are of weights divided by exp(top).
+        The largest log-weight. Both sums use weights divided by exp(top).
     total : float
         Sum of the weights.
     cross : float

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from trueaxis._rows.base import Rows
 
 SAMPLE_ROWS = 4000
-# Rows this many times farther away than the others would cost the others' digits.
+# Rows this many times farther away than the others would cost those precision.
 TOO_FAR = 1e10
 
 
@@ -32,7 +32,7 @@ class Sample:
     index : ndarray
         Their row indices.
     large : bool
-        Whether there are more rows than these.
+        Whether there are more rows than in the sample.
     exact : bool
         Whether every row, except those absurdly far away, is included as often as it
         counts.
@@ -112,7 +112,7 @@ def within_reach(X: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def canonical_order(X: NDArray[Any], copies: NDArray[Any]) -> NDArray[np.intp]:
-    """Return an order of the rows that does not depend on axes, origin and units."""
+    """Return an order of the rows that does not depend on axes, origin or units."""
     y = (X - X[0]).astype(float)  # so that a constant column becomes 0
     y -= np.average(y, axis=0, weights=copies)
     y /= max(np.abs(y).max(initial=0.0), np.finfo(float).tiny)
@@ -128,7 +128,7 @@ def _unit(side: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
 
 
 def _repeated(counts: NDArray[Any], size: int) -> NDArray[np.intp]:
-    """Return indices, repeated in proportion to counts; exactly, if these are whole."""
+    """Return indices repeated in proportion to counts (exactly, for integer counts)."""
     last = np.cumsum(counts)
     n = max(2, min(round(last[-1]), size))
     places = (np.arange(n) + 0.5) * (last[-1] / n)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from trueaxis._engine.subspace import Subspace, orthonormal
 
 PATIENCE = 4  # steps before the first guess; many iterations end before it would help
-SHRINK = 4.0  # by which the step length is limited after a failure
+SHRINK = 4.0  # factor that shortens the longest step allowed after a failure
 
 
 class Squarem:

@@ -1,7 +1,7 @@
 """Starts of the iteration: all rows, a few of them, or the deepest half.
 
 Gross outliers pull the mean of all rows away, so equal weights are a poor start. The
-deepest half are the rows of least Stahel-Donoho outlyingness: the largest robust
+deepest half has the rows of least Stahel-Donoho outlyingness: the largest robust
 z-score of a row over many directions.
 """
 
@@ -23,8 +23,8 @@ from trueaxis._engine.subspace import Subspace, solve
 from trueaxis._rows.base import ArrayRows, Rows, rows_per_block
 
 DIRECTIONS = 250
-ENOUGH_ROWS = 2000  # from which center and spread along a direction are estimated
-DEFLATED = (50, 50)  # directions orthogonal to the first axis, and to the first two
+ENOUGH_ROWS = 2000  # rows used to estimate center and spread along a direction
+DEFLATED = (50, 50)  # how many are orthogonal to the first axis, and to the first two
 ROWS_PER_COLUMN = 5  # fewer do not determine the axes of the whole cloud
 MEDIAN_ROUNDS = 500
 
@@ -33,7 +33,7 @@ FixedCenter = Literal["mean", "median"]
 
 
 def equal_weights(rows: Rows, k: int, counts: NDArray[Any] | None = None) -> Subspace:
-    """Return the subspace of plain PCA, the start of the paper."""
+    """Return the subspace of plain PCA, the start used in the paper."""
     return solve(plain_moments(rows, counts), k)
 
 
@@ -71,7 +71,7 @@ def first_center(rows: Rows, counts: NDArray[Any] | None) -> NDArray[np.float64]
 def few_rows_start(
     X: NDArray[Any], k: int, rng: np.random.Generator, center: NDArray[Any] | None
 ) -> Subspace:
-    """Return the subspace of k + 2 random rows; of k of them if given a center."""
+    """Return the subspace of k + 2 random rows, or of k if a center is given."""
     size = min(k + 2 if center is None else k, len(X))
     rows = X[rng.choice(len(X), size, replace=False)]
     moments = plain_moments(ArrayRows(rows), None)
@@ -79,7 +79,7 @@ def few_rows_start(
 
 
 def deep_moments(X: NDArray[Any], directions: NDArray[Any], least: int = 0) -> Moments:
-    """Return moments of the deepest half of the rows, or of at least `least`."""
+    """Return moments of the deepest half of the rows (at least `least` of them)."""
     half = deepest_half(X, directions, least)
     weighting = RowWeights(np.where(half, 0.0, -np.inf))
     return weighted_moments(ArrayRows(X), X[0].astype(float), weighting).span()

@@ -1,4 +1,4 @@
-"""Subspaces, and how they are solved for from weighted moments.
+"""Subspaces, and how to solve for them, given weighted moments.
 
 `moments` sums the rows; this module turns the sums into a center and a basis;
 `reweighted` calls it once per iteration. Notation: m center, P basis (one row per
@@ -19,8 +19,8 @@ from trueaxis._engine.moments import Moments
 # Variances below this share of the total are rounding errors. They are raised to it, so
 # that rounding errors of a projection do not become score distances.
 VARIANCE_FLOOR = 1e-20
-NEWTON_CONVERGES = 0.5  # if the norm of I - BB' is less,
-LAST_NEWTON_STEP = 1e-8  # and reaches machine precision in one more step
+NEWTON_CONVERGES = 0.5  # Newton steps do if the norm of I - BB' is below this;
+LAST_NEWTON_STEP = 1e-8  # below this, one more step reaches machine precision
 ROUNDINGS = 8
 
 

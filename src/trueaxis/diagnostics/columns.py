@@ -104,13 +104,13 @@ class ColumnCorrectionKernel(Kernel):
         with np.errstate(over="ignore"):  # where the variance is 0
             self.scaled = P / variances[:, None]
             own = self.inside * (P * self.scaled).sum(axis=0)
-        # What is left of columns inside the subspace is rounding error.
+        # Columns inside the subspace differ from it by rounding errors only.
         outside = 1 - (P**2).sum(axis=0)
         self.outside = np.where(outside > WITHIN, outside, 0.0)
         self.diagonal = own + self.off * self.outside
 
     def start(self) -> None:
-        """Return no state: the record is all there is."""
+        """Return None: the pass has no state."""
 
     def absorb(
         self, state: None, block: NDArray[Any], first: int
@@ -131,4 +131,4 @@ class ColumnCorrectionKernel(Kernel):
         return np.stack([column, share, np.nan_to_num(surplus, posinf=0.0, neginf=0.0)])
 
     def merge(self, state: None, other: None) -> None:
-        """Merge nothing: there is no state."""
+        """Return None: the pass has no state."""

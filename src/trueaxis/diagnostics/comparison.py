@@ -15,8 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from trueaxis.diagnostics.influence import largest_angle
 from trueaxis.estimators import METHODS
 
-# Methods whose work grows faster than the table: a measure of the work for n rows and
-# D columns, and its value at about half a minute.
+# Methods whose run time grows faster than the table: a measure of the work for n rows
+# and D columns, and its value for a fit of about half a minute.
 COSTLY: dict[str, tuple[Callable[[int, int], float], float]] = {
     "l1-pca": (lambda n, D: n * D * max(D / 100, 1), 2e4),
     "weighted-pca": (lambda n, D: n * n, 1e9),
@@ -114,9 +114,9 @@ def compare(
         methods = ["dswl", *(name for name in chosen if name != "dswl")]
     unknown = [name for name in methods if name not in METHODS]
     if unknown or not methods:
-        problem = f"of which {unknown!r} are unknown" if unknown else "which is empty"
+        problem = f"contains unknown names {unknown!r}" if unknown else "is empty"
         raise ValueError(
-            f"methods={list(methods)!r}, {problem}: choose from {', '.join(METHODS)}."
+            f"methods={list(methods)!r} {problem}: choose from {', '.join(METHODS)}."
         )
     progress(methods[0])
     first = _fit(methods[0], rows, n_components)
@@ -175,6 +175,6 @@ class ModelDifference(NamedTuple):
 
 
 def between(one: Any, other: Any) -> ModelDifference:
-    """Return how far two fitted models are apart."""
+    """Return the difference between two fitted models."""
     angle = largest_angle(one.components_, other.components_)
     return ModelDifference(angle, float(np.linalg.norm(one.mean_ - other.mean_)))

@@ -64,7 +64,7 @@ def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
     """Compare plain PCA with a robust model, and find the responsible rows.
 
     A row turns the axes by what it adds to the covariance between the inside and the
-    outside of the robust subspace. Regular rows add next to nothing there.
+    outside of the robust subspace. Regular rows add almost nothing there.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def _split(block: NDArray[Any], subspace: Subspace) -> RowParts:
 
 
 class SizeKernel(Kernel):
-    """Find the largest size of a value in each of the three `RowParts`."""
+    """Find the largest absolute value in each of the three `RowParts`."""
 
     title = "sizes"
 
@@ -142,7 +142,7 @@ class SizeKernel(Kernel):
     def absorb(
         self, state: NDArray[np.float64], block: NDArray[Any], first: int
     ) -> None:
-        """Take in the sizes of a block."""
+        """Update the largest values with those of a block."""
         parts = _split(block, self.subspace)
         sizes = [np.abs(part).max(initial=0.0) for part in parts]
         np.maximum(state, sizes, out=state)
@@ -150,12 +150,12 @@ class SizeKernel(Kernel):
     def merge(
         self, state: NDArray[np.float64], other: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the larger of both, part by part."""
+        """Return the larger value for each part."""
         return np.maximum(state, other)
 
 
 class TiltKernel(Kernel):
-    """Sum residual t' over all rows, with both in the units given."""
+    """Sum residual t' over all rows, both in the given units."""
 
     title = "turn of the axes"
 
@@ -198,7 +198,7 @@ class InfluenceKernel(Kernel):
         self.tilt, self.direction = tilt, direction
 
     def start(self) -> None:
-        """Return no state: the record is all there is."""
+        """Return None: the pass has no state."""
 
     def absorb(
         self, state: None, block: NDArray[Any], first: int
@@ -214,7 +214,7 @@ class InfluenceKernel(Kernel):
         )
 
     def merge(self, state: None, other: None) -> None:
-        """Merge nothing: there is no state."""
+        """Return None: the pass has no state."""
 
 
 def principal_angles(P: NDArray[Any], Q: NDArray[Any]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Outliers: which rows are, of which kind, and because of which column.
+"""Find outliers: which rows they are, of what kind, and because of which column.
 
 All functions take a fitted model, any of `METHODS`, and rows, those of the fit or new
 ones. Plots, report and command line show these numbers and compute none of their own.
@@ -72,7 +72,7 @@ class Diagnosis:
 
     @property
     def excess(self) -> NDArray[np.float64]:
-        """Larger of both distances over its cut-off: above 1 for outliers."""
+        """Larger of the two distances in units of its cut-off; above 1 for outliers."""
         return np.maximum(self.score_ratio, self.orthogonal_ratio)
 
     @property

@@ -146,7 +146,7 @@ class ScoreKernel(Kernel):
         self.n_fields = len(axes)
 
     def start(self) -> None:
-        """Return no state: the record is all there is."""
+        """Return None: the pass has no state."""
 
     def absorb(
         self, state: None, block: NDArray[Any], first: int
@@ -156,7 +156,7 @@ class ScoreKernel(Kernel):
         return scores.T
 
     def merge(self, state: None, other: None) -> None:
-        """Merge nothing: there is no state."""
+        """Return None: the pass has no state."""
 
 
 def _check_components(components: Sequence[int] | None, k: int) -> tuple[int, ...]:

@@ -50,7 +50,7 @@ class SubspaceEstimator(
     OutlierMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
-    """Base class of all methods: the answers of a fitted subspace and its cut-offs."""
+    """Base class of all methods: what a fitted subspace and its cut-offs provide."""
 
     components_: NDArray[Any]
     mean_: NDArray[Any]
@@ -266,8 +266,8 @@ def _distances(
 def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
     """Undo all changes of an estimator if a fit fails.
 
-    Otherwise the number of columns of the new data would stay next to the components of
-    an earlier fit.
+    Otherwise the number of columns of the new data would be left alongside the
+    components of an earlier fit.
     """
     before = dict(vars(estimator))
     try:

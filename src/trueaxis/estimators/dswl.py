@@ -48,9 +48,9 @@ class DSWL(IterativeMethod):
         is too few rows for the number of components, rows are weighted and judged with
         fewer components, and the rows kept then determine all of them.
     tau : "auto" or tuple of three floats, default="auto"
-        The paper's temperatures (tau_a, tau_b, tau_c), in squared units of X over n.
-        "auto" calibrates them to reach `trust`. Only 1/tau_a + 1/tau_c and
-        1/tau_b + 1/tau_c matter; the objective never falls if tau_b <= tau_a.
+        The paper's temperatures (tau_a, tau_b, tau_c), in squared units of X
+        divided by n. "auto" calibrates them to reach `trust`. Only 1/tau_a + 1/tau_c
+        and 1/tau_b + 1/tau_c matter; the objective never falls if tau_b <= tau_a.
     init : {"auto", "uniform"}, default="auto"
         "auto" starts robustly: from Stahel-Donoho outlyingness, setting a separate
         group of rows aside if the rest then looks like one cloud. "uniform" starts with
@@ -63,9 +63,9 @@ class DSWL(IterativeMethod):
     tol : float, default=1e-6
         Tolerance of Algorithm 1: it stops when both the subspace (root mean square of
         the sines of its angles) and the objective change by less. If the final stage
-        follows, a coarser tolerance suffices: the square root of `tol` from 100
-        dimensions on (the cube root after a group that tilts an axis was set aside) or
-        once `max_iter` is reached, and 1e-4 on a sample.
+        follows, a coarser tolerance suffices: the square root of `tol` with 100
+        dimensions or more (the cube root after a group that tilts an axis was set
+        aside) or once `max_iter` is reached, and 1e-4 on a sample.
     random_state : int, RandomState instance or None, default=0
         Seed of the directions of the start, and of the sample used for large data.
 

@@ -1,4 +1,4 @@
-"""Methods that split X into low rank plus sparse; the low rank gives the components."""
+"""Methods that split X into a low-rank part, which gives the components, and errors."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from trueaxis.estimators.parameters import (
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Pursuit(Method):
-    """Base class of methods that split X into a low rank and a sparse matrix.
+    """Base class of methods that split X into a low-rank and a sparse matrix.
 
-    If the low rank part is zero (small tables), the components are those of plain PCA.
+    If the low-rank part is zero (small tables), the components are those of plain PCA.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Pursuit(Method):
     def fit(  # type: ignore[override]  # a split has no sample weights
         self, X: ArrayLike, y: Any = None
     ) -> Self:
-        """Split X, and compute the components of its low rank part.
+        """Split X, and compute the components of its low-rank part.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class PCP(Pursuit):
     Attributes
     ----------
     low_rank_, sparse_ : ndarray of shape (n, D)
-        The parts of X. The low rank part includes the center.
+        The parts of X. The low-rank part includes the center.
     lam_ : float
         The value of lam used.
 
@@ -159,7 +159,7 @@ class SPCP(Pursuit):
     Attributes
     ----------
     low_rank_, sparse_ : ndarray of shape (n, D)
-        The parts of X. The low rank part includes the center.
+        The parts of X. The low-rank part includes the center.
     lam_ : float
         The value of lam used.
     sigma_ : float
@@ -210,8 +210,8 @@ class RRPCP(Pursuit):
     ----------
     gam : float or "auto", default="auto"
         Penalty of the length of an outlying row. Above sqrt(D / max(n, D)) no row is
-        outlying (sparse cells cost less), below half of it outlying rows explain
-        everything; "auto" is 0.85 times it. Infinity gives SPCP.
+        outlying (sparse cells cost less), below half of that, outlying rows explain
+        everything; "auto" is 0.85 times that. Infinity gives SPCP.
     sigma : float or "auto", default="auto"
         Standard deviation of the noise in a cell; "auto" estimates it from X.
     lam : float or "auto", default="auto"
@@ -225,7 +225,7 @@ class RRPCP(Pursuit):
     Attributes
     ----------
     low_rank_, sparse_, outlying_ : ndarray of shape (n, D)
-        The parts of X. The low rank part includes the center.
+        The parts of X. The low-rank part includes the center.
     lam_, sigma_, gam_ : float
         The values of lam, sigma and gam used.
 

@@ -121,7 +121,7 @@ class Method(SubspaceEstimator):
             problem = self._start(rows, counts, recipe)
             fit = fit_with(recipe, problem, self.n_components)
             self._store(problem, fit)
-        # The fit is complete: it stays even if a warning is turned into an error.
+        # The fit is complete: keep it even if a warning is turned into an error.
         self._warn(fit.found)
         return self
 

@@ -23,14 +23,15 @@ class WeightedPCA(Method):
     to n^2.
 
     Confidence: as published, from memory of the paper (power=1; its supervised form,
-    with smaller weights inside classes, is not offered).
+    with smaller weights inside classes, is not implemented).
 
     Parameters
     ----------
     power : float in [0, 2], default=1.0
         Power of the distances. 0 gives all pairs equal weights, which is plain PCA.
     max_rows : int, default=20000
-        Maximum number of rows; more raise an error, as the fit would take long.
+        Maximum number of rows; beyond it, an error is raised, as the fit would take
+        too long.
     n_components, random_state
         See `Method`.
 

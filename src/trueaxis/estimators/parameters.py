@@ -26,7 +26,7 @@ Check = Callable[[str, Any], None]
 
 
 def checked(default: Any, check: Check) -> Any:
-    """Declare a parameter with its own check, a function that raises if it is bad."""
+    """Declare a parameter with its own check, which raises if a value is invalid."""
     return dataclasses.field(default=default, metadata={"check": check})
 
 

@@ -24,7 +24,8 @@ from trueaxis.estimators.parameters import (
 class PlainPCA(Method):
     """Plain PCA: all rows have equal weights.
 
-    Minimizes sum e, e the squared distance of a row from the subspace, in closed form.
+    Minimizes sum e, with e the squared distance of a row from the subspace, in closed
+    form.
     A single outlier can change the result arbitrarily.
 
     Confidence: as published.

@@ -25,7 +25,7 @@ HOW = ("standard", "robust")
 NORMAL_MAD = 1.482602218505602
 NORMAL_MEAN = 1.2533141373155003
 SAMPLE_ROWS = 100_000  # enough for medians with an error below 1 % of a unit
-UNEVEN = 30.0  # ratio of spreads from which on columns with small spreads are hidden
+UNEVEN = 30.0  # ratio of spreads above which the smallest ones hardly count
 
 
 class ColumnScaler(
@@ -97,8 +97,8 @@ class ColumnScaler(
         Returns
         -------
         ndarray of shape (n, D), Rows, or dask.array.Array
-            For a file, or a source that `open_rows` returned, rows that are scaled when
-            they are read, to fit a method to; for Dask collections, a lazy array.
+            For a file, or a source that `open_rows` returned, rows that are scaled as
+            they are read, for fitting a method; for Dask collections, a lazy array.
         """
         check_is_fitted(self, "unit_")
         rows = validate_rows(self, X, reset=False)

@@ -215,7 +215,7 @@ def label_points(
     Earlier points get the better places. `others`, of shape (n, 2), are markers to
     keep clear of, including the points themselves.
     """
-    ax.figure.draw_without_rendering()  # to know limits and layout
+    ax.figure.draw_without_rendering()  # determines limits and layout
     scale = 72 / ax.figure.dpi
     spots = ax.transData.transform(np.column_stack([x, y])) * scale
     marks = ax.transData.transform(others) * scale

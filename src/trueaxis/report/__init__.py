@@ -48,7 +48,7 @@ def write_report(
     X : array-like of shape (n, D)
         Rows of the fit, or new ones.
     path : str or Path
-        The file; a failure leaves it as it was.
+        File to write; it stays unchanged if writing fails.
     ids : array-like of shape (n,), optional
         Names of the rows; by default the index of a frame, or numbers from 0.
     labels : array-like of shape (n,), optional
@@ -139,7 +139,7 @@ def render(
 
 
 def write(page: str, path: str | Path) -> None:
-    """Write a page to a file; a failure leaves the file as it was."""
+    """Write a page to a file, which stays unchanged if writing fails."""
     with atomic_write(path) as file:
         file.write(page.encode("utf-8"))
 

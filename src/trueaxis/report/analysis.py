@@ -100,7 +100,7 @@ class Analysis:
 
     @cached_property
     def most_shifted(self) -> NDArray[np.intp]:
-        """Indices of the columns, those whose scaled mean moves most first."""
+        """Indices of the columns, largest shift of the scaled mean first."""
         return np.argsort(-np.abs(self.effect.shift), kind="stable")
 
     @cached_property
@@ -138,7 +138,7 @@ class Analysis:
         return self.of_the_fit and hasattr(self.model, "tau_")
 
     def trust_path(self) -> TrustPath:
-        """Fit DSWL again with ever fewer trusted rows."""
+        """Fit DSWL again with fewer and fewer trusted rows."""
         with ignore_feature_name_warning():
             return trust_path(self.model, self.X)
 
@@ -175,8 +175,8 @@ def analyse(
     labels : array-like of shape (n,), optional
         Labels of the rows, to be shown with them.
     of_the_fit : bool, optional
-        Whether these are the rows of the fit, in the same order. By default they are
-        if their number is the same and the same ones are outliers.
+        Whether these are the rows of the fit, in the same order. By default, this
+        is assumed if their number and their outliers are those of the fit.
 
     Returns
     -------
@@ -185,8 +185,8 @@ def analyse(
     Raises
     ------
     ValueError
-        As `predict` does, such as for a frame whose columns, or their order, differ
-        from the fit.
+        In the same cases as `predict`, such as for a frame whose columns, or
+        their order, differ from the fit.
 
     Examples
     --------

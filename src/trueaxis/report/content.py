@@ -34,7 +34,7 @@ from trueaxis.report.snippet import Origin, code
 MAX_SHOWN = 6  # columns, rows or angles in the section on plain PCA
 MAX_WITHOUT_SCRIPT = 50  # rows of the table for browsers without scripts
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
-CLEAR_TURN = 10.0  # degrees that a step of the trust path turns the subspace by
+CLEAR_TURN = 10.0  # degrees; smaller turns of the trust path are not worth reporting
 
 
 def text_values(
@@ -109,7 +109,7 @@ def key_figures(analysis: Analysis) -> list[tuple[str, str]]:
 
 
 def left_out(analysis: Analysis) -> dict[str, str]:
-    """Return sentences on what the map and the table do not show."""
+    """Return sentences about what the map and the table do not show."""
     drawn, bad, n = rows_to_draw(analysis), len(analysis.flagged), len(analysis.ids)
     bad_drawn = int(analysis.diagnosis.flagged[drawn].sum())
     notes = {"map": "", "table": ""}
@@ -177,7 +177,7 @@ def responsible_rows(analysis: Analysis, share: NDArray[Any]) -> list[dict[str, 
 
 
 def describe_path(path: TrustPath) -> str:
-    """Return a sentence on what the trust path shows."""
+    """Return a sentence about what the trust path shows."""
     jump = path.jump
     turn, at = path.step[jump], path.trust[jump]
     distance = path.to_model[-1]

@@ -1,6 +1,6 @@
 // Mouse, touch and keyboard input of the map.
 
-const MOVED = 5; // pixels from which a click is a drag
+const MOVED = 5; // pixels; a click that moves farther is a drag
 
 function listenToHands(map) {
   const { canvas } = map;

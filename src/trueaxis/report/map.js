@@ -101,7 +101,7 @@ function makeMap(data, { onHover, onPick }) {
   const fromX = (x) => view.x0 + ((x - EDGE.left) / inner().w) * (view.x1 - view.x0);
   const fromY = (y) => view.y0 + ((high - EDGE.bottom - y) / inner().h) * (view.y1 - view.y0);
 
-  // Stay within the data, and do not zoom in further than numbers have digits.
+  // Stay within the data, and do not zoom in beyond the precision of the numbers.
   function look(next) {
     for (const [a, b, scale] of [["x0", "x1", scales[0]], ["y0", "y1", scales[1]]]) {
       const span = clamp(next[b] - next[a], scale.end / 5000, scale.end);

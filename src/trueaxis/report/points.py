@@ -35,7 +35,7 @@ OUTLINES = {
 
 
 def script_data(analysis: Analysis) -> dict[str, Any]:
-    """Return all that the map and the table show.
+    """Return everything that the map and the table show.
 
     Parameters
     ----------

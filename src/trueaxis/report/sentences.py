@@ -94,7 +94,7 @@ def hints(analysis: Analysis) -> list[str]:
             "components."
         )
     if n < FEW_ROWS:
-        found.append(f"{n} rows are very few to tell outliers from chance.")
+        found.append(f"With only {n} rows, outliers are hard to tell from chance.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Write Python code that reads the same rows and makes the same model again."""
+"""Write Python code that reads the same rows and recreates the same model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a fit of the sample to all rows: their weights, the subspace, the verdicts.
+"""Carry a fit of the sample over to all rows: weights, subspace and verdicts.
 
 If all rows were in the sample, each is judged without its own leverage. In larger data
 leverage is negligible: one pass computes weights and subspace, another the verdicts.
@@ -51,7 +51,7 @@ class LearnedWeights(NamedTuple):
     Attributes
     ----------
     weights : array
-        For rows of Dask, a lazy array.
+        A lazy array for Dask collections.
     objective : float
         Logarithm of their sum before scaling.
     perplexity : float
@@ -82,7 +82,7 @@ class FinalSubspaces(NamedTuple):
 
 @dataclass(frozen=True)
 class FullDataFit:
-    """All rows, and the fit of those of the sample that were kept.
+    """All rows, and the fit to the rows of the sample that were kept.
 
     Attributes
     ----------
@@ -240,7 +240,7 @@ def consistent(verdicts: Verdicts, D: int) -> Verdicts:
 
 
 def truncation(dof: int) -> float:
-    """Return the variance of a normal distribution over that of its innermost 99 %."""
+    """Return the ratio of a normal variance to that of the innermost 99 %."""
     if dof < 1:
         return 1.0
     return float(0.99 / chi2.cdf(chi2.ppf(0.99, dof), dof + 2))

@@ -2,8 +2,8 @@
 
 A tight cluster attracts smooth weights, however robust the start. But along some
 direction the rows then fall into two groups. `cleave` finds the clearest such
-direction, `bending` one that matters whatever the fit explains; `heterogeneity`
-measures how far the rows of a fit are from one cloud.
+direction, `bending` one along which a group bends an axis even if the fit explains it;
+`heterogeneity` measures how far the rows of a fit are from one cloud.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from trueaxis._engine.subspace import solve
 
 SCREENED_ROWS = 1000
 CLIP = 3.0  # interquartile ranges beyond the quartiles at which values are winsorized
-LEAST_SHARE = 0.08  # of the rows, in the smaller group
-LEAST_DEVIATION = 0.05  # of a group, over that of all rows: ties are no tight cluster
-SHARPENED = 8  # number of directions that are sharpened, the most promising first,
-SHARPENINGS = 3  # and how often
-MANY_COLUMNS, SHARPENED_OF_MANY = 300, 3  # each sharpening solves an eigenproblem
-# Gain from which a direction is worth sharpening. With few rows per column, any
+LEAST_SHARE = 0.08  # smallest share of the rows in the smaller group
+LEAST_DEVIATION = 0.05  # of a group, relative to all rows; excludes groups of ties
+SHARPENED = 8  # number of directions to sharpen, most promising first
+SHARPENINGS = 3  # number of times that each is sharpened
+MANY_COLUMNS, SHARPENED_OF_MANY = 300, 3  # slow: each solves an eigenproblem
+# Directions with at most this gain are worth sharpening. With few rows per column, any
 # direction can be sharpened until it splits the rows.
 PROMISING = {"few rows": -0.3, "many rows": 0.0}
 MANY_ROWS_PER_COLUMN = 10
 LONGEST, POWERS = 3, 8  # axes of the whole cloud, and power steps to find them
-CLEAR = -1.0  # gain from which a split is accepted,
-APART = 2.5  # if the medians are this many sums of both spreads apart (a tail is not);
-FAR_APART = 5.0  # or, if this many, whatever the fit explains
+CLEAR = -1.0  # a split is accepted if its gain is at most this,
+APART = 2.5  # and its medians are this far apart (those of a tail are not);
+FAR_APART = 5.0  # if this far, even a group that the fit explains is set aside
 NORMAL_IQR = 1.349
 LEAST_ROWS = 25  # fewer rows can always be split along some direction
 
@@ -56,8 +56,9 @@ class GroupSplit:
     low : bool
         Whether the larger group lies below.
     apart : float
-        Distance of the medians in sums of both spreads (interquartile range over
-        1.349). One normal distribution cut in two has 1.1, a uniform one 1.3.
+        Distance between the medians, divided by the sum of both spreads (interquartile
+        range over 1.349): 1.1 for a normal distribution cut in two, 1.3 for a uniform
+        one.
     """
 
     gain: float
@@ -70,7 +71,7 @@ class GroupSplit:
 
 @dataclass(frozen=True)
 class OtherSides:
-    """Function that marks the rows of any data that splits set aside.
+    """Function that marks the rows, of any data, that the splits set aside.
 
     Attributes
     ----------
@@ -92,7 +93,7 @@ class OtherSides:
 def other_sides(
     splits: Sequence[GroupSplit], separable: NDArray[np.bool_]
 ) -> OtherSides | None:
-    """Return the function that marks what splits set aside; None without splits.
+    """Return a function that marks the rows set aside; None without splits.
 
     Unlike the splits, it has no per-row arrays, and so is cheap to send to workers.
     """
@@ -165,10 +166,10 @@ def longest_axes(X: NDArray[Any], directions: NDArray[Any]) -> NDArray[np.float6
 
 
 def sharpen(X: NDArray[Any], split: GroupSplit, k: int, seen: set[bytes]) -> GroupSplit:
-    """Rotate the direction while that separates the groups better.
+    """Rotate the direction as long as that separates the groups better.
 
     The new direction is Fisher's, with the covariance of the larger group modeled as k
-    components and equal noise. A grouping that was `seen` before leads to nothing new.
+    components and equal noise. Groupings in `seen` were tried before and are skipped.
     """
     for _ in range(SHARPENINGS):
         if split.larger.tobytes() in seen:
@@ -199,7 +200,7 @@ def _fisher(X: NDArray[Any], larger: NDArray[np.bool_], k: int) -> NDArray[np.fl
 def split_along(
     X: NDArray[Any], directions: NDArray[Any], most: int
 ) -> list[GroupSplit]:
-    """Return the best splits in two normals along directions, `most` clearest first."""
+    """Return the `most` clearest splits into two normals along the directions."""
     raw = X @ directions
     n = len(raw)
     order = np.argsort(raw, axis=0, kind="stable")

@@ -31,7 +31,7 @@ class DSWLParameters:
 
 @dataclass(frozen=True)
 class Plan:
-    """What one DSWL fit does.
+    """The modes and settings of one DSWL fit.
 
     Attributes
     ----------
@@ -53,11 +53,11 @@ class Plan:
         Coordinates in which groups that stand apart are searched for.
     max_iter : int
     tol, tol_without_group : float
-        Tolerances on the sample: as a rule, and after a group that bent an axis was set
-        aside, which may leave a flat objective.
+        Tolerances on the sample: in general, and after a group that bent an axis was
+        set aside, which may leave a flat objective.
     iterate_on_all_rows : bool
-        Repeat Algorithm 1 on all rows, because nothing follows that would correct the
-        sample's answer.
+        Repeat Algorithm 1 on all rows, because no later stage would correct the answer
+        of the sample.
     tol_on_all_rows : float
     accepted_change : float
         A last change that counts as converged because reweighting follows; -inf for
@@ -129,7 +129,7 @@ def make_plan(given: DSWLParameters, problem: Problem, k: int) -> Plan:
 
 
 def max_components_with_outliers(n: int, trust: float) -> int:
-    """Return the most components with which outliers among n rows can be told.
+    """Return the largest number of components at which outliers can be detected.
 
     There should be twice as many trusted rows as components: with more components,
     outliers become part of the span and look regular.

@@ -104,7 +104,7 @@ class DSWLRecipe(DSWLParameters, Recipe):
 def _warn_of_low_temperatures(
     last: ReweightedResult, tau: tuple[float, ...], problem: Problem
 ) -> list[str]:
-    """Return a warning if the temperatures leave weight to too few rows."""
+    """Return a warning if the temperatures leave too few rows with weight."""
     distance = float(np.median(last.distances.d))
     if not distance > 0:
         return []

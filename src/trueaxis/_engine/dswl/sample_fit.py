@@ -1,7 +1,7 @@
 """The stages of DSWL on a sample: start, settle, converge, trim; set groups aside.
 
-A fit uses all rows of the sample and, where they fall into two groups, again those
-without the smaller group. The fit that explains more rows as one cloud is chosen,
+The sample is fitted with all its rows and, if they fall into two groups, again without
+the smaller one. The fit that explains more rows as one cloud is chosen,
 unless the group bent an axis: then the fit without it is.
 """
 
@@ -36,7 +36,7 @@ TRIM_ROUNDS = 5
 TRIM_TOL = 1e-9  # the same set of rows gives the same subspace
 MAX_DOUBLINGS = 6
 MAX_GROUPS = 3
-PENALTY = 10.0  # for rows that are not one cloud
+PENALTY = 10.0  # subtracted from the score, per unit of excess heterogeneity
 CHANCE = 1.25  # heterogeneity that n rows of one cloud may have, times sqrt(n)
 ONE_CLOUD = 0.02  # excess heterogeneity up to which rows are one cloud
 # If a group that bent an axis is set aside, this share of the rows must remain, and the
@@ -59,7 +59,7 @@ class SampleFit:
     iterations : IterationResult
         Of Algorithm 1.
     trimmed : IterationResult
-        Of the reweighting after it.
+        Result of the reweighting after it.
     """
 
     kept: NDArray[np.intp]
@@ -69,7 +69,7 @@ class SampleFit:
     trimmed: IterationResult[ReweightedResult]
 
     def excess(self) -> float:
-        """Return by how much the rows look less like one cloud than chance allows."""
+        """Return the heterogeneity of the rows beyond what chance allows."""
         distances = without_leverage(self.trimmed.last.distances)
         weighting = self.trimmed.last.weighting
         span = distances.e[weighting.log_weights > -np.inf]
@@ -78,23 +78,23 @@ class SampleFit:
         return max(0.0, worst - CHANCE / float(np.sqrt(len(inside))))
 
     def score(self, n: int) -> float:
-        """Return the share of n rows explained, less a penalty if not one cloud."""
+        """Return the share of n rows explained, minus a penalty for heterogeneity."""
         return float(self.explained().sum() / n - PENALTY * self.excess())
 
     def explained(self) -> NDArray[np.bool_]:
-        """Return which of the kept rows are within natural cut-offs."""
+        """Mark the kept rows that are within natural cut-offs."""
         distances = without_leverage(self.trimmed.last.distances)
         return worst_ratio(distances, natural_cuts(distances)) <= 1.0
 
     def explains(self, rows: NDArray[np.intp], n: int) -> bool:
-        """Return whether the fit explains most of some rows, out of n."""
+        """Return whether the fit explains most of the given rows of a sample of n."""
         explained = np.zeros(n, dtype=bool)
         explained[self.kept] = self.explained()
         return bool(explained[rows].mean() > 0.5)
 
 
 def fit_sample(problem: Problem, plan: Plan) -> SampleFit:
-    """Fit the sample as planned (as published: all rows)."""
+    """Fit the sample as planned; all rows, if the plan is the published algorithm."""
     X = problem.sample.X
     if plan.published:
         return _published_fit(problem, plan)
@@ -105,7 +105,7 @@ def fit_sample(problem: Problem, plan: Plan) -> SampleFit:
 
 
 def _published_fit(problem: Problem, plan: Plan) -> SampleFit:
-    """Run Algorithm 1 to the letter, on all rows."""
+    """Run Algorithm 1 exactly as published, on all rows."""
     rows, counts, X = problem.rows, problem.counts, problem.sample.X
     temperatures = plan.temperatures
     assert temperatures is not None  # a published fit has temperatures
@@ -158,7 +158,7 @@ def _straighten(
 ) -> tuple[SampleFit, NDArray[Any]]:
     """Fit without groups that bend an axis and that the fit explains, if there are any.
 
-    The share that the fit with them explains is meaningless then. But most rows must
+    The share explained by the fit with them is then meaningless. But most rows must
     remain, the fit without the groups must explain most of them, and no group among
     them may bend an axis in turn. Also return the directions of the start.
     """
@@ -219,7 +219,7 @@ def learn(
 
 
 def settle(rows: Rows, start: Subspace, trust: float) -> tuple[Subspace, Temperatures]:
-    """Run a few rounds, each with temperatures calibrated anew; return the last."""
+    """Run a few rounds, recalibrating temperatures in each; return the last state."""
     # Fewer rows than twice the number of components cannot carry the subspace.
     least = 2.0 * (len(start.basis) + 1) / rows.shape[0]
     trust = min(1.0, max(trust, least))
@@ -233,7 +233,7 @@ def settle(rows: Rows, start: Subspace, trust: float) -> tuple[Subspace, Tempera
 def trim(
     rows: Rows, state: Subspace, least: int, previous: ReweightedResult | None = None
 ) -> IterationResult[ReweightedResult]:
-    """Keep the rows within cut-offs, at least some number, until they repeat."""
+    """Keep the rows within cut-offs (at least `least`) until they no longer change."""
     return iterate(
         ReweightedStep(rows, TrimRule(least)),
         state,

@@ -45,7 +45,7 @@ def calibrate(v: NDArray[Any], e: NDArray[Any], trust: float) -> Temperatures:
 
 
 def perplexity_scale(rho: NDArray[Any], trust: float) -> float:
-    """Return the s for which softmax(-rho/s) has perplexity trust * n."""
+    """Return the scale s for which softmax(-rho/s) has perplexity trust * n."""
     n, typical = len(rho), _typical(rho)
     if typical == 0:
         return 1.0
@@ -67,7 +67,7 @@ def perplexity_scale(rho: NDArray[Any], trust: float) -> float:
 
 
 def entropy(log_weights: NDArray[Any]) -> float:
-    """Return the entropy of weights, scaled to sum 1."""
+    """Return the entropy of weights, scaled to sum to 1."""
     x = log_weights - log_weights.max()
     w = np.exp(x)
     total = w.sum()

@@ -62,7 +62,7 @@ def noise_level(X: NDArray[np.float64]) -> float:
 
 
 class NoiseStep:
-    """Step that fits a low rank to the repaired data, and repairs them by the fit."""
+    """Step that fits a low-rank matrix to the repaired data, and repairs them again."""
 
     def __init__(self, X: NDArray[np.float64]) -> None:
         self.X = X

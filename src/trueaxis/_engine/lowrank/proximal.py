@@ -1,6 +1,6 @@
 """Proximal maps of the norms that make a matrix sparse or of low rank.
 
-`pursuit` takes its steps with them. Each maps M to the minimizer of the norm plus half
+`pursuit` uses them in its steps. Each maps M to the minimizer of the norm plus half
 the squared distance to M.
 """
 

@@ -1,7 +1,7 @@
 """The steps of low-rank plus sparse decompositions, in memory.
 
-`iterate` repeats them; the components are those of the low rank. Notation: X data (rows
-are samples), L low rank, S sparse entries, O outlying rows.
+`iterate` repeats them; the components are those of the low-rank part. Notation: X data
+(rows are samples), L low rank, S sparse entries, O outlying rows.
 """
 
 from __future__ import annotations
@@ -79,11 +79,11 @@ class PrincipalPursuit:
     """Minimize |L|_* + lam |S|_1 subject to L + S = X: inexact augmented Lagrangian.
 
     Candes, Li, Ma, Wright (2011), solved as by Lin, Chen, Ma (2010), who raise mu by
-    `rho` in every step. Unless recovery is exact, that stops before the optimum (1 % of
-    the objective in tall X), because the constraint holds before the multiplier has
-    converged. With a finite `balance`, mu stays as it is while the error of the
+    `rho` in every step. Unless recovery is exact, that stops short of the optimum (by
+    1 % of the objective for tall X), because the constraint holds before the multiplier
+    has converged. With a finite `balance`, mu stays as it is while the error of the
     multiplier is more than `balance` times that of the constraint, and the change is
-    the larger of both.
+    the larger of the two.
     """
 
     def __init__(
@@ -182,7 +182,7 @@ class PenalisedPursuit:
         """Return the penalized objective."""
         left = self.X - state.low_rank - state.sparse - state.rows
         value = state.nuclear + float(np.vdot(left, left)) / (2 * self.mu)
-        # A part that is 0 costs nothing, even at an infinite price.
+        # A part that is 0 costs nothing, even with an infinite penalty.
         if np.isfinite(self.lam):
             value += self.lam * float(np.abs(state.sparse).sum())
         if np.isfinite(self.gam):
@@ -200,6 +200,6 @@ class PenalisedPursuit:
 
 
 def default_lam(X: Matrix) -> float:
-    """Return the usual price of sparse entries, 1 / sqrt(max(n, D))."""
+    """Return the usual penalty of sparse entries, 1 / sqrt(max(n, D))."""
     lam: float = 1 / np.sqrt(max(X.shape))
     return lam

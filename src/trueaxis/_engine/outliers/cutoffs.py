@@ -26,19 +26,19 @@ from trueaxis._engine.rules.base import RowDistances
 from trueaxis._engine.subspace import Subspace
 
 REGULAR = 2.326  # 99 % of regular rows, if the cube roots of distances are normal
-RIM, TAIL = 0.005, 0.02  # least and largest share of the bulk that a distance flags
-GAP = 1.5  # width of an empty valley in deviations of the bulk,
-REACH = 2.0  # or in parts of its reach above the median, whichever is wider
-COMPACT = 0.4  # width of a valley over the spread of the rows beyond, in logarithms
+RIM, TAIL = 0.005, 0.02  # smallest and largest share of the bulk that a distance flags
+GAP = 1.5  # width of an empty valley, in deviations of the bulk; or, if larger,
+REACH = 2.0  # in units of its reach above the median divided by this
+COMPACT = 0.4  # width of a valley relative to the spread of rows beyond, in logarithms
 STRAY = 0.05  # rows in the valley, as a share of the rows beyond it
-GROUP = 8  # rows that are a group; fewer need a wider valley
+GROUP = 8  # this many rows are a group; fewer need a wider valley
 SPREAD = 0.25  # largest share of the bulk that may be flagged as spread out far away,
 UNEXPECTED = 4.5  # beyond this many deviations of its shoulder
 NORMAL_90 = 1.2816  # upper decile of a normal distribution
 BORDERLINE = 0.02  # share of columns that may be discrete only in the remaining rows
 POINT = 0.9  # if this share of the rows are copies of one, no other row is regular
 LEAST_ROWS = 8
-FEW_ROWS = 30  # with so few rows, quartiles are uncertain and valleys twice as wide
+FEW_ROWS = 30  # with so few, quartiles are uncertain: valleys must be twice as wide
 
 Which = Literal["e", "s"]
 
@@ -68,7 +68,7 @@ class Cloud:
         return np.where(raw <= self.rounding(), 0.0, d2)
 
     def rounding(self) -> NDArray[np.float64]:
-        """Return the squared distances up to which they are rounding errors."""
+        """Return the squared distance below which each row's is a rounding error."""
         eps = np.finfo(self.original.dtype).eps
         # Rows are centered in float64, whatever their type; constant columns become 0.
         all_rows = np.ones(len(self.original), dtype=bool)
@@ -78,7 +78,7 @@ class Cloud:
         return np.asarray(eps**1.5 * d + shift**2)
 
     def distance_in(self, which: Which, columns: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the part of squared distances that some columns contribute."""
+        """Return the part of squared distances that the given columns contribute."""
         y = self.original - self.subspace.mean
         P = self.subspace.basis[:, columns]
         if which == "e":
@@ -124,8 +124,8 @@ def beyond_shoulder(z: NDArray[Any]) -> float:
     """Return a value that the tail of sorted values should not reach.
 
     Rows spread out far away leave no valley. But the shoulder between median and upper
-    decile predicts how long a tail is. Both are those of the rows below the value; the
-    largest such value is returned, infinity if there is none.
+    decile predicts how long a tail is. Both quantiles are those of the rows below the
+    value. Returns the largest such value, or infinity if there is none.
     """
     n = len(z)
     if n < FEW_ROWS:
@@ -194,7 +194,7 @@ def _bulk_of(cloud: Cloud, which: Which, rows: NDArray[Any]) -> NDArray[np.bool_
 def most_copied(X: NDArray[Any]) -> NDArray[np.bool_]:
     """Mark rows that equal the median of every column: if many, copies of one row."""
     copies = np.ones(len(X), dtype=bool)
-    for column in X.T:  # usually ends with the first column
+    for column in X.T:  # usually stops after the first column
         copies &= column == np.partition(column, len(column) // 2)[len(column) // 2]
         if not copies.any():
             break
@@ -224,10 +224,10 @@ def _below_valley(d2: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def valley(z: NDArray[Any]) -> int:
-    """Return the number of sorted values below the innermost valley; all without one.
+    """Return the number of sorted values below the innermost valley, or of all values.
 
-    For every possible size of the bulk from one half on, checks whether an empty
-    stretch follows its edge, with more than a tail beyond it.
+    For every possible bulk of at least half the values, checks whether an empty stretch
+    follows its edge, with more than a tail beyond it.
     """
     n = len(z)
     if n < LEAST_ROWS:

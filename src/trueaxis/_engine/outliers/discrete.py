@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 TIE = 1 / 3  # a column is discrete if more than this share of the rows are equal,
-LEVELS = 10  # or if it has no more values than these
+LEVELS = 10  # or if it has at most this many different values
 SCREENED = 64  # rows that are checked for ties first
 GOLDEN = 0.6180339887498949
 MOSTLY = 1 / 3  # data are mostly discrete if more than this share of the columns are
@@ -18,8 +18,8 @@ FAR = 8.0  # distance from the levels of a discrete column, in units of their ra
 def discrete_columns(X: NDArray[Any]) -> NDArray[np.bool_]:
     """Mark columns with few values, or with a value that a third of the rows share."""
     n = len(X)
-    # Both show as ties in a few rows already, unless the choice of these rows has the
-    # same period as a pattern in the data: multiples of the golden ratio have none.
+    # Either shows as ties even in a few rows, unless these are chosen with the same
+    # period as a pattern in the data; multiples of the golden ratio have no period.
     some = X
     if n > SCREENED:
         some = X[np.unique((np.arange(SCREENED) * GOLDEN % 1.0 * n).astype(int))]
@@ -57,7 +57,7 @@ def varying_columns(X: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def beyond_levels(X: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """Mark rows with a value far from the levels of its column, as 99 among 1 to 5.
+    """Mark rows with a value far from its column's levels, such as 99 among 1 to 5.
 
     Levels are the values of most rows. Columns with one value in nearly all rows are
     skipped, because the distance between their levels is unknown.

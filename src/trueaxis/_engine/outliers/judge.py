@@ -1,4 +1,4 @@
-"""Judge all rows by a subspace that any method found.
+"""Judge all rows by the subspace of any method.
 
 Cut-offs come from the rows of a sample, each measured without its own leverage; rows
 beyond them are outliers.
@@ -31,7 +31,7 @@ class Verdicts:
     cuts : Cuts
         Squared distances beyond which a row is an outlier.
     support : ndarray of bool
-        The regular rows; for rows of Dask, a lazy array.
+        The regular rows; a lazy array for Dask collections.
     n_regular : float
         Their number, repetitions included.
     """
@@ -73,8 +73,8 @@ class Judge:
     ) -> Verdicts:
         """Judge all rows, given the weight that one copy of each had in the fit.
 
-        Without `fit_weight`, all rows are assumed to have had the same. Weights of
-        robust losses do not measure leverage: a row on the subspace may carry nearly
+        Without `fit_weight`, all rows are assumed to have had equal weights. Those
+        of robust losses do not measure leverage: a row on the subspace may carry nearly
         all the weight, as a median is one of the values, and still have little
         influence.
         """

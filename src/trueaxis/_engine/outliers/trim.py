@@ -18,8 +18,8 @@ from trueaxis._engine.quantiles import n_different, quantile
 from trueaxis._engine.rules.base import RowDistances, Rule
 
 NORMAL_75 = 0.6745  # upper quartile of a normal distribution
-ROUNDING = 1e-24  # of a squared length
-MANY = 8  # distinct rows that make an exact fit
+ROUNDING = 1e-24  # relative rounding error of a squared length
+MANY = 8  # an exact fit needs at least this many distinct rows
 KEEP = 3.09  # keeps 99.9 % of regular rows: every row trimmed costs accuracy
 
 
@@ -33,8 +33,8 @@ class Cuts(NamedTuple):
 def cube_root_cut(d2: NDArray[Any], deviations: float) -> float:
     """Return a cut-off for squared distances, whose cube roots are about normal.
 
-    Center and scale come from the lower half only, so that 45 % of outliers do not
-    move the cut-off.
+    Center and scale come from the lower half only, so that even 45 % of outliers
+    do not move the cut-off.
     """
     z = np.cbrt(d2)
     q25, q50 = quantile(z, 0.25), quantile(z, 0.5)
@@ -72,7 +72,7 @@ class CutRule(Rule):
     span_e : float
         Largest e of the rows that determine the span.
     far_s : float
-        s from which rows get less weight.
+        Rows with a larger s get less weight.
     core : Cuts
         Cut-offs of the rows that determine center and variances.
     """
@@ -148,6 +148,6 @@ def is_exact_fit(
 
 
 def worst_ratio(distances: RowDistances, cuts: Cuts) -> NDArray[np.float64]:
-    """Return the larger of both squared distances in units of its cut-off."""
+    """Return the larger of the two squared distances, in units of its cut-off."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.fmax(distances.e / cuts.e, distances.s / cuts.s)

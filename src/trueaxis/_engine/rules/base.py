@@ -21,7 +21,7 @@ from trueaxis._engine.quantiles import counted_median
 
 
 class Size(NamedTuple):
-    """Numbers that shares of rows and columns refer to.
+    """Size of the data, to which shares of rows and columns refer.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class Rule(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         return self
 
     def bounded(self, distances: RowDistances) -> Rule:
-        """Return the rule with bounded weights, with which to compute variances."""
+        """Return the rule with bounded weights, for computing variances."""
         return self
 
 

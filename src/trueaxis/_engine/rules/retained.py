@@ -54,7 +54,7 @@ class AngleRule(GuardedRule):
     exact: bool = True
 
     @property
-    def proven(self) -> bool:  # type: ignore[override]  # by parameters
+    def proven(self) -> bool:  # type: ignore[override]  # depends on parameters
         """Whether the weights are the gradient of the ratios."""
         return self.exact
 
@@ -116,7 +116,7 @@ class MembershipRule(GuardedRule):
     membership: Membership = "ratio"
 
     @property
-    def proven(self) -> bool:  # type: ignore[override]  # by parameters
+    def proven(self) -> bool:  # type: ignore[override]  # depends on parameters
         """Whether the membership is "ratio"."""
         return self.membership == "ratio"
 

@@ -36,7 +36,7 @@ class Smallest(NamedTuple):
 
 
 def smallest(x: NDArray[Any], q: float, counts: NDArray[Any] | None) -> Smallest:
-    """Find the q smallest values; the first of equal ones.
+    """Find the q smallest values; of equal ones, the first.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def smallest(x: NDArray[Any], q: float, counts: NDArray[Any] | None) -> Smallest
     # Remove rounding errors of the counts: a tiny share is none.
     kept = np.where(np.abs(kept - np.round(kept)) < TIE, np.round(kept), kept)
     share[order] = np.where(c > 0, kept, 0.0)
-    # The first value of which a copy is dropped.
+    # The first value with a dropped copy.
     dropped = (c > 0) & (before + c > q * (1 + 1e-12))
     edge = float(x[order[dropped.argmax()]]) if dropped.any() else np.inf
     return Smallest(share, edge)
@@ -165,7 +165,7 @@ class NeighbourRule(SelectingRule):
     gamma: Gamma | float = "adaptive"
 
     @property
-    def proven(self) -> bool:  # type: ignore[override]  # by parameters
+    def proven(self) -> bool:  # type: ignore[override]  # depends on parameters
         """Whether gamma is constant."""
         return self.gamma != "adaptive"
 
@@ -250,7 +250,7 @@ class RatioRule(SelectingRule, GuardedRule):
     row_local = False
 
     @property
-    def proven(self) -> bool:  # type: ignore[override]  # by parameters
+    def proven(self) -> bool:  # type: ignore[override]  # depends on parameters
         """Whether the ratio is "sin2" and the center fixed."""
         return self.ratio == "sin2" and self.centre_fixed
 

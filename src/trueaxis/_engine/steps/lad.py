@@ -151,7 +151,7 @@ def _units(B: Matrix) -> Matrix:
 def _better(A: Matrix, B: Matrix, new: Matrix, old: Matrix) -> Matrix:
     """Return, for each column, the coefficients that deviate less.
 
-    So rounding errors of the solver cannot raise the objective.
+    This way, rounding errors of the solver cannot raise the objective.
     """
     improved = _deviations(A, B, new) < _deviations(A, B, old)
     return np.where(improved, new, old)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 PAIRS_AT_A_TIME = 1 << 21
-SAME = 1e-8  # of the length of the rows: differences below it have too few digits
+SAME = 1e-8  # relative to the length of rows; smaller differences lack digits
 
 
 def pairwise_scatter(

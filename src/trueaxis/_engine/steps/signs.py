@@ -23,7 +23,7 @@ from trueaxis._engine.subspace import Subspace, orthonormal, top_eigen
 from trueaxis._rows.base import ArrayRows, Kernel, Rows
 
 MOST_DAMPINGS = 60
-# Weight of the present axes: keeps axes without a gradient, and moves no other.
+# Weight of the current axes, so that axes without a gradient stay where they are.
 HOLD = 1e-13
 
 
@@ -176,7 +176,7 @@ class PolarStep:
             return state
         basis = orthonormal(slope / size + (HOLD + damping) * state.basis)
         left = basis - (basis @ self.held.T) @ self.held
-        # If the axes held explain the rows, only rounding errors are left.
+        # If the held axes explain the rows, only rounding errors remain.
         if np.linalg.norm(left) < 0.9 * np.linalg.norm(basis):
             return state
         return replace(state, basis=orthonormal(left))
@@ -216,7 +216,7 @@ class SignSearch:
     n_init : int
         Number of starts; all but the first are random.
     max_iter, tol
-        Of each iteration.
+        Limits of each iteration.
     """
 
     problem: Problem
@@ -298,7 +298,7 @@ class SignSearch:
         return self._axes(rng.standard_normal((k, len(y))) @ y, held)
 
     def _axes(self, directions: NDArray[Any], held: NDArray[Any]) -> Subspace:
-        """Return axes near some directions, orthogonal to the axes held."""
+        """Return axes near the given directions, orthogonal to the held axes."""
         k = len(directions)
         for _ in range(2):  # twice is enough to be orthogonal up to rounding errors
             left = directions - (directions @ held.T) @ held

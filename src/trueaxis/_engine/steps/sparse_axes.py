@@ -128,5 +128,5 @@ def _axes_on(
 
 
 def largest(x: NDArray[Any], q: int) -> NDArray[np.intp]:
-    """Return the indices of the q largest values, sorted; the first of equal ones."""
+    """Return the sorted indices of the q largest values; of equal ones, the first."""
     return np.sort(np.argsort(-x, kind="stable")[:q])
