@@ -64,13 +64,13 @@ class LearnedWeights(NamedTuple):
 
 
 class FinalSubspaces(NamedTuple):
-    """The subspace by which all rows are judged, and the one to return.
+    """The subspace used to judge all rows, and the one to return.
 
     Attributes
     ----------
     judging : Subspace
     result : Subspace
-        With more components, if the plan asks for more than rows are judged with.
+        Has more components than `judging` if the plan asks for more.
     fit_weight : ndarray or None
         Weight of one copy of every row in the fit; None in large data.
     """

@@ -14,7 +14,7 @@ from trueaxis._engine.problem import Problem
 # The iteration on a sample need not be more exact than the sample itself.
 SAMPLE_TOL = 1e-4
 MANY_DIMENSIONS = 100  # from here on, eigenvectors dominate the run time
-MIN_ROOM = 8  # components needed to judge rows for a fit with more of them
+MIN_ROOM = 8  # least number of components that `fit_k` can be reduced to
 
 
 @dataclass(frozen=True)
