@@ -52,7 +52,7 @@ def test_invalid_weights_are_refused(weights, error, words):
         ("x", {}, TypeError, r"p='x' is a str: pass a number in \(0, 2\]\."),
         (True, {}, TypeError, "p=True is a bool"),
         (0, {}, ValueError, r"p=0 is out of range: it must be a number in \(0, 2\]"),
-        (-1, {"low_too": True}, ValueError, r"a number in \[0, 2\]"),
+        (-1, {"include_low": True}, ValueError, r"a number in \[0, 2\]"),
         (1.5, {"whole": True}, TypeError, "pass an integer of at least 0"),
         ("x", {"auto": True}, TypeError, r'a number in \(0, 2\] or "auto"'),
     ],
@@ -65,7 +65,7 @@ def test_numbers_outside_their_interval_are_refused(value, options, error, words
 def test_numbers_inside_their_interval_pass():
     validation.validate_number("p", 2, 0, 2)
     validation.validate_number("p", 0, 0, 2, whole=True)
-    validation.validate_number("p", 0.0, 0, 2, low_too=True)
+    validation.validate_number("p", 0.0, 0, 2, include_low=True)
     validation.validate_number("p", "auto", 0, 2, auto=True)
 
 

@@ -208,18 +208,18 @@ def validate_number(
     high: float,
     *,
     whole: bool = False,
-    low_too: bool = False,
+    include_low: bool = False,
     auto: bool = False,
 ) -> None:
     """Raise if a parameter is not a number in the interval (low, high].
 
-    The interval includes `low` if `whole` or `low_too` is set. `whole` requires an
+    The interval includes `low` if `whole` or `include_low` is set. `whole` requires an
     integer, and `auto` also allows the string "auto".
     """
     if auto and isinstance(value, str) and value == "auto":
         return
     kind = numbers.Integral if whole else numbers.Real
-    expected = f"a number in {'[' if low_too else '('}{low:g}, {high:g}]"
+    expected = f"a number in {'[' if include_low else '('}{low:g}, {high:g}]"
     if whole:
         expected = f"an integer of at least {low:g}"
     if auto:
@@ -229,7 +229,7 @@ def validate_number(
             f"{name}={value!r} is a {type(value).__name__}: pass {expected}."
         )
     number = float(value)
-    above = low <= number if whole or low_too else low < number
+    above = low <= number if whole or include_low else low < number
     if not (above and number <= high):
         raise ValueError(f"{name}={value} is out of range: it must be {expected}.")
 
@@ -260,7 +260,7 @@ def validate_tau(tau: Any) -> tuple[float, float, float] | None:
     return a, b, c
 
 
-def generator(random_state: Any) -> np.random.Generator:
+def make_rng(random_state: Any) -> np.random.Generator:
     """Return a generator for a `random_state` of scikit-learn."""
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
 
@@ -272,7 +272,7 @@ def validate_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name}={value!r} is not valid: choose one of {allowed}.")
 
 
-def validate_part(name: str, value: Any) -> None:
+def validate_count_or_share(name: str, value: Any) -> None:
     """Raise if a parameter is neither a positive integer nor a share in (0, 1]."""
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         validate_number(name, value, 1, np.inf, whole=True)

@@ -15,7 +15,7 @@ from trueaxis._engine.recipes import (
     StablePursuitRecipe,
     TwoWayRecipe,
 )
-from trueaxis._engine.reweighted import Powers
+from trueaxis._engine.reweighted import PowerSolver
 from trueaxis._engine.rules.base import FunctionRule, UniformRule
 from trueaxis._engine.rules.losses import HuberRule, PowerRule
 from trueaxis._engine.rules.retained import LengthRule
@@ -34,7 +34,7 @@ RECIPES = {
         (RatioRule(Selection(0.7), "sin2"),), center="selected", **TIGHT
     ),
     "length": ReweightingRecipe(
-        (LengthRule(),), center="median", solver=Powers(1), **TIGHT
+        (LengthRule(),), center="median", solver=PowerSolver(1), **TIGHT
     ),
     "signs": SignRecipe(1.0, False, "pca", "mean", 1, **TIGHT),
     "powers, greedy": SignRecipe(1.5, True, "pca", "mean", 1, **TIGHT),

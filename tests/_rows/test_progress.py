@@ -16,7 +16,7 @@ from trueaxis._engine.kernels import DistanceKernel
 from trueaxis._engine.starts import equal_weights
 from trueaxis._rows import spooled as spool
 from trueaxis._rows.base import ArrayRows, Rows
-from trueaxis._rows.progress import during, has_listener, passing, report_to
+from trueaxis._rows.progress import has_listener, passing, report_to, stage
 
 
 @pytest.fixture(params=["npy", "spool", "no spool", "dask"])
@@ -85,7 +85,7 @@ def test_other_threads_are_not_reported(X):
     assert seen == [False] and not has_listener()
     with passing("reading", 3) as advance:
         advance(3)
-    with report_to(listener), during("iteration 2"), passing("axes", 3):
+    with report_to(listener), stage("iteration 2"), passing("axes", 3):
         pass
     assert listener.titles == ["axes, iteration 2"]
 

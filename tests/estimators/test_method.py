@@ -201,7 +201,7 @@ def test_at_most_three_classes_stand_above_a_method(cls):
 @pytest.mark.parametrize("cls", CLASSES)
 def test_every_method_has_the_same_fit(cls):
     assert cls.fit is (Pursuit.fit if issubclass(cls, Pursuit) else Method.fit)
-    for step in ("_check", "_start", "_store", "_warn"):
+    for step in ("_check", "_build_problem", "_store", "_warn"):
         assert getattr(cls, step) is getattr(Method, step)
 
 

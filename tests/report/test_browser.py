@@ -1,4 +1,4 @@
-"""The report in a real browser: hands, keys, phones, paper, and no harm."""
+"""The report in a real browser: mouse, keys, phones, paper, and no harm."""
 
 import os
 import re

@@ -154,9 +154,9 @@ def report(
     command: str,
 ) -> None:
     """Write the report on a table that is fitted, or judged by a saved model."""
-    from trueaxis.report import STAGES, look_for_needs, render, write
+    from trueaxis.report import STAGES, check_dependencies, render, write
 
-    look_for_needs()
+    check_dependencies()
     refuse_target(output, data, model_path)
     with console.stages(["reading", "fitting", "diagnosing", *STAGES]) as begin:
         if model_path:
@@ -241,17 +241,16 @@ def reproduce(
     offline: bool,
 ) -> None:
     """Repeat the paper's experiments."""
-    from trueaxis.reproduction import reproduce as experiments
+    from trueaxis.reproduction import reproduce as runner
     from trueaxis.reproduction.study import cores
 
     folder = Path(output or ("results/quick" if quick else "results"))
     # A quick run must not overwrite the page of the full study.
     in_docs = not quick and output is None and Path("docs").is_dir()
     target = Path(page or (Path("docs") if in_docs else folder) / "reproduction.md")
-    names = experiments.NAMES if study == "all" else (study,)
+    names = runner.NAMES if study == "all" else (study,)
     studies = [
-        experiments.prepare(name, data_home, quick, download=not offline)
-        for name in names
+        runner.prepare(name, data_home, quick, download=not offline) for name in names
     ]
     for prepared in studies:
         for name in getattr(prepared, "missing", ()):
@@ -262,9 +261,7 @@ def reproduce(
                 console.stderr(),
             )
     with console.bars() as begin:
-        experiments.reproduce(
-            studies, folder, target, jobs=jobs or cores(), begin=begin
-        )
+        runner.reproduce(studies, folder, target, jobs=jobs or cores(), begin=begin)
     console.say(f"Results saved to {folder}, the page to {target}")
 
 

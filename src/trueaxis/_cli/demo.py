@@ -20,7 +20,7 @@ from trueaxis.report.snippet import Origin
 def run(output: str, show: bool = False) -> None:
     """Fit the sensor table, print the findings, write the report."""
     refuse_target(output)
-    report.look_for_needs()
+    report.check_dependencies()
     table = sensors()
     analysis = analyse_sensors(table)
     console.show_analysis(analysis)

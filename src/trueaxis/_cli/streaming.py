@@ -19,7 +19,13 @@ from trueaxis._cli.json_output import identity_columns, score_columns
 from trueaxis._cli.workflow import check_n_columns, choice_for_model
 from trueaxis._rows.base import Rows
 from trueaxis._rows.checked import CheckedRows
-from trueaxis._rows.open_rows import ENDINGS, files_of, head, in_sight, open_rows
+from trueaxis._rows.open_rows import (
+    ENDINGS,
+    describe_file,
+    is_visible,
+    list_files,
+    open_rows,
+)
 from trueaxis._rows.progress import passing
 from trueaxis._tables.id_columns import IdColumns
 from trueaxis._tables.read import STANDARD, Choice, TableError
@@ -43,7 +49,7 @@ def open_if_large(
         return None
     if not folder and not path.is_file():
         return None
-    n, names = head(path)
+    n, names = describe_file(path)
     if not folder and 8 * n * len(names) < LARGE_BYTES:
         return None
     wanted = _columns_to_read(model, names, choice, data)
@@ -66,7 +72,7 @@ def open_on_workers(data: str, choice: Choice, client: Any) -> Rows:
             "such files, or folders of them: convert it, or leave out --workers and "
             "--client."
         )
-    names = head(path)[1]
+    names = describe_file(path)[1]
     wanted = _columns_to_read(None, names, choice, data)
     columns = _names_or_positions(path, names, wanted)
     rows = open_rows(data, columns=columns, client=client)
@@ -78,7 +84,7 @@ def _names_or_positions(
     path: Path, names: Sequence[str], wanted: Sequence[str]
 ) -> Sequence[Any]:
     """Return the wanted columns by name or, for .npy files, by position."""
-    if files_of(path)[0][0].suffix.lower() == ".npy":
+    if list_files(path)[0][0].suffix.lower() == ".npy":
         return [names.index(name) for name in wanted]
     return wanted
 
@@ -88,7 +94,7 @@ def _is_folder_of_parts(path: Path) -> bool:
     endings = {
         file.suffix.lower()
         for file in (path.rglob("*") if path.is_dir() else ())
-        if file.is_file() and in_sight(file, path)
+        if file.is_file() and is_visible(file, path)
     }
     return len(endings) == 1 and endings <= set(ENDINGS)
 

@@ -97,7 +97,7 @@ class Solver:
         return solve(moments, len(state.basis), core)
 
 
-class Powers(Solver):
+class PowerSolver(Solver):
     """Solver that takes power steps from the present subspace.
 
     One step is enough to raise a convex objective; two approximate the exact solution

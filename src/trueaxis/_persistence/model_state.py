@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from trueaxis import __version__
 from trueaxis._persistence.archive import ModelFileError, damaged
 from trueaxis._persistence.json_values import decode, encode
-from trueaxis._rows.dask.collections import is_dask, pulled
+from trueaxis._rows.dask.collections import compute_vector, is_dask
 from trueaxis.estimators import METHODS, ReweightedPCA
 from trueaxis.estimators.base import Distances, SubspaceEstimator
 from trueaxis.estimators.method import Method
@@ -138,7 +138,7 @@ def _fitted_attributes(
         if not _is_fitted_attribute(key) or (key in TRAINING and not training):
             continue
         if is_dask(value):
-            value = pulled(value, key)
+            value = compute_vector(value, key)
         if key not in known_attributes(type(model)):
             raise ValueError(
                 f"The model has an attribute {key}, which fitting a "

@@ -107,7 +107,7 @@ class BinaryRows(Rows):
 
     def place(self, row: int, overall: int | None = None) -> str:
         """Describe where a row is."""
-        return f"{self.name}, row {row:,}" + of_all(overall)
+        return f"{self.name}, row {row:,}" + format_overall_index(overall)
 
     def _runs(self, wanted: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
         """Split sorted row indices into runs of at most a block, each read at once."""
@@ -157,7 +157,7 @@ class _Window:
         return self.out[:m]
 
 
-def of_all(overall: int | None) -> str:
+def format_overall_index(overall: int | None) -> str:
     """Format the index of a row among the rows of all files."""
     return "" if overall is None else f" (row {overall:,} of all)"
 

@@ -91,7 +91,7 @@ def open_rows(
         return dask_rows(source, columns, client)
     if isinstance(source, (str, os.PathLike)):
         refuse_odd_paths(str(source))
-        files, names = files_of(Path(source))
+        files, names = list_files(Path(source))
     elif isinstance(source, (list, tuple)):
         if not source or not all(isinstance(s, (str, os.PathLike)) for s in source):
             raise TypeError(
@@ -125,27 +125,27 @@ def open_rows(
     return SpooledRows(rows, block_rows) if spool and has_parquet else rows
 
 
-def head(path: Path) -> tuple[int, list[str]]:
+def describe_file(path: Path) -> tuple[int, list[str]]:
     """Return the number of rows and the column names of a file.
 
     For a folder, they are those of its first file. Columns without names are called x0,
     x1, ... Columns of Parquet files need not be numeric.
     """
-    files, names = files_of(path)
+    files, names = list_files(path)
     if files[0].suffix.lower() == ".parquet":
         return parquet_head(files[0], names[0])
     n, width = npy_rows(files[0], names[0]).shape
     return n, [f"x{i}" for i in range(width)]
 
 
-def files_of(path: Path) -> tuple[list[Path], list[str]]:
+def list_files(path: Path) -> tuple[list[Path], list[str]]:
     """Return the files of a folder, or a single file, and their names for messages."""
     if not path.is_dir():
         return [path], [str(path)]
     files = sorted(
         file
         for file in path.rglob("*")
-        if file.suffix.lower() in ENDINGS and file.is_file() and in_sight(file, path)
+        if file.suffix.lower() in ENDINGS and file.is_file() and is_visible(file, path)
     )
     if not files:
         raise SourceError(
@@ -155,7 +155,7 @@ def files_of(path: Path) -> tuple[list[Path], list[str]]:
     return files, [str(file.relative_to(path)) for file in files]
 
 
-def in_sight(file: Path, folder: Path) -> bool:
+def is_visible(file: Path, folder: Path) -> bool:
     """Return whether no part of a file's path in `folder` starts with a dot or `_`."""
     return not any(
         part.startswith((".", "_")) for part in file.relative_to(folder).parts

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._rows.base import Rows, part_starts, rows_per_block
-from trueaxis._rows.binary import of_all
+from trueaxis._rows.binary import format_overall_index
 from trueaxis._rows.watched_file import SourceError, WatchedFile
 
 BATCH_BYTES = 1 << 25  # smaller batches take longer, larger ones more memory
@@ -21,7 +21,7 @@ BATCH_BYTES = 1 << 25  # smaller batches take longer, larger ones more memory
 
 def parquet_head(path: Path, name: str) -> tuple[int, list[str]]:
     """Return the number of rows and the names of all data columns, numeric or not."""
-    with opened(WatchedFile.of(path, name)) as file:
+    with open_parquet(WatchedFile.of(path, name)) as file:
         return file.metadata.num_rows, data_columns(file.schema_arrow)
 
 
@@ -48,7 +48,7 @@ class ParquetRows(Rows):
         block_rows: int | None = None,
     ) -> None:
         self.watched, self.name = WatchedFile.of(path, name), name
-        with opened(self.watched) as file:
+        with open_parquet(self.watched) as file:
             schema, groups = file.schema_arrow, file.metadata
             sizes = [groups.row_group(i).num_rows for i in range(groups.num_row_groups)]
         self.names = _select_columns(schema, columns, name)
@@ -95,7 +95,9 @@ class ParquetRows(Rows):
         group = int(self.starts.searchsorted(row, side="right")) - 1
         overall = row if overall is None else overall
         within = row - int(self.starts[group])
-        return f"{self.name}, row group {group}, row {within:,}" + of_all(overall)
+        return f"{self.name}, row group {group}, row {within:,}" + format_overall_index(
+            overall
+        )
 
     def _blocks(self, groups: Sequence[int]) -> Iterator[tuple[int, NDArray[Any]]]:
         window = self._window()
@@ -111,7 +113,7 @@ class ParquetRows(Rows):
         """Decode row groups; yield (index of the first row, record batch)."""
         self.watched.check()
         with (
-            opened(self.watched) as file,
+            open_parquet(self.watched) as file,
             closing(prefetch(self._decode(file, groups))) as batches,
         ):
             yield from batches
@@ -167,7 +169,7 @@ class ParquetRows(Rows):
             yield block
 
 
-def opened(watched: WatchedFile) -> Any:
+def open_parquet(watched: WatchedFile) -> Any:
     """Open a Parquet file, reading only its metadata."""
     try:
         import pyarrow

@@ -61,7 +61,7 @@ def report_to(listener: Listener | None) -> Iterator[None]:
 
 
 @contextmanager
-def during(stage: str) -> Iterator[None]:
+def stage(stage: str) -> Iterator[None]:
     """Add the name of a stage, such as an iteration, to the titles of its passes."""
     token = _stage.set(stage)
     try:

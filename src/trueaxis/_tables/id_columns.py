@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._rows.binary import npy_rows
-from trueaxis._rows.open_rows import files_of
-from trueaxis._rows.parquet import opened
+from trueaxis._rows.open_rows import list_files
+from trueaxis._rows.parquet import open_parquet
 from trueaxis._rows.watched_file import SourceError, WatchedFile
 
 Cells = list[list[str]]  # one list per column
@@ -57,14 +57,14 @@ class IdColumns:
     def _read(self) -> Iterator[Cells]:
         if not self.columns:
             return
-        for file, name in zip(*files_of(self.path), strict=True):
+        for file, name in zip(*list_files(self.path), strict=True):
             parquet = file.suffix.lower() == ".parquet"
             read = _read_parquet if parquet else _read_npy
             yield from read(file, name, self.columns)
 
 
 def _read_parquet(path: Path, name: str, columns: Sequence[str]) -> Iterator[Cells]:
-    with opened(WatchedFile.of(path, name)) as file:
+    with open_parquet(WatchedFile.of(path, name)) as file:
         stored = file.schema_arrow.names
         missing = [column for column in columns if column not in stored]
         if missing:

@@ -14,7 +14,7 @@ from trueaxis.datasets.registry import Facts, facts_of
 BUNDLED = ("breast_cancer", "wine")
 
 
-def at_hand(
+def split_available(
     names: Sequence[str], data_home: str | Path | None = None, download: bool = True
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Split names of data sets into those that can be loaded and those that cannot."""

@@ -121,7 +121,7 @@ class TwoWayPCA(IterativeMethod):
     """
 
     p: float = number(1.0, 0, 2)
-    floor: float = number(0.1, 0.01, 1e6, low_too=True)
+    floor: float = number(0.1, 0.01, 1e6, include_low=True)
 
     _own_attributes: ClassVar[frozenset[str]] = frozenset({"feature_weights_"})
 

@@ -22,7 +22,7 @@ from trueaxis._rows.base import Rows
 from trueaxis._rows.checked import refuse_overflow
 from trueaxis._rows.transformed import replace_uncounted
 from trueaxis._validation import (
-    generator,
+    make_rng,
     validate_counts,
     validate_n_components,
     validate_rows,
@@ -118,7 +118,7 @@ class Method(SubspaceEstimator):
             counts = validate_counts(sample_weight, rows.shape[0])
             self._check(rows, counts)
             recipe = self._recipe()
-            problem = self._start(rows, counts, recipe)
+            problem = self._build_problem(rows, counts, recipe)
             fit = fit_with(recipe, problem, self.n_components)
             self._store(problem, fit)
         # The fit is complete: keep it even if a warning is turned into an error.
@@ -136,14 +136,14 @@ class Method(SubspaceEstimator):
         validate_n_components(self.n_components, n, rows.shape[1])
         check_parameters(self)
 
-    def _start(
+    def _build_problem(
         self, rows: Rows, counts: NDArray[np.float64] | None, recipe: Recipe
     ) -> Problem:
         if not recipe.ignores_far_rows:
             if counts is not None and not counts.all():
                 rows = replace_uncounted(rows, counts)
             refuse_overflow(rows)
-        rng = generator(self.random_state)
+        rng = make_rng(self.random_state)
         return Problem(rows, counts, rng, rotatable=recipe.rotatable)
 
     def _store(self, problem: Problem, fit: FitResult) -> None:
@@ -244,7 +244,7 @@ class FixedCenterMethod(Method):
     centre: str = deprecated_centre("mean", "median")
 
 
-class Multistart(Protocol):
+class IterationParameters(Protocol):
     """The parameters that all row-weighted methods share."""
 
     n_init: int
@@ -252,7 +252,7 @@ class Multistart(Protocol):
     tol: float
 
 
-def reweighting(method: Multistart, *rules: Rule, **options: Any) -> Recipe:
+def reweighting(method: IterationParameters, *rules: Rule, **options: Any) -> Recipe:
     """Return the recipe of a row-weighted method; see `ReweightingRecipe`."""
     return ReweightingRecipe(
         rules,

@@ -47,7 +47,7 @@ class WeightedPCA(Method):
     (3, 20)
     """
 
-    power: float = number(1.0, 0, 2, low_too=True)
+    power: float = number(1.0, 0, 2, include_low=True)
     max_rows: int = number(20_000, 2, whole=True)
 
     def _recipe(self) -> Recipe:

@@ -14,9 +14,9 @@ import numpy as np
 
 from trueaxis._validation import (
     validate_choice,
+    validate_count_or_share,
     validate_flag,
     validate_number,
-    validate_part,
     warn,
 )
 
@@ -36,13 +36,15 @@ def number(
     high: float = np.inf,
     *,
     whole: bool = False,
-    low_too: bool = False,
+    include_low: bool = False,
     auto: bool = False,
 ) -> Any:
     """Declare a number in the interval (low, high]; see `validate_number`."""
 
     def check(name: str, value: Any) -> None:
-        validate_number(name, value, low, high, whole=whole, low_too=low_too, auto=auto)
+        validate_number(
+            name, value, low, high, whole=whole, include_low=include_low, auto=auto
+        )
 
     return checked(default, check)
 
@@ -66,7 +68,7 @@ def count_or_share(default: int | float | None, *, optional: bool = False) -> An
 
     def check(name: str, value: Any) -> None:
         if not (optional and value is None):
-            validate_part(name, value)
+            validate_count_or_share(name, value)
 
     return checked(default, check)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from trueaxis._engine.fit import Recipe
-from trueaxis._engine.reweighted import EXACT, Powers
+from trueaxis._engine.reweighted import EXACT, PowerSolver
 from trueaxis._engine.rules.base import Rule, UniformRule
 from trueaxis._engine.rules.losses import CauchyRule, HuberRule, PowerRule
 from trueaxis.estimators.method import FixedCenterMethod, MultistartMethod, reweighting
@@ -112,7 +112,7 @@ class R1PCA(FixedCenterMethod):
             self,
             self._rule(),
             center=renamed_center(self),
-            solver=Powers(1),
+            solver=PowerSolver(1),
             constants={"c_": ("c", None)},
         )
 
@@ -177,5 +177,5 @@ class L2pPCA(FixedCenterMethod):
             self,
             *(PowerRule(p) for p in (*above, self.p)),
             center=renamed_center(self),
-            solver=EXACT if self.solver == "eigen" else Powers(1),
+            solver=EXACT if self.solver == "eigen" else PowerSolver(1),
         )

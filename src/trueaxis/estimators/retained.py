@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from trueaxis._engine.fit import Recipe
-from trueaxis._engine.reweighted import EXACT, Powers
+from trueaxis._engine.reweighted import EXACT, PowerSolver
 from trueaxis._engine.rules.retained import (
     AngleRule,
     LengthRule,
@@ -138,7 +138,7 @@ class AnglePCA(FixedCenterMethod):
             self,
             AngleRule(number_or_none(self.gamma), exact=exact),
             center=renamed_center(self),
-            solver=Powers(1) if exact else EXACT,
+            solver=PowerSolver(1) if exact else EXACT,
             constants={"gamma_": ("gamma", None)},
         )
 
@@ -182,5 +182,5 @@ class L21MaxPCA(FixedCenterMethod):
             self,
             LengthRule(),
             center=renamed_center(self),
-            solver=Powers(1),
+            solver=PowerSolver(1),
         )

@@ -18,7 +18,7 @@ from trueaxis.report.figures import draw
 from trueaxis.report.points import script_data, shorten_names
 from trueaxis.report.snippet import Origin
 
-__all__ = ["STAGES", "look_for_needs", "render", "write", "write_report"]
+__all__ = ["STAGES", "check_dependencies", "render", "write", "write_report"]
 
 STAGES = ("trust path", "figures", "page")
 NEEDS = {"jinja2": "Jinja2", "matplotlib": "matplotlib"}
@@ -70,7 +70,7 @@ def write_report(
     >>> path.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    look_for_needs()
+    check_dependencies()
     page = render(
         analyse(model, X, ids=ids, labels=labels, of_the_fit=of_the_fit),
         title=title,
@@ -119,7 +119,7 @@ def render(
     str
         A complete HTML page.
     """
-    look_for_needs()
+    check_dependencies()
     from trueaxis.report.page import fill_template
 
     begin = progress or (lambda stage: None)
@@ -144,7 +144,7 @@ def write(page: str, path: str | Path) -> None:
         file.write(page.encode("utf-8"))
 
 
-def look_for_needs() -> None:
+def check_dependencies() -> None:
     """Raise if a package that the report needs is not installed."""
     for module, name in NEEDS.items():
         try:

@@ -12,7 +12,7 @@ function node(name, text, className) {
 }
 
 // null stands for infinity: a distance whose cut-off is 0.
-function told(x) {
+function formatDistance(x) {
   if (x === null) return "∞";
   if (x >= 1e5) return x.toExponential(1);
   return x >= 100 ? x.toFixed(0) : x.toFixed(2);

@@ -17,7 +17,7 @@ function reason(i) {
 }
 
 function facts(i) {
-  return `score ${told(data.score[i])}, orthogonal ${told(data.off[i])} cut-offs`;
+  return `score ${formatDistance(data.score[i])}, orthogonal ${formatDistance(data.off[i])} cut-offs`;
 }
 
 function hover(i) {
@@ -71,7 +71,7 @@ function showOnMap(i) {
   byId("map").scrollIntoView({ block: "center" });
 }
 
-listenToHands(map);
+listenToInput(map);
 const standAt = listenToKeys(map, data.flagged, (i) => {
   requestAnimationFrame(() => requestAnimationFrame(() => hover(i)));
   say(i, "At");

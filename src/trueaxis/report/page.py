@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from trueaxis.report.figures import Drawing
 
-SCRIPTS = ("map.js", "hands.js", "table.js", "page.js")
+SCRIPTS = ("map.js", "input.js", "table.js", "page.js")
 
 
 def fill_template(

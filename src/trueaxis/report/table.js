@@ -104,9 +104,9 @@ function makeTable(data, { onPick, onShow }) {
     called.append(mark(kind), ` ${kind.called}`);
     tr.append(
       cell("Kind", called, "kind"),
-      cell("Excess", told(data.excess[i]), "number"),
-      cell("Score", told(data.score[i]), "number"),
-      cell("Orth.", told(data.off[i]), "number"),
+      cell("Excess", formatDistance(data.excess[i]), "number"),
+      cell("Score", formatDistance(data.score[i]), "number"),
+      cell("Orth.", formatDistance(data.off[i]), "number"),
       cell("Reason", data.because[i]),
     );
     return tr;

@@ -25,7 +25,12 @@ from trueaxis._engine.outliers.trim import (
     worst_ratio,
 )
 from trueaxis._engine.problem import Problem
-from trueaxis._engine.reweighted import EXACT, Powers, ReweightedResult, ReweightedStep
+from trueaxis._engine.reweighted import (
+    EXACT,
+    PowerSolver,
+    ReweightedResult,
+    ReweightedStep,
+)
 from trueaxis._engine.squarem import Squarem
 from trueaxis._engine.starts import deep_start, equal_weights, random_directions
 from trueaxis._engine.subspace import Subspace
@@ -223,7 +228,7 @@ def settle(rows: Rows, start: Subspace, trust: float) -> tuple[Subspace, Tempera
     # Fewer rows than twice the number of components cannot carry the subspace.
     least = 2.0 * (len(start.basis) + 1) / rows.shape[0]
     trust = min(1.0, max(trust, least))
-    solver = Powers(2) if rows.shape[1] >= MANY_DIMENSIONS else EXACT
+    solver = PowerSolver(2) if rows.shape[1] >= MANY_DIMENSIONS else EXACT
     step = ReweightedStep(rows, TrustRule(trust), solver=solver)
     settled = iterate(step, start, max_iter=SETTLE_ROUNDS, tol=0.0)
     distances = settled.last.distances

@@ -119,7 +119,7 @@ class SignStepResult(StepResult):
 
 
 @dataclass(frozen=True)
-class PolarStep:
+class SignStep:
     """Step to the orthonormal basis nearest to the gradient.
 
     If p >= 1, the objective is convex and so cannot fall. If p < 1, the step is
@@ -251,7 +251,7 @@ class SignSearch:
         least = np.finfo(float).tiny
         smooth = 1e-6 * np.sqrt(max(self.moments.total(), least))
         problem = self.problem
-        step = PolarStep(problem.rows, self.p, smooth, problem.counts, held)
+        step = SignStep(problem.rows, self.p, smooth, problem.counts, held)
         rng = problem.rng()
         starts = [self._first(k, held, rng)]
         others = [self._random(k, held, rng) for _ in range(self.n_init - 1)]
@@ -262,7 +262,7 @@ class SignSearch:
         return self._iterate(step, [*starts, *others])
 
     def _iterate(
-        self, step: PolarStep, starts: list[Subspace]
+        self, step: SignStep, starts: list[Subspace]
     ) -> IterationResult[SignStepResult]:
         results = (
             iterate(

@@ -46,7 +46,7 @@ class ColumnWeighting(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Scaled:
+class ScaledSubspace:
     """A subspace of scaled columns.
 
     Attributes
@@ -65,16 +65,16 @@ class Scaled:
         """Return an orthonormal basis of the same subspace in the original columns."""
         return np.linalg.qr((self.inner.basis / np.sqrt(self.weights)).T)[0].T
 
-    def with_weights(self, weights: NDArray[Any]) -> Scaled:
+    def with_weights(self, weights: NDArray[Any]) -> ScaledSubspace:
         """Return the same subspace, in columns scaled by other weights."""
         factors = np.sqrt(weights / self.weights)
         basis = np.linalg.qr((self.inner.basis * factors).T)[0].T
         inner = replace(self.inner, mean=self.inner.mean * factors, basis=basis)
-        return Scaled(inner, weights)
+        return ScaledSubspace(inner, weights)
 
 
 @dataclass(frozen=True)
-class TwoWayTurn(StepResult):
+class TwoWayStepResult(StepResult):
     """The outcome of a step.
 
     Attributes
@@ -110,7 +110,9 @@ class TwoWayStep:
     counts: NDArray[np.float64] | None
     penalty: float
 
-    def __call__(self, state: Scaled, previous: TwoWayTurn | None = None) -> TwoWayTurn:
+    def __call__(
+        self, state: ScaledSubspace, previous: TwoWayStepResult | None = None
+    ) -> TwoWayStepResult:
         """Take one step."""
         solver = _RecordingSolver()
         scaling = ColumnWeighting(self.origin, np.sqrt(state.weights))
@@ -122,8 +124,8 @@ class TwoWayStep:
         residual += self.penalty
         # These weights have product 1 and minimize the weighted sum of residuals.
         weights = np.exp(np.log(residual).mean()) / residual
-        after = Scaled(scaled.next, state.weights).with_weights(weights)
-        return TwoWayTurn(
+        after = ScaledSubspace(scaled.next, state.weights).with_weights(weights)
+        return TwoWayStepResult(
             next=after,
             objective=scaled.objective + self.penalty * float(state.weights.sum()),
             change=subspace_change(after.unscaled(), state.unscaled()),
@@ -151,7 +153,7 @@ def _residuals(moments: Moments, basis: NDArray[Any]) -> NDArray[np.float64]:
 
 def two_way(
     problem: Problem, k: int, p: float, floor: float, max_iter: int, tol: float
-) -> tuple[Subspace, float, IterationResult[TwoWayTurn]]:
+) -> tuple[Subspace, float, IterationResult[TwoWayStepResult]]:
     """Iterate from plain PCA and equal column weights.
 
     Parameters
@@ -178,7 +180,7 @@ def two_way(
     # The sum of the weighted residuals of all columns.
     total = 0.5 * p * rule.objective(distances, 0.0)
     step = TwoWayStep(rows, start.mean, rule, counts, floor * total / D)
-    state = Scaled(replace(start, mean=np.zeros(D)), np.ones(D))
+    state = ScaledSubspace(replace(start, mean=np.zeros(D)), np.ones(D))
     result = iterate(step, state, max_iter=max_iter, tol=tol)
     end, last = result.last.next, result.last
     mean = start.mean + end.inner.mean / np.sqrt(end.weights)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._rows.base import Rows
-from trueaxis._rows.binary import of_all
+from trueaxis._rows.binary import format_overall_index
 
 MANY_BLOCKS = 64  # above this number, blocks are bundled
 BUNDLE_BYTES = 1 << 24  # maximum size of a bundle
@@ -45,4 +45,4 @@ class BlockPlaces(Rows):
         """Describe where a row is."""
         number = int(self.starts.searchsorted(row, side="right")) - 1
         within = row - int(self.starts[number])
-        return f"{self.block_name} {number}, row {within:,}" + of_all(row)
+        return f"{self.block_name} {number}, row {within:,}" + format_overall_index(row)

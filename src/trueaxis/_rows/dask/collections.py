@@ -50,7 +50,7 @@ def dask_rows(
     )
 
 
-def pulled(vector: Any, name: str) -> NDArray[Any]:
+def compute_vector(vector: Any, name: str) -> NDArray[Any]:
     """Fetch a per-row vector that a fit left with the workers, if memory allows."""
     refuse_large(
         int(vector.nbytes),

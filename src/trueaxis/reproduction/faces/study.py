@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.datasets import FACES
-from trueaxis.datasets.loading import at_hand
+from trueaxis.datasets.loading import split_available
 from trueaxis.estimators.dswl import DSWL
 from trueaxis.reproduction.faces import figures as faces_figures
 from trueaxis.reproduction.faces import page as faces_page
@@ -117,7 +117,7 @@ class FacesStudy:
         FacesStudy
         """
         home = None if data_home is None else str(data_home)
-        sets, missing = at_hand(QUICK if quick else FACES, home, download)
+        sets, missing = split_available(QUICK if quick else FACES, home, download)
         if quick:
             return cls(sets, run_folds=2, ks=(20, 100), data_home=home, missing=missing)
         return cls(sets, data_home=home, missing=missing)

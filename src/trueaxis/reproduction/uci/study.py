@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from trueaxis.datasets import UCI, contaminate, load
-from trueaxis.datasets.loading import at_hand
+from trueaxis.datasets.loading import split_available
 from trueaxis.diagnostics.influence import largest_angle
 from trueaxis.reproduction.methods import (
     NAMES,
@@ -87,7 +87,7 @@ class UciStudy:
         home = None if data_home is None else str(data_home)
         if quick:
             return cls(("breast_cancer", "wine"), 1, 3, home)
-        sets, missing = at_hand(UCI, home, download)
+        sets, missing = split_available(UCI, home, download)
         return cls(sets, data_home=home, missing=missing)
 
     def tasks(self) -> list[Key]:

@@ -15,21 +15,19 @@ import psutil
 import pyarrow.parquet as parquet
 import pytest
 from pseudo_terminal import Terminal, plain_environment
-from row_sources import (
-    NAMES,
-    D,
-    posix,
-    write_parquet,
-)
+from row_sources import NAMES, D, N, posix, write_parquet
 
 import trueaxis
-from trueaxis import (
-    DSWL,
-)
+from trueaxis import DSWL
 from trueaxis._cli import streaming
 from trueaxis._cli.main import main
 from trueaxis._rows import spooled as spool
 from trueaxis.datasets import planted
+
+
+@pytest.fixture(scope="module")
+def X():
+    return planted("ocs", n=N, share=0.2).X
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 const MOVED = 5; // pixels; a click that moves farther is a drag
 
-function listenToHands(map) {
+function listenToInput(map) {
   const { canvas } = map;
   const down = new Map();
   let start = null, dragged = false, pinched = false, panning = false;

@@ -3,14 +3,21 @@
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from dask_helpers import X
+from dask_helpers import X, local_cluster
 
 import trueaxis
 from trueaxis import DSWL
 from trueaxis._cli.main import main
 
+pytestmark = [pytest.mark.dask, pytest.mark.slow]
 
-@pytest.mark.slow
+
+@pytest.fixture(scope="module")
+def two_workers():
+    with local_cluster(2) as client:
+        yield client
+
+
 def test_command_line_with_workers_of_its_own(tmp_path):
     np.save(tmp_path / "all.npy", X)
     arguments = ["fit", str(tmp_path / "all.npy"), "-k", "3", "--workers", "2"]
@@ -22,7 +29,6 @@ def test_command_line_with_workers_of_its_own(tmp_path):
     assert f"{int((~model.support_).sum()):,} of 9,000 rows are bad" in result.output
 
 
-@pytest.mark.slow
 def test_command_line_with_a_running_cluster(two_workers, tmp_path):
     np.save(tmp_path / "all.npy", X)
     address = two_workers.scheduler.address
@@ -32,7 +38,6 @@ def test_command_line_with_a_running_cluster(two_workers, tmp_path):
     assert trueaxis.load(tmp_path / "model.npz").n_components_ == 3
 
 
-@pytest.mark.slow
 def test_command_line_without_the_cluster(tmp_path, monkeypatch):
     monkeypatch.setattr("trueaxis._cli.cluster.CONNECT_SECONDS", 1)
     np.save(tmp_path / "all.npy", X)
