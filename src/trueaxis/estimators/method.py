@@ -89,6 +89,12 @@ class Method(SubspaceEstimator):
         Largest score distance and orthogonal distance of a regular row.
     offset_ : float
         `decision_function` is `score_samples` minus `offset_`, which is -1.
+
+    Notes
+    -----
+    Methods that iterate also have `max_iter`, the maximum number of iterations, and
+    `tol`: they stop when the subspace (rms of the sines) and the objective (relative,
+    if above 1) change by less.
     """
 
     n_components: int | float | Literal["auto"] | None = "auto"
