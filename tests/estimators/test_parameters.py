@@ -356,7 +356,7 @@ def test_the_old_spelling_warns_and_gives_the_same_bits(cls, value):
         cls(2, centre=value),
         cls(2).set_params(centre=value),
         clone(cls(2, centre=value)),
-        cls(2, center="median", centre=value),
+        cls(2, center=value, centre=value),
     ):
         assert model.get_params()["centre"] == value
         with pytest.warns(FutureWarning, match=re.escape(words)) as told:
@@ -382,3 +382,24 @@ def test_a_warning_that_is_an_error_leaves_no_fit():
     with pytest.raises(FutureWarning, match="centre"):
         model.fit(GOOD)
     assert not hasattr(model, "components_")
+
+
+def test_both_spellings_that_disagree_are_refused():
+    with pytest.raises(ValueError, match="center='median' and centre='mean' were both"):
+        ta.R1PCA(2, center="median", centre="mean").fit(GOOD)
+    with pytest.warns(FutureWarning, match="centre=.... is deprecated"):
+        ta.R1PCA(2, center="median", centre="median").fit(GOOD)
+
+
+def test_pickles_of_version_0_1_have_the_new_spelling():
+    model = ta.R1PCA(2, center="median").fit(GOOD)
+    old = {name: value for name, value in vars(model).items() if name != "center"}
+    thawed = ta.R1PCA.__new__(ta.R1PCA)
+    thawed.__setstate__(old | {"centre": "median"})
+    assert thawed.get_params() == model.get_params()
+    np.testing.assert_array_equal(thawed.predict(GOOD), model.predict(GOOD))
+    scaler = ta.ColumnScaler().fit(GOOD)
+    old = {"how": "robust", "unit_": scaler.unit_, "centre_": scaler.center_}
+    thawed = ta.ColumnScaler.__new__(ta.ColumnScaler)
+    thawed.__setstate__(old | {"n_features_in_": GOOD.shape[1]})
+    np.testing.assert_array_equal(thawed.transform(GOOD), scaler.transform(GOOD))

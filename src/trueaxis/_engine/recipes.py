@@ -105,7 +105,7 @@ class ReweightingRecipe(Recipe):
         size = problem.size(k)
         sized = replace(
             self,
-            rules=tuple(rule.for_size(size) for rule in self.rules),
+            rules=tuple(rule._for_size(size) for rule in self.rules),
             solver=self.solver.for_size(size),
             tol=problem.reachable(self.tol),
         )
@@ -194,7 +194,7 @@ class ReweightingRecipe(Recipe):
         """Continue with a fixed center if the selected rows and their mean cycle."""
         if found.converged or self.center != "selected":
             return found
-        rule = self.rules[0].about_fixed_center().freeze(found.last.distances)
+        rule = self.rules[0]._about_fixed_center().freeze(found.last.distances)
         fixed = replace(self, center="mean")
         return fixed._iterate(problem, rule, found.last.next).after(found)
 

@@ -63,7 +63,7 @@ class ReweightedResult(StepResult):
         Robust losses may give nearly all the weight to the few rows that the subspace
         passes through, whose variance is meaningless.
         """
-        return self.rule.bounded(self.distances).weigh(self.distances)
+        return self.rule._bounded(self.distances).weigh(self.distances)
 
     def copy_weights(self) -> NDArray[np.float64]:
         """Return the weight of one copy of every row; all copies sum to 1."""

@@ -38,6 +38,7 @@ from trueaxis.estimators.parameters import (
     choice,
     deprecated_centre,
     number,
+    rename_centre,
 )
 
 
@@ -130,6 +131,10 @@ class Method(SubspaceEstimator):
         # The fit is complete: keep it even if a warning is turned into an error.
         self._warn(fit.found)
         return self
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickle, also one of version 0.1."""
+        super().__setstate__(rename_centre(self, state))
 
     def _recipe(self) -> Recipe:
         """Return the recipe of the fit for the current parameters."""

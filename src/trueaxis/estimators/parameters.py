@@ -59,7 +59,7 @@ def choice(default: str, *others: str) -> Any:
 
 
 def flag(default: bool) -> Any:
-    """Declare True or False."""
+    """Declare a boolean parameter."""
     return checked(default, validate_flag)
 
 
@@ -100,9 +100,26 @@ def renamed_center(estimator: Any) -> Any:
     """Return `center`, or `centre` with a warning if that was passed."""
     if estimator.centre == DEPRECATED:
         return estimator.center
+    if estimator.center not in (_default(estimator, "center"), estimator.centre):
+        raise ValueError(
+            f"center={estimator.center!r} and centre={estimator.centre!r} were both "
+            "passed: centre is the old spelling of center, so pass center only."
+        )
     warn(
         f"{type(estimator).__name__}(centre=...) is deprecated and will be removed in "
         "version 1.0: use center=... instead.",
         FutureWarning,
     )
     return estimator.centre
+
+
+def rename_centre(estimator: Any, state: dict[str, Any]) -> dict[str, Any]:
+    """Return the state of a pickle with `center` where version 0.1 had `centre`."""
+    declared = {parameter.name for parameter in dataclasses.fields(estimator)}
+    if "center" not in declared or "center" in state or "centre" not in state:
+        return state
+    return state | {"center": state["centre"], "centre": DEPRECATED}
+
+
+def _default(estimator: Any, name: str) -> Any:
+    return {one.name: one.default for one in dataclasses.fields(estimator)}[name]

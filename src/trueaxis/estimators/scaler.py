@@ -143,6 +143,13 @@ class ColumnScaler(
         rows: NDArray[Any] = scaled.map(unscale, len(unit)) if lazy else unscale(scaled)
         return rows
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickle, also one of version 0.1, which spelled `centre_`."""
+        if "centre_" in state:
+            state = dict(state)
+            state["center_"] = state.pop("centre_")
+        super().__setstate__(state)
+
     @property
     def centre_(self) -> NDArray[Any]:
         """Deprecated spelling of `center_`."""

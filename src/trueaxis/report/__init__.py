@@ -12,13 +12,22 @@ from pathlib import Path
 from typing import Any
 
 from trueaxis._files import atomic_write
+from trueaxis._tables.read import Choice, read_table
 from trueaxis.report.analysis import Analysis, analyse
 from trueaxis.report.content import text_values
 from trueaxis.report.figures import draw
 from trueaxis.report.points import script_data, shorten_names
 from trueaxis.report.snippet import Origin
 
-__all__ = ["STAGES", "check_dependencies", "render", "write", "write_report"]
+__all__ = [
+    "STAGES",
+    "Choice",
+    "check_dependencies",
+    "read_table",
+    "render",
+    "write",
+    "write_report",
+]
 
 STAGES = ("trust path", "figures", "page")
 NEEDS = {"jinja2": "Jinja2", "matplotlib": "matplotlib"}

@@ -31,9 +31,9 @@ class Origin(NamedTuple):
             if value and value != getattr(default, name):
                 chosen.append(f"{name}={value!r}")
         if not chosen:
-            needs = "from trueaxis._tables.read import read_table"
+            needs = "from trueaxis.report import read_table"
             return cls(needs, f"read_table({path!r}).X")
-        needs = "from trueaxis._tables.read import Choice, read_table"
+        needs = "from trueaxis.report import Choice, read_table"
         return cls(needs, f"read_table({path!r}, Choice({', '.join(chosen)})).X")
 
 

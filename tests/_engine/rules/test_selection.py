@@ -99,6 +99,6 @@ def test_numbers_of_rows_that_are_impossible_raise(selection, message):
 
 def test_a_rule_gets_its_number_from_the_size_of_the_data():
     size = Size(n_rows=20, n_copies=20.0, n_columns=5, k=2)
-    rule = NearestRule(Selection(0.6)).for_size(size)
-    assert rule.count == 12 and rule.for_size(size) is rule
+    rule = NearestRule(Selection(0.6))._for_size(size)
+    assert rule.count == 12 and rule._for_size(size) is rule
     assert rule.for_part(0.25).count == 3

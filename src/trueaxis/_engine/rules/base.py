@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator
 
 from trueaxis._engine.kernels import RowWeights
 from trueaxis._engine.quantiles import counted_median
+from trueaxis._validation import warn
 
 
 class Size(NamedTuple):
@@ -147,7 +148,7 @@ class Rule(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         """Return the objective; by default the logarithm of the sum of weights."""
         return log_total
 
-    def for_size(self, size: Size) -> Rule:
+    def _for_size(self, size: Size) -> Rule:
         """Return the rule with shares turned into numbers."""
         return self
 
@@ -159,13 +160,22 @@ class Rule(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         """Return the rule for a sample that is a share of the rows."""
         return self
 
-    def about_fixed_center(self) -> Rule:
+    def _about_fixed_center(self) -> Rule:
         """Return the rule for a center that is not learned."""
         return self
 
-    def bounded(self, distances: RowDistances) -> Rule:
+    def _bounded(self, distances: RowDistances) -> Rule:
         """Return the rule with bounded weights, for computing variances."""
-        return self
+        calm = getattr(self, "calm", None)  # its name in version 0.1
+        if calm is None:
+            return self
+        warn(
+            f"{type(self).__name__}.calm is deprecated and will not be called from "
+            "version 1.0 on: rename it to _bounded.",
+            FutureWarning,
+        )
+        bounded: Rule = calm(distances)
+        return bounded
 
 
 def _logarithm(w: Any, shape: tuple[int, ...], name: str) -> NDArray[np.float64]:

@@ -47,7 +47,7 @@ class GuardedRule(Rule):
             return self
         return replace(self, guard=usual_guard(distances))
 
-    def bounded(self, distances: RowDistances) -> GuardedRule:
+    def _bounded(self, distances: RowDistances) -> GuardedRule:
         """Return the rule with a guard that bounds the weights of near rows."""
         bound = BOUND * distances.median(self.nearness(distances))
         return replace(self, guard=max(bound, self.guard or 0.0))
@@ -110,7 +110,7 @@ class ScaledRule(Rule):
         c = distances.median(np.sqrt(distances.e)) or np.sqrt(usual_guard(distances))
         return replace(self, c=float(c))
 
-    def bounded(self, distances: RowDistances) -> ScaledRule:
+    def _bounded(self, distances: RowDistances) -> ScaledRule:
         """Return the rule with a c that bounds the weights of near rows."""
         bound = np.sqrt(BOUND * distances.median(distances.e))
         return replace(self, c=max(float(bound), self.c or 0.0))

@@ -108,7 +108,7 @@ class SelectingRule(Rule):
     smooth = False
     aim = -1
 
-    def for_size(self, size: Size) -> SelectingRule:
+    def _for_size(self, size: Size) -> SelectingRule:
         """Return the rule with the number of rows to keep."""
         if not isinstance(self.q, Selection):
             return self
@@ -121,7 +121,7 @@ class SelectingRule(Rule):
     @property
     def count(self) -> float:
         """Number of rows to keep."""
-        assert not isinstance(self.q, Selection)  # `for_size` comes first
+        assert not isinstance(self.q, Selection)  # `_for_size` comes first
         return self.q
 
 
@@ -254,7 +254,7 @@ class RatioRule(SelectingRule, GuardedRule):
         """Whether the ratio is "sin2" and the center fixed."""
         return self.ratio == "sin2" and self.centre_fixed
 
-    def about_fixed_center(self) -> RatioRule:
+    def _about_fixed_center(self) -> RatioRule:
         """Return the rule for a center that is not learned."""
         return replace(self, centre_fixed=True)
 
