@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from typing import Any
 
-# Modules that the docs, a docstring or a pickle may name, and where their names are now.
+# Modules that docs, docstrings or pickles may name, and where their names are now.
 MOVED = {
     "trueaxis.analysis": ("trueaxis.report.analysis",),
     "trueaxis.cells": ("trueaxis._tables.cells",),
