@@ -4,15 +4,18 @@ import numpy as np
 import pytest
 from engine_data import contaminated_cloud
 
+from trueaxis._engine.lowrank.recipe import (
+    ExactSplitting,
+    PursuitRecipe,
+    StableSplitting,
+)
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.recipes import (
     LeastAbsoluteRecipe,
     PairwiseRecipe,
     PlainRecipe,
-    PursuitRecipe,
     ReweightingRecipe,
     SignRecipe,
-    StablePursuitRecipe,
     TwoWayRecipe,
 )
 from trueaxis._engine.reweighted import PowerSolver
@@ -127,8 +130,11 @@ def test_too_many_rows_for_pairs_raise():
 @pytest.mark.parametrize(
     ("recipe", "chosen"),
     [
-        (PursuitRecipe(1e-3, "none", 200, 1e-6), "{'lam': 0.001}"),
-        (StablePursuitRecipe(None, "none", 200, 1e-6, sigma=1e3), "{'sigma': 1000.0}"),
+        (PursuitRecipe(ExactSplitting(1e-3), "none", 200, 1e-6), "{'lam': 0.001}"),
+        (
+            PursuitRecipe(StableSplitting(None, 1e3), "none", 200, 1e-6),
+            "{'sigma': 1000.0}",
+        ),
     ],
     ids=["sparse", "noise"],
 )
@@ -143,7 +149,7 @@ def test_data_without_low_rank_get_the_components_of_plain_pca(recipe, chosen):
 
 def test_the_parts_of_a_stable_pursuit_are_attributes():
     X = contaminated_cloud(n=40)
-    recipe = StablePursuitRecipe(None, "median", 500, 1e-6, with_rows=True)
+    recipe = PursuitRecipe(StableSplitting(None, with_rows=True), "median", 500, 1e-6)
     found = searched(recipe, X)
     assert set(found.attributes) == {
         "low_rank_", "sparse_", "outlying_", "lam_", "sigma_", "gam_",

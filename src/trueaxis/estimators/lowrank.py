@@ -8,7 +8,12 @@ from typing import Any, ClassVar, Literal, Self
 from numpy.typing import ArrayLike
 
 from trueaxis._engine.fit import Recipe
-from trueaxis._engine.recipes import PursuitRecipe, StablePursuitRecipe
+from trueaxis._engine.lowrank.recipe import (
+    ExactSplitting,
+    PursuitRecipe,
+    Splitting,
+    StableSplitting,
+)
 from trueaxis.estimators.method import Method
 from trueaxis.estimators.parameters import (
     choice,
@@ -56,6 +61,10 @@ class Pursuit(Method):
         self
         """
         return super().fit(X)
+
+    def _split(self, splitting: Splitting) -> Recipe:
+        center = renamed_center(self)
+        return PursuitRecipe(splitting, center, self.max_iter, self.tol)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -121,14 +130,8 @@ class PCP(Pursuit):
     )
 
     def _recipe(self) -> Recipe:
-        return PursuitRecipe(
-            lam=number_or_none(self.lam),
-            center=renamed_center(self),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            rho=float(self.rho),
-            balance=float(self.balance),
-        )
+        lam, rho, balance = number_or_none(self.lam), self.rho, self.balance
+        return self._split(ExactSplitting(lam, float(rho), float(balance)))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -185,13 +188,8 @@ class SPCP(Pursuit):
     )
 
     def _recipe(self) -> Recipe:
-        return StablePursuitRecipe(
-            lam=number_or_none(self.lam),
-            center=renamed_center(self),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            sigma=number_or_none(self.sigma),
-        )
+        lam, sigma = number_or_none(self.lam), number_or_none(self.sigma)
+        return self._split(StableSplitting(lam, sigma))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -252,12 +250,6 @@ class RRPCP(Pursuit):
     )
 
     def _recipe(self) -> Recipe:
-        return StablePursuitRecipe(
-            lam=number_or_none(self.lam),
-            center=renamed_center(self),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            sigma=number_or_none(self.sigma),
-            with_rows=True,
-            gam=number_or_none(self.gam),
-        )
+        lam, sigma = number_or_none(self.lam), number_or_none(self.sigma)
+        gam = number_or_none(self.gam)
+        return self._split(StableSplitting(lam, sigma, with_rows=True, gam=gam))
