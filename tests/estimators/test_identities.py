@@ -6,48 +6,25 @@ from engine_data import contaminated_cloud
 from estimator_data import TIGHT, angle, assert_same_span
 from sklearn.decomposition import PCA
 
-from trueaxis import (
-    DRPCA,
-    DSWL,
-    PCAL1,
-    PCP,
-    R1PCA,
-    RPCADI,
-    RPCAOM,
-    RPCARP,
-    RRPCP,
-    RSPCA,
-    RWLAN,
-    SPCP,
-    TRPCA,
-    AnglePCA,
-    L2pPCA,
-    L21MaxPCA,
-    PCAL1NonGreedy,
-    PCALp,
-    PlainPCA,
-    ReweightedPCA,
-    TwoWayPCA,
-    WeightedPCA,
-)
+import trueaxis as ta
 
 
 @pytest.mark.parametrize(
     "limit",
     [
-        PlainPCA(2),
-        ReweightedPCA(2),
-        L2pPCA(2, p=2.0),
-        R1PCA(2, c=1e9, **TIGHT),
-        R1PCA(2, loss="cauchy", c=1e7, **TIGHT),
-        DRPCA(2, q=60),
-        DRPCA(2, q=1.0),
-        RWLAN(2, gamma=np.inf),
-        RWLAN(2, gamma=1e12),
-        RSPCA(2, sigma=1e8, **TIGHT),
-        PCALp(2, p=2.0, **TIGHT),
-        WeightedPCA(2, power=0.0),
-        DSWL(2, tau=(np.inf,) * 3, init="uniform", reweight=False),
+        ta.PlainPCA(2),
+        ta.ReweightedPCA(2),
+        ta.L2pPCA(2, p=2.0),
+        ta.R1PCA(2, c=1e9, **TIGHT),
+        ta.R1PCA(2, loss="cauchy", c=1e7, **TIGHT),
+        ta.DRPCA(2, q=60),
+        ta.DRPCA(2, q=1.0),
+        ta.RWLAN(2, gamma=np.inf),
+        ta.RWLAN(2, gamma=1e12),
+        ta.RSPCA(2, sigma=1e8, **TIGHT),
+        ta.PCALp(2, p=2.0, **TIGHT),
+        ta.WeightedPCA(2, power=0.0),
+        ta.DSWL(2, tau=(np.inf,) * 3, init="uniform", reweight=False),
     ],
     ids=str,
 )
@@ -59,19 +36,21 @@ def test_limits_that_are_plain_pca(limit):
 def test_l2p_with_p_1_is_r1_pca_without_a_bend():
     X = contaminated_cloud()
     assert_same_span(
-        L2pPCA(2, p=1.0, **TIGHT).fit(X), R1PCA(2, loss="l21", **TIGHT).fit(X), 1e-3
+        ta.L2pPCA(2, p=1.0, **TIGHT).fit(X),
+        ta.R1PCA(2, loss="l21", **TIGHT).fit(X),
+        1e-3,
     )
     # and with c -> 0 every residual is beyond it
     assert_same_span(
-        L2pPCA(2, p=1.0, **TIGHT).fit(X), R1PCA(2, c=1e-5, **TIGHT).fit(X), 1e-3
+        ta.L2pPCA(2, p=1.0, **TIGHT).fit(X), ta.R1PCA(2, c=1e-5, **TIGHT).fit(X), 1e-3
     )
 
 
 def test_truncation_of_nothing_is_rpca_om():
     X = contaminated_cloud()
-    assert_same_span(TRPCA(2, q=1.0, **TIGHT).fit(X), RPCAOM(2, **TIGHT).fit(X))
+    assert_same_span(ta.TRPCA(2, q=1.0, **TIGHT).fit(X), ta.RPCAOM(2, **TIGHT).fit(X))
     assert_same_span(
-        RSPCA(2, sigma=1e-7, **TIGHT).fit(X), RPCAOM(2, **TIGHT).fit(X), 0.01
+        ta.RSPCA(2, sigma=1e-7, **TIGHT).fit(X), ta.RPCAOM(2, **TIGHT).fit(X), 0.01
     )
 
 
@@ -80,33 +59,33 @@ def test_spherical_pca_three_ways():
     centered = X - X.mean(axis=0)
     centered /= np.linalg.norm(centered, axis=1)[:, None]
     axes = np.linalg.svd(centered, full_matrices=False)[2][:2]
-    hot = RPCADI(2, tau=np.inf).fit(X)
+    hot = ta.RPCADI(2, tau=np.inf).fit(X)
     assert angle(hot.components_, axes) < 1e-5
-    sines = RPCARP(2, q=1.0, ratio="sin2", center="mean").fit(X)
+    sines = ta.RPCARP(2, q=1.0, ratio="sin2", center="mean").fit(X)
     assert_same_span(hot, sines, 1e-5)
 
 
 def test_l1_maximizers_agree_where_they_must():
     X = contaminated_cloud()
     assert_same_span(
-        PCAL1NonGreedy(1, **TIGHT).fit(X), L21MaxPCA(1, **TIGHT).fit(X), 1e-3
+        ta.PCAL1NonGreedy(1, **TIGHT).fit(X), ta.L21MaxPCA(1, **TIGHT).fit(X), 1e-3
     )
     # Powers near 1 are another branch of the code.
     near = {"p": 1 + 1e-7, **TIGHT}
-    assert_same_span(PCAL1(2, init="pca").fit(X), PCALp(2, **near).fit(X), 1e-3)
+    assert_same_span(ta.PCAL1(2, init="pca").fit(X), ta.PCALp(2, **near).fit(X), 1e-3)
     assert_same_span(
-        PCAL1NonGreedy(2).fit(X), PCALp(2, greedy=False, **near).fit(X), 1e-3
+        ta.PCAL1NonGreedy(2).fit(X), ta.PCALp(2, greedy=False, **near).fit(X), 1e-3
     )
 
 
 def test_stable_pursuits():
     X = contaminated_cloud()
     assert_same_span(
-        RRPCP(2, gam=1e3, sigma=0.5).fit(X), SPCP(2, sigma=0.5).fit(X), 1e-4
+        ta.RRPCP(2, gam=1e3, sigma=0.5).fit(X), ta.SPCP(2, sigma=0.5).fit(X), 1e-4
     )
-    exact = PCP(2, tol=1e-8).fit(X).low_rank_
+    exact = ta.PCP(2, tol=1e-8).fit(X).low_rank_
     gaps = [
-        np.linalg.norm(SPCP(2, sigma=s, tol=1e-9).fit(X).low_rank_ - exact)
+        np.linalg.norm(ta.SPCP(2, sigma=s, tol=1e-9).fit(X).low_rank_ - exact)
         for s in (0.1, 0.01)
     ]
     assert gaps[1] < 0.2 * gaps[0] < 0.2 * np.linalg.norm(exact)
@@ -115,21 +94,25 @@ def test_stable_pursuits():
 def test_two_way_without_column_weights_is_the_power_loss():
     X = contaminated_cloud()
     # An infinite floor leaves the columns alone.
-    model = TwoWayPCA(2, p=1.0, floor=1e6, **TIGHT).fit(X)
+    model = ta.TwoWayPCA(2, p=1.0, floor=1e6, **TIGHT).fit(X)
     np.testing.assert_allclose(model.feature_weights_, 1.0, rtol=1e-3)
-    assert_same_span(model, RPCAOM(2, **TIGHT).fit(X), 1e-3)
+    assert_same_span(model, ta.RPCAOM(2, **TIGHT).fit(X), 1e-3)
 
 
 PLANE = [
-    (L2pPCA(1, p=0.5, n_init=100), -1, lambda v, e: (e**0.25).sum()),
-    (L2pPCA(1, p=1.0, n_init=20), -1, lambda v, e: np.sqrt(e).sum()),
-    (L2pPCA(1, p=1.5), -1, lambda v, e: (e**0.75).sum()),
-    (R1PCA(1, loss="cauchy", c=0.5), -1, lambda v, e: np.log1p(e / 0.25).sum()),
-    (AnglePCA(1, gamma=0.3, n_init=20), 1, lambda v, e: np.sqrt(v / (e + 0.09)).sum()),
-    (RPCADI(1), 1, lambda v, e: np.exp((v - e) / (v + e)).sum()),
-    (L21MaxPCA(1), 1, lambda v, e: np.sqrt(v).sum()),
-    (PCALp(1, p=0.5, n_init=20), 1, lambda v, e: (v**0.25).sum()),
-    (PCALp(1, p=1.5), 1, lambda v, e: (v**0.75).sum()),
+    (ta.L2pPCA(1, p=0.5, n_init=100), -1, lambda v, e: (e**0.25).sum()),
+    (ta.L2pPCA(1, p=1.0, n_init=20), -1, lambda v, e: np.sqrt(e).sum()),
+    (ta.L2pPCA(1, p=1.5), -1, lambda v, e: (e**0.75).sum()),
+    (ta.R1PCA(1, loss="cauchy", c=0.5), -1, lambda v, e: np.log1p(e / 0.25).sum()),
+    (
+        ta.AnglePCA(1, gamma=0.3, n_init=20),
+        1,
+        lambda v, e: np.sqrt(v / (e + 0.09)).sum(),
+    ),
+    (ta.RPCADI(1), 1, lambda v, e: np.exp((v - e) / (v + e)).sum()),
+    (ta.L21MaxPCA(1), 1, lambda v, e: np.sqrt(v).sum()),
+    (ta.PCALp(1, p=0.5, n_init=20), 1, lambda v, e: (v**0.25).sum()),
+    (ta.PCALp(1, p=1.5), 1, lambda v, e: (v**0.75).sum()),
 ]
 
 

@@ -16,6 +16,7 @@ from trueaxis._cli.options import (
     fit_options_from,
     json_option,
     method_class,
+    model_options,
     refuse_fit_options,
     refuse_table_and_json,
     require_file,
@@ -74,11 +75,7 @@ def fit(
 
 
 @main.command()
-@click.argument("model")
-@click.argument("data")
-@click.option("-o", "--output", help="Table to write (default: standard output).")
-@table_options
-@json_option
+@model_options
 def score(
     model: str, data: str, output: str | None, as_json: bool, **options: Any
 ) -> None:
@@ -90,11 +87,7 @@ def score(
 
 
 @main.command()
-@click.argument("model")
-@click.argument("data")
-@click.option("-o", "--output", help="Table to write (default: standard output).")
-@table_options
-@json_option
+@model_options
 def transform(
     model: str, data: str, output: str | None, as_json: bool, **options: Any
 ) -> None:
@@ -219,19 +212,11 @@ def demo(output: str, show: bool) -> None:
 @click.option("-o", "--output", help="Folder for the results (default: results).")
 @click.option("--page", help="Page to write (default: docs/reproduction.md).")
 @click.option("--offline", is_flag=True, help="Do not download anything.")
-def reproduce(
-    study: str,
-    data_home: str | None,
-    quick: bool,
-    jobs: int | None,
-    output: str | None,
-    page: str | None,
-    offline: bool,
-) -> None:
+def reproduce(study: str, **options: Any) -> None:
     """Repeat the paper's experiments; resume an interrupted run."""
     from trueaxis._cli import commands
 
-    commands.reproduce(study, data_home, quick, jobs, output, page, offline)
+    commands.reproduce(study, **options)
 
 
 if __name__ == "__main__":

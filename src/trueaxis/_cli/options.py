@@ -159,6 +159,15 @@ json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON instead of text."
 )
 
+# A saved model applied to a table, and a table written.
+model_options = combine_options(
+    click.argument("model"),
+    click.argument("data"),
+    click.option("-o", "--output", help="Table to write (default: standard output)."),
+    table_options,
+    json_option,
+)
+
 
 # ---------------------------------------------------------------- values of options
 

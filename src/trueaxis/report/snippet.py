@@ -38,7 +38,7 @@ class Origin(NamedTuple):
 
 
 def code(analysis: Analysis, origin: Origin | None) -> str:
-    """Return code that repeats the fit, or judges the rows by the model file.
+    """Return code that repeats the fit, or scores the rows with the model file.
 
     Parameters
     ----------

@@ -84,13 +84,9 @@ def fitted(name: str, k: int, X: NDArray[Any], tau: Tau | None = None) -> Any:
 
     Parameters
     ----------
-    name : str
-        One of `NAMES`.
-    k : int
-        Number of components.
+    name, k, tau
+        See `build`.
     X : ndarray of shape (n, D)
-    tau : tuple of three floats, optional
-        Temperatures for DSWL as published.
 
     Returns
     -------

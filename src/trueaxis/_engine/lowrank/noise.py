@@ -72,7 +72,7 @@ class NoiseStep:
     def __call__(
         self, state: RepairedData, previous: StepResult | None = None
     ) -> StepResult:
-        """Take one step; its change is the share of entries judged differently."""
+        """Take one step; the change is the share of entries reclassified."""
         n, D = self.X.shape
         U, s, Vt = np.linalg.svd(state.filled, full_matrices=False)
         # The median of the singular values of noise: the first `rank` are structure.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +16,6 @@ from trueaxis._engine.problem import Problem
 from trueaxis._engine.starts import equal_weights, plain_moments
 from trueaxis._engine.subspace import spanned
 from trueaxis._rows.base import ArrayRows
-
-
-class Splitting(Protocol):
-    """How X is split, as a value."""
-
-    def step(self, X: NDArray[np.float64]) -> Any:
-        """Return the step that splits X."""
-
-    def attributes(self, step: Any, split: Any) -> dict[str, Any]:
-        """Return the attributes of the fitted estimator that this splitting adds."""
-
-    def penalties(self) -> dict[str, float | None]:
-        """Return the parameters that decide how much is of low rank; None is auto."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +94,9 @@ class StableSplitting:
         return {"lam": self.lam, "sigma": self.sigma, "gam": self.gam}
 
 
+Splitting = ExactSplitting | StableSplitting
+
+
 def _noise_root(X: NDArray[Any]) -> float:
     return float(np.sqrt(2 * max(X.shape)))
 
@@ -137,7 +127,8 @@ class PursuitRecipe(Recipe):
         center = np.zeros(X.shape[1])
         if self.center == "median":
             center = np.median(X, axis=0)
-        step, tol = self.splitting.step(X - center), problem.reachable(self.tol)
+        step: Any = self.splitting.step(X - center)
+        tol = problem.reachable(self.tol)
         found: IterationResult[Any] = iterate(
             step, step.start(), max_iter=self.max_iter, tol=tol
         )

@@ -192,7 +192,7 @@ def _bulk_of(cloud: Cloud, which: Which, rows: NDArray[Any]) -> NDArray[np.bool_
 
 
 def most_copied(X: NDArray[Any]) -> NDArray[np.bool_]:
-    """Mark rows that equal the median of every column: if many, copies of one row."""
+    """Mark rows that equal the median of every column; many are copies of one row."""
     copies = np.ones(len(X), dtype=bool)
     for column in X.T:  # usually stops after the first column
         copies &= column == np.partition(column, len(column) // 2)[len(column) // 2]

@@ -157,7 +157,7 @@ class Rule(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         return self
 
     def for_part(self, share: float) -> Rule:
-        """Return the rule for a sample that is a share of the rows."""
+        """Return the rule for a sample that has this share of the rows."""
         return self
 
     def _about_fixed_center(self) -> Rule:
