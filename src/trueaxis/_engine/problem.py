@@ -171,7 +171,7 @@ class Problem:
         separable = separable_columns(self.sample.original)
         if self.hull.frame is None:
             return separable
-        # Hull coordinates mix the columns: groups are visible in all of them or in none.
+        # Hull coordinates mix the columns: groups show in all of them, or in none.
         return np.full(self.rows.shape[1], separable.any())
 
     def lift(self, subspace: Subspace) -> Subspace:

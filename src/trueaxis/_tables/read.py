@@ -122,7 +122,7 @@ def read_table(path: str | Path, choice: Choice | None = None) -> Table:
     name = str(path)
     if name != STANDARD and Path(name).is_dir():
         raise TableError(
-            f"{name} is a folder, but not one of .npy or Parquet files: pass a file."
+            f"{name} is a folder without .npy or Parquet files: pass a file."
         )
     if name == STANDARD:
         return _from_text(_read_text(name), name, choice)
