@@ -34,7 +34,7 @@ from trueaxis._engine.starts import (
     few_rows_start,
     plain_moments,
 )
-from trueaxis._engine.steps.lad import AlternatingLad
+from trueaxis._engine.steps.least_absolute import AlternatingLad
 from trueaxis._engine.steps.pairwise import pairwise_scatter
 from trueaxis._engine.steps.signs import SignSearch
 from trueaxis._engine.steps.two_way import two_way

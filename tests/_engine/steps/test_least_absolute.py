@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from trueaxis._engine.iterate import iterate
-from trueaxis._engine.steps.lad import (
+from trueaxis._engine.steps.least_absolute import (
     AlternatingLad,
     deviations_by_program,
     least_deviations,
