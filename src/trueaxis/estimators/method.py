@@ -125,8 +125,8 @@ class Method(SubspaceEstimator):
             counts = validate_counts(sample_weight, rows.shape[0])
             self._check(rows, counts)
             recipe = self._recipe()
-            problem = self._build_problem(rows, counts, recipe)
-            fit = fit_with(recipe, problem, self.n_components)
+            problem = self._build_problem(rows, counts, recipe)  # start
+            fit = fit_with(recipe, problem, self.n_components)  # iterate and judge
             self._store(problem, fit)
         # The fit is complete: keep it even if a warning is turned into an error.
         self._warn(fit.found)
