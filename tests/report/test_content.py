@@ -8,11 +8,11 @@ from trueaxis import DSWL
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics.trust import trust_path
 from trueaxis.plots.canvas import percent
+from trueaxis.report import page_data as points
 from trueaxis.report import render
-from trueaxis.report import script_data as points
 from trueaxis.report.analysis import analyse
 from trueaxis.report.content import describe_path, format_number
-from trueaxis.report.script_data import rounded, rows_to_draw, script_data
+from trueaxis.report.page_data import rounded, rows_to_draw, script_data
 
 
 @pytest.mark.slow

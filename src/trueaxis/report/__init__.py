@@ -16,7 +16,7 @@ from trueaxis._tables.read import Choice, read_table
 from trueaxis.report.analysis import Analysis, analyse
 from trueaxis.report.content import text_values
 from trueaxis.report.figures import draw
-from trueaxis.report.script_data import script_data, shorten_names
+from trueaxis.report.page_data import script_data, shorten_names
 from trueaxis.report.snippet import Origin
 
 __all__ = [

@@ -14,7 +14,7 @@ from trueaxis.diagnostics import TrustPath
 from trueaxis.diagnostics.influence import responsible
 from trueaxis.plots.canvas import percent
 from trueaxis.report.analysis import Analysis
-from trueaxis.report.script_data import (
+from trueaxis.report.page_data import (
     MAX_LISTED,
     kind_marks,
     rows_to_draw,

@@ -26,7 +26,7 @@ def fill_template(
     text : dict
         See `content.text_values`.
     points : dict
-        See `points.script_data`.
+        See `page_data.script_data`.
     figures : dict
         See `figures.draw`.
 
