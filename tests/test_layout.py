@@ -1,7 +1,9 @@
 """The tree, the map in CONTRIBUTING.md and the imports agree."""
 
 import ast
+import importlib
 import re
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -145,6 +147,13 @@ def test_no_class_name_means_two_things():
         if isinstance(node, ast.ClassDef)
     )
     assert [name for name, count in classes.items() if count > 1] == []
+
+
+def test_no_function_shadows_a_module():
+    for name in sorted(NAMES - {"__main__"}):
+        module = importlib.import_module(f"trueaxis.{name.replace('/', '.')}")
+        folder, _, leaf = module.__name__.rpartition(".")
+        assert getattr(sys.modules[folder], leaf) is module
 
 
 def test_no_module_is_too_long():
