@@ -62,7 +62,6 @@ class MovedModule(ModuleType):
         if name == "__all__":  # for `from ... import *`
             return _public_names(homes)
         for home in homes:
-            module = import_module(home)
             if name in _public_names((home,)):
                 warnings.warn(
                     f"{self.__name__} has moved: import {name} from {home} instead. "
@@ -70,7 +69,7 @@ class MovedModule(ModuleType):
                     DeprecationWarning,
                     stacklevel=2,
                 )
-                return getattr(module, name)
+                return getattr(import_module(home), name)
         raise AttributeError(
             f"module {self.__name__!r} has no attribute {name!r}. It has moved to "
             f"{' and '.join(homes)}: look there."

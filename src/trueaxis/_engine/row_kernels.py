@@ -22,7 +22,7 @@ from trueaxis._engine.kernels import (
 from trueaxis._engine.outliers.trim import Cuts
 from trueaxis._engine.rules.base import RowDistances, Rule
 from trueaxis._engine.subspace import Subspace
-from trueaxis._rows.base import Kernel
+from trueaxis._rows.base import RecordKernel
 
 NEVER = -1e6  # a finite log-weight of weight 0; 0 times minus infinity is not a number
 
@@ -160,7 +160,7 @@ class SupportKernel(CountedKernel):
         return [state[0], state[1] + other[1]]
 
 
-class MaskKernel(Kernel):
+class MaskKernel(RecordKernel):
     """Kernel that records a boolean function of every row."""
 
     n_fields = 1
@@ -170,15 +170,9 @@ class MaskKernel(Kernel):
     def __init__(self, function: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> None:
         self.function = function
 
-    def start(self) -> None:
-        """Return None: the pass has no state."""
-
     def absorb(self, state: None, block: NDArray[Any], first: int) -> NDArray[np.bool_]:
         """Apply the function to a block."""
         return self.function(block)[None]
-
-    def merge(self, state: None, other: None) -> None:
-        """Return None: the pass has no state."""
 
 
 def _measure(

@@ -70,6 +70,16 @@ class Kernel:
         return self
 
 
+class RecordKernel(Kernel):
+    """Kernel without a state: it only records something about every row."""
+
+    def start(self) -> None:
+        """Return None: the pass has no state."""
+
+    def merge(self, state: None, other: None) -> None:
+        """Return None: the pass has no state."""
+
+
 class Rows:
     """Rows that can be read block by block, any number of times.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._rows.base import Kernel, Rows
+from trueaxis._rows.base import RecordKernel, Rows
 from trueaxis._validation import fitted_rows
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def column_corrections(model: SubspaceEstimator, rows: Rows) -> ColumnCorrection
     return ColumnCorrections(column.astype(np.intp), share, surplus)
 
 
-class ColumnCorrectionKernel(Kernel):
+class ColumnCorrectionKernel(RecordKernel):
     """Find the single column whose correction would help each row most.
 
     Contributions are smeared: a wrong value moves the scores, and with them the
@@ -109,9 +109,6 @@ class ColumnCorrectionKernel(Kernel):
         self.outside = np.where(outside > WITHIN, outside, 0.0)
         self.diagonal = own + self.off * self.outside
 
-    def start(self) -> None:
-        """Return None: the pass has no state."""
-
     def absorb(
         self, state: None, block: NDArray[Any], first: int
     ) -> NDArray[np.float64]:
@@ -129,6 +126,3 @@ class ColumnCorrectionKernel(Kernel):
             surplus = My[rows, column] / self.diagonal[column]
         share = np.clip(np.nan_to_num(share, nan=0.0, posinf=1.0), 0.0, 1.0)
         return np.stack([column, share, np.nan_to_num(surplus, posinf=0.0, neginf=0.0)])
-
-    def merge(self, state: None, other: None) -> None:
-        """Return None: the pass has no state."""

@@ -15,7 +15,7 @@ from scipy.linalg import subspace_angles
 
 from trueaxis._engine.starts import plain_moments
 from trueaxis._engine.subspace import Subspace, solve
-from trueaxis._rows.base import Kernel, Rows
+from trueaxis._rows.base import Kernel, RecordKernel, Rows
 from trueaxis._validation import fitted_rows
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class TiltKernel(Kernel):
         return state + other
 
 
-class InfluenceKernel(Kernel):
+class InfluenceKernel(RecordKernel):
     """Record what every row adds to the tilt and to the shift of the mean."""
 
     n_fields = 2
@@ -197,9 +197,6 @@ class InfluenceKernel(Kernel):
         self.subspace, self.units = subspace, units
         self.tilt, self.direction = tilt, direction
 
-    def start(self) -> None:
-        """Return None: the pass has no state."""
-
     def absorb(
         self, state: None, block: NDArray[Any], first: int
     ) -> NDArray[np.float64]:
@@ -212,9 +209,6 @@ class InfluenceKernel(Kernel):
                 (y / size) @ self.direction,
             ]
         )
-
-    def merge(self, state: None, other: None) -> None:
-        """Return None: the pass has no state."""
 
 
 def principal_angles(P: NDArray[Any], Q: NDArray[Any]) -> NDArray[np.float64]:

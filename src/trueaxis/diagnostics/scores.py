@@ -15,7 +15,7 @@ from scipy.stats import chi2
 
 from trueaxis._engine.starts import plain_moments
 from trueaxis._engine.subspace import Subspace, solve
-from trueaxis._rows.base import Kernel, Rows
+from trueaxis._rows.base import RecordKernel, Rows
 from trueaxis._validation import fitted_rows
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _score_plane(
     )
 
 
-class ScoreKernel(Kernel):
+class ScoreKernel(RecordKernel):
     """Record the scores of every row on some axes."""
 
     title = "scores"
@@ -145,18 +145,12 @@ class ScoreKernel(Kernel):
         self.mean, self.axes = mean, axes
         self.n_fields = len(axes)
 
-    def start(self) -> None:
-        """Return None: the pass has no state."""
-
     def absorb(
         self, state: None, block: NDArray[Any], first: int
     ) -> NDArray[np.float64]:
         """Return the scores of the rows of a block."""
         scores: NDArray[np.float64] = (block - self.mean) @ self.axes.T
         return scores.T
-
-    def merge(self, state: None, other: None) -> None:
-        """Return None: the pass has no state."""
 
 
 def _check_components(components: Sequence[int] | None, k: int) -> tuple[int, ...]:
