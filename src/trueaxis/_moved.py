@@ -29,7 +29,6 @@ MOVED = {
         "trueaxis._engine.dswl.rules",
     ),
     "trueaxis.engine.selection": ("trueaxis._engine.rules.selection",),
-    "trueaxis.engine.trim": ("trueaxis._engine.outliers.trim",),
     "trueaxis.estimators.pairs": ("trueaxis.estimators",),
     "trueaxis.estimators.stable": ("trueaxis.estimators",),
     "trueaxis.experiments": ("trueaxis.reproduction",),

@@ -24,7 +24,9 @@ def test_fit_names_the_bad_rows_and_what_would_fit(pump):
     printed = run("fit", pump, "-k", 2, "--id", "pump", "--label", "remark")
     assert "33 of 200 rows (16 %) are outliers: 11 inside" in printed
     worst = next(line for line in printed.splitlines() if "p-96" in line)
-    assert "flow unit wrong" in worst and "flow is 8.99, 32.1 would fit" in worst
+    assert "flow unit wrong" in worst and "flow is 8.99, 32.1" in worst
+    assert "At level 0.025, 2.5 % of regular rows are flagged, too" in printed
+    assert "<1e-99" in worst
     assert "turned by 52 degrees" in printed and "DSWL with 2 components" in printed
 
 
@@ -47,8 +49,8 @@ def test_scaling_is_stored_and_applied_to_new_rows(pump, folder):
         assert list(method.feature_names_in_) == list(sensors().columns)
         found = columns_of(run("score", path, pump))
         Z = ColumnScaler(how).fit_transform(X)
-        expected = DSWL(2).fit(Z).score_samples(Z)
-        assert np.allclose(-np.array(found["excess"], float), expected, rtol=1e-12)
+        expected = DSWL(2).fit(Z).p_values(Z)
+        assert np.allclose(np.array(found["p_value"], float), expected, rtol=1e-9)
         assert np.allclose(np.array(found["value"], float)[96], X[96, 3])  # raw unit
 
 
@@ -86,7 +88,11 @@ def test_json_for_machines(pump):
     found = json.loads(run("fit", pump, "-k", 2, "--id", "pump", "--drop", "remark",
                            "--json"))  # fmt: skip
     assert found["rows"] == 200 and found["columns"] == list(sensors().columns)
-    assert found["outliers"] == {"count": 33, "inside": 11, "off": 6, "both": 16}
+    kinds = {"inside": 11, "off": 6, "both": 16, "group": 0}
+    assert found["outliers"] == {"count": 33, **kinds}
+    assert (found["level"], found["contamination"]) == (0.025, None)
+    p = [row["p_value"] for row in found["worst_first"]]
+    assert p == sorted(p) and p[-1] < 0.025
     assert found["worst_first"][0]["row"] == "p-96"
     assert found["worst_first"][0]["column"] == "flow"
     assert len(found["worst_first"]) == 33 and found["converged"] is True
@@ -117,6 +123,7 @@ def test_scores_are_those_of_the_diagnostics(pump, model):
     assert found["kind"] == expected.kind.tolist()
     assert found["outlier"] == [str(flag) for flag in expected.flagged.tolist()]
     assert np.array_equal(np.array(found["orthogonal"], float), expected.orthogonal)
+    assert np.array_equal(np.array(found["p_value"], float), expected.p_value)
     assert {"inside", "off", "centre"} <= found.keys()  # DSWL's three reasons
 
 
@@ -273,7 +280,8 @@ def test_a_page_on_new_rows_by_an_old_model(pump, model, folder):
     )
     content = json.loads(printed)
     assert content["outliers"]["count"] == 33 and page.exists()
-    assert content.keys() == {"rows", "outliers", "worst_first", "report"}
+    line = {"level", "contamination"}
+    assert content.keys() == {"rows", "outliers", "worst_first", "report"} | line
     scored = json.loads(run("score", model, pump, "--id", "pump", "--json"))
     assert content["worst_first"] == scored["worst_first"]
     assert "New rows." in page.read_text(encoding="utf-8")
@@ -301,3 +309,89 @@ def test_the_code_on_the_page_repeats_the_judgement(pump, model, folder):
     exec(code_blocks(page)[1], names := {})
     assert np.array_equal(names["model"].components_, trueaxis.load(model).components_)
     assert len(names["analysis"].flagged) == 33
+
+
+# ---------------------------------------------------------------- the line
+
+NAMED = ("--id", "pump", "--drop", "remark", "-k", 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("option", "parameters", "said"),
+    [
+        (("--level", 0.1), {"level": 0.1}, "At level 0.1, 10 % of regular rows"),
+        (
+            ("--contamination", 0.2),
+            {"contamination": 0.2},
+            "Contamination 0.2 puts the line at a p-value of 0.",
+        ),
+    ],
+    ids=["level", "contamination"],
+)
+def test_the_line_is_drawn_as_in_python(option, parameters, said, pump, folder):
+    expected = DSWL(2, **parameters).fit(sensors().X)
+    n = int((~expected.support_).sum())
+    path, page = folder / "line.npz", folder / "line.html"
+    assert said in run("fit", pump, *NAMED, *option, "-o", path)
+    loaded = trueaxis.load(path)
+    assert loaded.get_params() == expected.get_params()
+    assert np.array_equal(loaded.support_, expected.support_)
+    found = json.loads(run("fit", pump, *NAMED, *option, "--json"))
+    assert found["outliers"]["count"] == n == len(found["worst_first"])
+    assert found["level"] == pytest.approx(10**expected.offset_)
+    assert found["contamination"] == expected.contamination
+    assert found["cutoffs"] == expected.cutoffs_._asdict()
+    scored = columns_of(run("score", path, pump))
+    assert scored["outlier"] == [str(not one) for one in expected.support_]
+    printed = run("report", pump, *NAMED, *option, "-o", page)
+    assert f"{n} of 200 rows" in printed and said in page.read_text("utf-8")
+    exec(code_blocks(page)[1], names := {})
+    assert np.array_equal(names["model"].support_, expected.support_)
+    compared = json.loads(
+        run("compare", pump, *NAMED, *option, "--methods", "dswl,pca", "--json")
+    )
+    assert compared["methods"][0]["outliers"] == n
+    assert compared["level"] == found["level"]
+
+
+@pytest.mark.slow
+def test_score_redraws_the_line_of_a_saved_model(pump, model, folder):
+    contaminated = folder / "contaminated.npz"
+    run("fit", pump, *NAMED, "--contamination", 0.3, "-o", contaminated)
+    for level in (0.001, 0.2):
+        expected = DSWL(2, level=level).fit(sensors().X)
+        for path in (model, contaminated):
+            found = json.loads(run("score", path, pump, "--level", level, "--json"))
+            assert found["outliers"]["count"] == (~expected.support_).sum()
+            assert (found["level"], found["contamination"]) == (level, None)
+
+
+@pytest.mark.parametrize("value", ["0", "0.6", "-1", "x"])
+@pytest.mark.parametrize("option", ["--level", "--contamination"])
+def test_shares_out_of_range_are_refused(option, value, pump, model):
+    assert f"Invalid value for '{option}'" in run("fit", pump, option, value, code=2)
+    if option == "--level":
+        error = run("score", model, pump, option, value, code=2)
+        assert f"Invalid value for '{option}'" in error
+
+
+def test_a_level_that_is_no_number_is_refused(pump, model):
+    error = run("fit", pump, *NAMED, "--level", "nan", code=1)
+    assert "level=nan is out of range" in error
+    assert "level=nan is out of range" in run(
+        "score", model, pump, "--level", "nan", code=1
+    )
+
+
+def test_two_lines_are_refused(pump, model):
+    for args in (
+        ("--level", 0.1, "--contamination", 0.1),
+        ("--level", 0.1, "--set", "contamination=0.1"),
+    ):
+        assert "share of all rows: give one of them" in run("fit", pump, *args, code=2)
+    twice = ("--level", 0.1, "--set", "level=0.1")
+    assert "same parameter: give one of them" in run("fit", pump, *twice, code=2)
+    for option in ("--level", "--contamination"):
+        error = run("report", pump, "--model", model, option, 0.1, code=2)
+        assert f"{option} is for a fit, but --model uses a saved model" in error

@@ -197,3 +197,35 @@ def test_too_little_memory_is_told_in_words(data, streamed, monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 10_000)
     done = invoke("fit", data / "one.npy", "--method", "pcp", code=1)
     assert "Reading all 1,000 rows x 10 columns takes 80.0 kB, but" in done.output
+
+
+@pytest.mark.slow
+def test_the_line_of_streamed_files_is_that_of_tables_in_memory(data, X, streamed):
+    path, apart = data / "one.parquet", ["--drop", "who,site", "-k", 3]
+    invoke("fit", path, *apart, "-o", data / "before.npz")
+    in_memory = json.loads(
+        invoke("score", data / "before.npz", path, "--level", 0.2, "--json").stdout
+    )
+    streamed()
+    for option, value in (("level", 0.1), ("contamination", 0.2)):
+        expected = DSWL(3, **{option: value}).fit(X)
+        given = [*apart, f"--{option}", value]
+        found = json.loads(invoke("fit", path, *given, "--json").stdout)
+        assert found["outliers"]["count"] == (~expected.support_).sum()
+        assert found["level"] == pytest.approx(10**expected.offset_)
+        assert found["contamination"] == expected.contamination
+        said = f"{option} {value:g}"
+        assert said in invoke("fit", path, *given).stdout.lower()
+    model = data / "before.npz"
+    score = ["score", model, path, "--level", 0.2]
+    found = json.loads(invoke(*score, "--json").stdout)
+    assert {"level", "contamination"} <= found.keys()
+    assert all(found[key] == in_memory[key] for key in ("level", "rows", "outliers"))
+    done = invoke(*score, "-o", data / "out.csv")
+    assert "At level 0.2, 20 % of regular rows are flagged, too." in done.stdout
+    out = table(data / "out.csv")
+    frame = pandas.DataFrame(X, columns=[f"x{j}" for j in range(D)])
+    np.testing.assert_allclose(
+        out["p_value"], trueaxis.load(model).p_values(frame), rtol=1e-6
+    )
+    assert (out["outlier"] == (out["p_value"] < 0.2)).all()

@@ -52,8 +52,8 @@ def test_a_number_of_components_that_was_found_gives_the_same_fit_as_if_asked_fo
         (found.verdicts.subspace.mean, asked.verdicts.subspace.mean),
         (found.verdicts.subspace.basis, asked.verdicts.subspace.basis),
         (found.verdicts.subspace.variances, asked.verdicts.subspace.variances),
-        (found.verdicts.cuts, asked.verdicts.cuts),
-        (found.verdicts.support, asked.verdicts.support),
+        (found.verdicts.law.score, asked.verdicts.law.score),
+        (found.verdicts.law.orthogonal, asked.verdicts.law.orthogonal),
         (found.found.weights, asked.found.weights),
     ]:
         np.testing.assert_array_equal(a, b)

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trueaxis._engine.column_spread import ColumnSpread, SpreadKernel
-from trueaxis._engine.dswl.groups import OtherSides
 from trueaxis._engine.dswl.rules import EntropyRule
 from trueaxis._engine.kernels import (
     DistanceKernel,
@@ -21,11 +20,13 @@ from trueaxis._engine.kernels import (
     Scratch,
 )
 from trueaxis._engine.moments import Moments
-from trueaxis._engine.outliers.trim import Cuts
+from trueaxis._engine.outliers.law import Cuts, Law, Sides
+from trueaxis._engine.outliers.tail import Tail
 from trueaxis._engine.row_kernels import (
     LogSum,
     LogWeightKernel,
     MaskKernel,
+    PValueKernel,
     SupportKernel,
 )
 from trueaxis._engine.starts import equal_weights
@@ -43,7 +44,8 @@ def kernels_of_every_kind():
     counts = rng.integers(0, 3, 230).astype(float)
     sub = equal_weights(ArrayRows(X), 2)
     rule, cuts = EntropyRule(3.0, 2.0, 4.0), Cuts(4.0, 5.0)
-    apart = OtherSides(np.array([0, 2]), ((np.array([1.0, 0.5]), 2.0, True),))
+    apart = Sides(np.array([[1.0, 0, 0.5, 0, 0, 0]]), np.zeros(1), np.full(1, 2.0))
+    law = Law(Tail(0.7, 1.0, 0.9), Tail(1.1, 0.7, -0.3), apart)
     roll = RowCounts(counts, apart)
     weighing = RowWeights(-rng.random(230), rng.random(230) < 0.7)
     sweep = DistanceKernel(sub, lambda v, e, s: RowWeights(-v, e < 4.0), roll)
@@ -52,7 +54,8 @@ def kernels_of_every_kind():
         "sweep": sweep,
         "gather": MomentKernel(sub.mean, weighing, counts),
         "log-weights": LogWeightKernel(sub, rule, roll),
-        "within": SupportKernel(sub, cuts, roll),
+        "within": SupportKernel(sub, cuts, apart),
+        "p-values": PValueKernel(sub, law),
         "marks": MaskKernel(apart),
         "together": PairedKernel(LogWeightKernel(sub, rule, roll), sweep),
         "pull": PowerPull(sub, 1.5, 0.0, counts),
@@ -89,11 +92,12 @@ def numbers_in(state):
 def test_kernels_without_per_row_values_are_their_own_parts():
     X, _ = kernels_of_every_kind()
     sub, rule = equal_weights(ArrayRows(X), 2), EntropyRule(3.0, 2.0, 4.0)
-    roll = RowCounts(None, OtherSides(np.array([0]), ((np.ones(1), 2.0, True),)))
+    apart = Sides(np.eye(1, 6), np.zeros(1), np.ones(1))
+    roll = RowCounts(None, apart)
     sweep = DistanceKernel(sub, lambda v, e, s: RowWeights(-v), roll)
     together = PairedKernel(LogWeightKernel(sub, rule, roll), sweep)
     scaled = TransformedKernel(together, ColumnWeighting(X[0], X[1]))
-    within = SupportKernel(sub, Cuts(4.0, 5.0), roll)
+    within = SupportKernel(sub, Cuts(4.0, 5.0), apart)
     for kernel in (sweep, together, scaled, within, PowerPull(sub, 1.0, 0.0, None)):
         assert kernel.part(3, 5) is kernel  # so that it is sent to a worker once
 

@@ -153,7 +153,7 @@ def test_members_too_many_or_too_few(path):
         ('"b"', '"B"'),
         ('"n_components": 2', '"n_components": 3'),
         ('"trust": 0.5', '"trust": NaN'),
-        ('"offset_": -1.0', '"offset_": -2.0'),
+        ('"offset_": -1.6', '"offset_": -2.6'),
         ('"checksum": "', '"checksum": "0'),
         ('"checksum"', '"sum"'),
     ],

@@ -9,8 +9,9 @@ from saved_models import assert_same
 
 from trueaxis import Rule
 from trueaxis._engine.dswl import rules as dswl_rules
-from trueaxis._engine.outliers import trim
-from trueaxis._engine.outliers.trim import CutRule, Cuts
+from trueaxis._engine.outliers import core
+from trueaxis._engine.outliers.core import CutRule
+from trueaxis._engine.outliers.law import Cuts
 from trueaxis._engine.rules import base as rules
 from trueaxis._engine.rules import losses, retained, selection
 from trueaxis._engine.rules.losses import PowerRule
@@ -28,7 +29,7 @@ def test_the_list_of_rules_is_that_of_the_engine():
     }
     found = {
         rule
-        for module in (dswl_rules, losses, retained, rules, selection, trim)
+        for module in (dswl_rules, losses, retained, rules, selection, core)
         for _, rule in inspect.getmembers(module, inspect.isclass)
         if issubclass(rule, Rule)
     }
@@ -57,7 +58,7 @@ def test_the_list_of_rules_is_that_of_the_engine():
         np.array([0.1, np.inf]),
         np.arange(6).reshape(2, 3),
         Distances(1.0, np.float64(2.0)),
-        CutRule(1.0, 2.0, Cuts(3.0, np.inf)),
+        CutRule(Cuts(3.0, np.inf)),
         PowerRule(1.5, guard=np.float32(1e-3)),
     ],
     ids=repr,

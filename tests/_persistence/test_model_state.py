@@ -1,5 +1,8 @@
 """Parameters and attributes of models; what is refused on the way out and back."""
 
+import pickle
+import warnings
+
 import numpy as np
 import pytest
 from saved_models import (
@@ -7,6 +10,8 @@ from saved_models import (
     assert_same,
     fitted,
     forge,
+    members,
+    pack,
     rows,
     saved_and_loaded,
 )
@@ -14,6 +19,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from small_tables import with_sides
 
 import trueaxis
 from trueaxis import (
@@ -26,14 +32,17 @@ from trueaxis import (
     PlainPCA,
     ReweightedPCA,
 )
+from trueaxis._engine.outliers.judge import cutoff_ratio
 from trueaxis._engine.rules import base as rules
 from trueaxis._engine.rules.losses import HuberRule, PowerRule
 from trueaxis._persistence import archive as archives
+from trueaxis._persistence.json_values import encode
 from trueaxis._persistence.model_state import (
     CLASSES,
     known_attributes,
     rename_parameters,
 )
+from trueaxis.estimators.base import Distances
 
 
 @pytest.mark.parametrize("name", CLASSES)
@@ -301,3 +310,137 @@ def test_files_with_the_old_spelling_of_center_load(tmp_path):
 
     forge(path, spell_as_before)
     assert trueaxis.load(path).get_params() == PCP(2, center="median").get_params()
+
+
+# ---------------------------------------------------------------- the law of rows
+
+
+def as_before(path, cutoffs=None):
+    """Turn a file into one of the version before p-values, which had cut-offs only."""
+
+    def change(header):
+        for name in ("level", "contamination"):
+            del header["parameters"][name]
+        for name in ("_tails", "_sides"):
+            del header["arrays"][name]
+        header["attributes"]["offset_"] = -1.0
+        if cutoffs is not None:
+            header["attributes"]["cutoffs_"] = encode(cutoffs)
+
+    contents = members(path)
+    pack(path, {n: c for n, c in contents.items() if n not in LAW_FILES})
+    forge(path, change)
+
+
+LAW_FILES = ("_tails.npy", "_sides.npy")
+
+
+def flags_as_before(model, X):
+    """Verdicts of the version before p-values: the larger ratio, compared with 1."""
+    pairs = zip(model.distances(X), model.cutoffs_, strict=True)
+    return np.where(np.max([cutoff_ratio(*pair) for pair in pairs], axis=0) > 1, -1, 1)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_files_of_the_version_before_flag_the_same_rows(name, tmp_path):
+    X = rows(seed=1, n=1000)
+    trueaxis.save(fitted(name), tmp_path / "model.npz")
+    for cutoffs in (None, Distances(1.5, 0.7), Distances(np.float64(3.0), 1e-9)):
+        as_before(tmp_path / "model.npz", cutoffs)
+        loaded = trueaxis.load(tmp_path / "model.npz")
+        assert cutoffs is None or loaded.cutoffs_ == cutoffs
+        labels = loaded.predict(X)
+        np.testing.assert_array_equal(labels, flags_as_before(loaded, X))
+        assert (loaded.level, loaded.contamination) == (0.025, None)
+        p = loaded.p_values(X)
+        np.testing.assert_array_equal(p < 0.025, labels == -1)
+        # And it is saved as any other.
+        again = saved_and_loaded(loaded, tmp_path)
+        assert_same(again.score_samples(X), loaded.score_samples(X))
+        np.testing.assert_array_equal(again.predict(X), labels)
+
+
+@pytest.mark.parametrize("cutoffs", [(0.0, 0.0), (2.0, 0.0), (0.0, 2.0)], ids=str)
+def test_cut_offs_of_zero_in_older_files(path, cutoffs):
+    as_before(path, Distances(*cutoffs))
+    loaded = trueaxis.load(path)
+    X = np.vstack([rows(seed=1, n=200), loaded.mean_[None]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # names
+        np.testing.assert_array_equal(loaded.predict(X), flags_as_before(loaded, X))
+        assert np.isfinite(loaded.p_values(X)).all() and loaded.predict(X)[-1] == 1
+
+
+def test_pickles_of_the_version_before_flag_the_same_rows():
+    X = rows(seed=1, n=1000)
+    model = clone(fitted("dswl")).fit(rows())
+    state = vars(model)
+    for name in ("_tails", "_sides", "level", "contamination"):
+        del state[name]
+    state["offset_"] = -1.0
+    loaded = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(loaded.predict(X), flags_as_before(loaded, X))
+    assert (loaded.level, loaded.contamination) == (0.025, None)
+    assert_same(pickle.loads(pickle.dumps(loaded)).p_values(X), loaded.p_values(X))
+    assert clone(loaded).fit(rows()).get_params() == DSWL(2).get_params()
+    assert not hasattr(pickle.loads(pickle.dumps(DSWL(2))), "_tails")
+
+
+@pytest.mark.parametrize("settings", [{"level": 0.1}, {"contamination": 0.2}], ids=str)
+def test_the_line_and_the_groups_come_back(settings, tmp_path):
+    model = with_sides(DSWL(2, **settings).fit(rows()), rows())
+    loaded = saved_and_loaded(model, tmp_path, training=False)
+    X = rows(seed=1, n=500)
+    assert loaded.get_params() == model.get_params()
+    assert_same(loaded._sides, model._sides)
+    assert_same(loaded.score_samples(X), model.score_samples(X))
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_new_files_must_have_a_law(path):
+    forge(path, lambda header: header["arrays"].pop("_tails"))
+    with pytest.raises(ValueError):
+        trueaxis.load(path)
+    contents = members(path)
+    pack(path, {n: c for n, c in contents.items() if n not in LAW_FILES})
+    forge(path, lambda header: header["arrays"].pop("_sides"))
+    assert_refused(path, "_sides is missing")
+    # Level 0.1 is also at -1; but older files have no level.
+    forge(path, lambda header: header["attributes"].update(offset_=-1.0))
+    assert_refused(path, "_sides is missing")
+
+
+@pytest.mark.parametrize(
+    ("arrays", "match"),
+    [
+        ({"_tails": np.ones((2, 2))}, "_tails is not a table of floats with 3"),
+        ({"_tails": np.ones((3, 3))}, "_tails are not two laws"),
+        ({"_tails": np.ones((2, 3), dtype=int)}, "_tails is not a table of floats"),
+        ({"_tails": np.ones(6)}, "_tails is not a table"),
+        ({"_tails": np.full((2, 3), np.nan)}, "_tails has a value that is not finite"),
+        ({"_tails": np.full((2, 3), -1.0)}, "_tails are not two laws"),
+        ({"_tails": np.array([[0.0, 1, 0], [0, 1, 1]])}, "_tails are not two laws"),
+        ({"_sides": np.ones((1, 6))}, "_sides is not a table of floats with 8"),
+        ({"_sides": np.full((1, 8), np.inf)}, "_sides has a value that is not finite"),
+        ({"_sides": np.ones((1, 8))}, "_sides has a group without a boundary"),
+    ],
+    ids=str,
+)
+def test_a_forged_law(path, arrays, match):
+    forge(path, arrays=arrays)
+    assert_refused(path, match)
+
+
+@pytest.mark.parametrize("offset", [0.5, "x", None, {"float": "nan"}], ids=str)
+def test_a_forged_line(path, offset):
+    forge(path, lambda header: header["attributes"].update(offset_=offset))
+    assert_refused(path, "offset_ is .* not the logarithm of a share")
+
+
+@pytest.mark.parametrize(
+    "changes", [{"n_components_": "x"}, {"n_samples_": None}, {"cutoffs_": [1, "x"]}]
+)
+def test_damaged_files_of_the_version_before(path, changes):
+    as_before(path)
+    forge(path, lambda header: header["attributes"].update(changes))
+    assert_refused(path, "its attributes are not those of a fit")

@@ -16,12 +16,15 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from small_tables import with_sides
 
 import trueaxis
 from trueaxis import DSWL, ColumnScaler, PlainPCA
+from trueaxis._engine.outliers.judge import cutoff_ratio
 from trueaxis._persistence.model_state import CLASSES
 from trueaxis._persistence.onnx_graph import IR_VERSION, OPSET
 from trueaxis.datasets import planted, sensors
+from trueaxis.estimators.base import Distances
 from trueaxis.estimators.pipeline import split_pipeline
 
 if os.environ.get("CI"):  # which must have them: nothing is skipped there
@@ -83,9 +86,14 @@ def expected(model, X):
         "scores": model.transform(X),
         "score_distance": found.score,
         "orthogonal_distance": found.orthogonal,
-        "outlier_score": model.score_samples(X),
+        "outlier_score": -largest_ratio(method, found),
         "label": model.predict(X),
     }
+
+
+def largest_ratio(method, distances):
+    pairs = zip(distances, method.cutoffs_, strict=True)
+    return np.max([cutoff_ratio(*pair) for pair in pairs], axis=0)
 
 
 def assert_agree(model, X, tmp_path, dtype="float64", rtol=1e-6):
@@ -126,7 +134,8 @@ def test_models_of_float32_rows_agree(name, tmp_path):
     # Of float32 rows Python works in float32, the graph in float64.
     got, X = run(model, rows(), tmp_path), rows().astype("float32")
     np.testing.assert_array_equal(got["label"], model.predict(X))
-    np.testing.assert_allclose(got["outlier_score"], model.score_samples(X), 1e-4)
+    score = -largest_ratio(model, model.distances(X))
+    np.testing.assert_allclose(got["outlier_score"], score, 1e-4)
 
 
 @pytest.mark.slow
@@ -184,9 +193,47 @@ def test_no_row_and_one_row(tmp_path):
     assert_agree(model, rows()[:1], tmp_path)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("shift", [0.0, 1e6], ids=["near", "far"])
+@pytest.mark.parametrize("name", ["dswl", "pca"])
+def test_rows_of_groups_apart_are_outliers(name, shift, dtype, tmp_path):
+    X = (rows(n=300) + shift).astype(dtype).astype(float)
+    model = with_sides(quietly(CLASSES[name](2), X), X)
+    center, edge = np.quantile(X[:, 0], [0.5, 0.1])
+    other = [-1.0, *np.zeros(5), -center, 0.01 - edge]  # no row on the edge
+    model._sides = np.vstack([model._sides, other])
+    got = run(model, X, tmp_path, dtype)
+    np.testing.assert_array_equal(got["label"], model.predict(X))
+    assert ((got["label"] == -1) & (got["outlier_score"] > -1)).sum() > 20
+    # Another level moves the boundary of the group, too.
+    model._set_line(np.log10(0.2))
+    np.testing.assert_array_equal(run(model, X, tmp_path)["label"], model.predict(X))
+    X = np.tile(X[:1], (3, 1))
+    X[0, 2], X[1], X[2, ::2] = np.nan, 1e308, -1e308
+    assert run(model, X, tmp_path)["label"].tolist() == [-1, -1, -1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["robust", "standard"])
+def test_groups_apart_behind_a_scaler(how, tmp_path):
+    X = rows(n=300) * [1, 1, 1e3, 1e-3, 1, 1] + 1e4
+    model = make_pipeline(ColumnScaler(how), PlainPCA(2)).fit(X)
+    with_sides(model[-1], model[0].transform(X))
+    assert_agree(model, X, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [{"level": 0.3}, {"contamination": 0.4}], ids=str)
+def test_other_lines_agree(settings, tmp_path):
+    model = DSWL(2, **settings).fit(rows())
+    got = assert_agree(model, np.vstack([rows(), rows(seed=1, n=300)]), tmp_path)
+    assert (got["label"][:60] == np.where(model.support_, 1, -1)).all()
+
+
 def test_cutoffs_of_zero_leave_no_room(tmp_path):
     model = DSWL(2).fit(np.full((20, 4), 3.7))
-    assert model.cutoffs_ == (0.0, 0.0)
+    model.cutoffs_ = Distances(0.0, 0.0)  # as in files of older versions
     got = run(model, [[3.7] * 4, [3.7, 3.7, 3.7, 3.8]], tmp_path)
     np.testing.assert_array_equal(got["outlier_score"], [0.0, -np.inf])
     np.testing.assert_array_equal(got["label"], [1, -1])
@@ -238,7 +285,9 @@ def test_float32_behind_a_scaler(tmp_path):
 @pytest.mark.slow
 def test_float32_is_refused_where_it_would_call_all_rows_outliers(tmp_path):
     path = tmp_path / "model"
-    with pytest.raises(ValueError, match=r"orthogonal distance is 1\.\de-\d+.*float64"):
+    with pytest.raises(
+        ValueError, match=r"orthogonal distance is \d\.\de-\d+.*float64"
+    ):
         trueaxis.export_onnx(DSWL(6).fit(rows()), path, dtype="float32")
     flat = np.column_stack([rows(), rows()[:, 0] * 1e-9])
     with pytest.raises(ValueError, match="without variance"):
@@ -288,6 +337,8 @@ def test_what_the_file_says_about_itself(tmp_path):
     assert facts["trueaxis_version"] == trueaxis.__version__
     assert float(facts["score_cutoff"]) == model[-1].cutoffs_.score
     assert float(facts["orthogonal_cutoff"]) == model[-1].cutoffs_.orthogonal
+    assert float(facts["level"]) == pytest.approx(0.025) and facts["groups"] == "0"
+    assert "outlier_score below -1" in made.doc_string
     found = session_of(tmp_path / "model").get_modelmeta()
     assert found.custom_metadata_map == facts
     trueaxis.export_onnx(fitted("pca"), tmp_path / "model")

@@ -62,7 +62,7 @@ def test_predict_and_transform_are_reported(source):
         model.predict(source)
         scores = model.transform(source)
     lazy = not isinstance(scores, np.ndarray)
-    assert lazy or {"distances", "transforming"} <= set(listener.titles)
+    assert lazy or {"verdicts", "transforming"} <= set(listener.titles)
     assert listener.complete()
 
 

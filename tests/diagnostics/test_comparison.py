@@ -12,9 +12,10 @@ from trueaxis.diagnostics.comparison import COSTLY, between, suitable
 
 @pytest.mark.slow
 def test_methods_side_by_side_share_outliers():
-    X = planted("ocs", n=200, share=0.1).X
-    dswl, pca = compare(X, ["dswl", "pca"], n_components=3)
-    both = (DSWL(3).fit(X).predict(X) < 0) & (PlainPCA(3).fit(X).predict(X) < 0)
+    X = planted("scatter", n=200, share=0.1).X
+    dswl, pca = compare(X, ["dswl", "pca"], n_components=3, level=0.2)
+    robust, plain = (cls(3, level=0.2).fit(X).support_ for cls in (DSWL, PlainPCA))
+    both = ~robust & ~plain
     assert pca.shared == both.sum() and 0 < pca.shared < min(pca.flagged, dswl.flagged)
     assert dswl.shared == dswl.flagged
 
@@ -69,3 +70,11 @@ def test_unknown_methods_are_refused():
         compare(X, ["dswl", "pcb"])
     with pytest.raises(ValueError, match=r"methods=\[\] is empty: choose from"):
         compare(X, [])
+
+
+@pytest.mark.parametrize("settings", [{"level": 0.2}, {"contamination": 0.3}], ids=str)
+def test_all_methods_get_the_same_line(settings):
+    X = cloud(share=0.2).X
+    for result in compare(X, ["dswl", "pca"], n_components=2, **settings):
+        alone = METHODS[result.method](2, **settings).fit(X)
+        assert result.flagged == (~alone.support_).sum()

@@ -110,8 +110,11 @@ def test_answers_follow_from_components_mean_and_variances():
     )
     scaled = scores / np.sqrt(model.explained_variance_)
     np.testing.assert_allclose(distances.score, np.linalg.norm(scaled, axis=1))
-    ratios = [d / c for d, c in zip(distances, model.cutoffs_, strict=True)]
-    np.testing.assert_allclose(model.score_samples(GOOD), -np.max(ratios, axis=0))
+    p_values = model.p_values(GOOD)
+    np.testing.assert_allclose(model.score_samples(GOOD), np.log10(p_values))
+    within = [d <= c for d, c in zip(distances, model.cutoffs_, strict=True)]
+    np.testing.assert_array_equal(model.support_, np.logical_and(*within))
+    np.testing.assert_array_equal(model.support_, p_values >= model.level)
     covariance = model.get_covariance()
     values, vectors = np.linalg.eigh(covariance)
     expected = [*model.explained_variance_, *[model.noise_variance_] * 2]

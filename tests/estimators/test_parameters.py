@@ -69,6 +69,8 @@ ALL = {
         (True, TypeError, '"auto" or None.'),
     ],
     "random_state": [("luck", ValueError, "cannot be used to seed")],
+    "level": number("(0, 0.5]"),
+    "contamination": [case for case in number("(0, 0.5]") if case[0] is not None],
 }
 ITERATIVE = ALL | {"max_iter": integer(1), "tol": number("(0, inf]")}
 MULTISTART = ITERATIVE | {"n_init": integer(1)}

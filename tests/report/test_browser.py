@@ -139,7 +139,8 @@ def test_hovering_tells_row_kind_and_reason(visit):
     tip.wait_for(state="visible")
     text = tip.inner_text()
     assert "Row 96" in text and "flow unit wrong" in text and "both" in text
-    assert "flow is 8.99, 32.1 would fit" in text
+    assert "flow is 8.99, 32.1" in text
+    assert "p-value <1e-99" in text
     page.mouse.move(5, 5)
     tip.wait_for(state="hidden")
 
@@ -226,6 +227,12 @@ def test_a_page_that_is_scrolled_does_not_zoom(visit):
     page.wait_for_function("() => scrollY > 100")
 
 
+def last_flagged(page):
+    """The flagged row with the largest p-value."""
+    data = page.evaluate("JSON.parse(document.getElementById('data').textContent)")
+    return data["id"][data["flagged"] - 1]
+
+
 def test_keys_walk_along_the_flagged_rows(visit):
     page = visit()
     canvas, said = page.locator("#canvas"), page.locator("#map-said")
@@ -240,7 +247,7 @@ def test_keys_walk_along_the_flagged_rows(visit):
     assert "Selected: row 96" in said.inner_text()
     assert page.locator("#body tr.chosen .open").inner_text() == "96"
     canvas.press("End")
-    assert "row 135" in said.inner_text()
+    assert f"row {last_flagged(page)}" in said.inner_text()
     canvas.press("Escape")
     assert said.inner_text() == "No row selected."
     assert page.locator("#body tr.chosen").count() == 0
@@ -250,7 +257,7 @@ def test_keys_go_on_from_the_selected_row(visit):
     page = visit()
     canvas, said = page.locator("#canvas"), page.locator("#map-said")
     third, fourth = rows(page)[2:4]
-    page.locator("#body tr.row td").nth(2 * 6).click()
+    page.locator("#body tr.row td").nth(2 * 7).click()
     assert f"Selected: row {third}" in said.inner_text()
     canvas.press("Enter")
     assert f"Selected: row {third}" in said.inner_text()
@@ -278,17 +285,17 @@ def test_a_finger_pans_and_taps(visit):
 def test_headers_sort_both_ways(visit):
     page = visit()
     assert rows(page)[:2] == ["96", "91"]
-    head = page.locator("th", has=page.locator("[data-by=excess]"))
-    assert head.get_attribute("aria-sort") == "descending"
-    head.locator("button").press("Enter")
+    head = page.locator("th", has=page.locator("[data-by=p]"))
     assert head.get_attribute("aria-sort") == "ascending"
-    assert rows(page)[0] == "135"
+    head.locator("button").press("Enter")
+    assert head.get_attribute("aria-sort") == "descending"
+    assert rows(page)[0] == last_flagged(page)
     page.click("[data-by=id]")
     assert rows(page)[:3] == ["20", "21", "22"]  # as numbers
     page.click("[data-by=id]")
     assert rows(page)[:2] == ["155", "154"]
     assert head.get_attribute("aria-sort") is None
-    for by, cell in (("score", 4), ("off", 5)):
+    for by, cell in (("excess", 4), ("score", 5), ("off", 6)):
         page.click(f"[data-by={by}]")
         shown = page.locator(f"#body tr.row > :nth-child({cell + 1})").all_inner_texts()
         values = [float(text) for text in shown]
@@ -309,7 +316,7 @@ def test_search_and_kind_narrow_the_table(visit):
     canvas.press("End")
     canvas.press("Enter")
     assert page.input_value("#only") == ""
-    assert page.locator("#body tr.chosen .open").inner_text() == "135"
+    assert page.locator("#body tr.chosen .open").inner_text() == last_flagged(page)
 
 
 def test_long_tables_have_pages(visit):

@@ -3,14 +3,17 @@
 import numpy as np
 import pandas as pd
 import pytest
-from report_pages import embedded_data
+from report_pages import embedded_data, page_text
+from small_tables import cloud, with_sides
 
-from trueaxis import DSWL
+from trueaxis import DSWL, PlainPCA
 from trueaxis._engine.outliers.judge import cutoff_ratio
 from trueaxis.datasets import sensors
+from trueaxis.diagnostics import KINDS
 from trueaxis.report import render
 from trueaxis.report.analysis import analyse
-from trueaxis.report.sentences import reason
+from trueaxis.report.page_data import script_data
+from trueaxis.report.sentences import format_p, reason
 
 
 @pytest.mark.slow
@@ -53,3 +56,46 @@ def test_long_names_that_differ_in_the_middle_stay_different():
     assert max(map(len, data["columns"] + data["id"])) < 90
     flow = data["columns"][table.columns.index("flow")]
     assert data["because"][0].startswith(f"{flow} is 8.99")
+
+
+def test_rows_of_a_group_apart_have_their_mark_in_map_and_table():
+    X = cloud(share=0.1).X
+    analysis = analyse(with_sides(PlainPCA(2).fit(X), X), X)
+    data, text = script_data(analysis), page_text(analysis)
+    index = KINDS.index("group")
+    n = int((analysis.diagnosis.kind == "group").sum())
+    assert data["kind"].count(index) == n > 0
+    assert [kind["name"] for kind in data["kinds"]] == list(KINDS)
+    assert text["kinds"][-1]["name"] == "group" and text["kinds"][-1]["count"] == str(n)
+    assert len(data["because"]) == data["flagged"] == (~analysis.model.support_).sum()
+    page = render(analysis)
+    assert "rows of a group that stands apart" in page and "Group apart" in page
+    # All of them lie between the lines of the map.
+    places = [max(data["score"][i], data["off"][i]) for i in range(data["flagged"])]
+    beyond = np.array(data["kind"][: data["flagged"]]) != index
+    assert ((np.array(places) > 1) == beyond).all()
+
+
+def test_pages_without_groups_do_not_mention_them(pump, page):
+    assert "Group apart" not in page and "group" not in pump.counts
+    assert [kind["name"] for kind in page_text(pump)["kinds"]] == list(KINDS[:4])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [{"level": 0.2}, {"contamination": 0.3}], ids=str)
+def test_map_table_and_figures_follow_the_line(settings):
+    X = sensors().X
+    model = DSWL(2, **settings).fit(X)
+    analysis = analyse(model, X)
+    data, text = script_data(analysis), page_text(analysis)
+    n = int((~model.support_).sum())
+    assert data["flagged"] == n == len(data["p"]) == len(data["because"])
+    # The lines of the map are at 1.
+    excess = np.maximum(data["score"], data["off"])
+    assert (excess[:n] >= 1).all() and (excess[n:] <= 1).all()
+    assert data["p"] == [format_p(p) for p in np.sort(model.p_values(X))[:n]]
+    figures = dict(text["key_figures"])
+    assert figures["flagged"].startswith(f"{n} (")
+    ((name, value),) = settings.items()
+    assert figures[name] == str(value)
+    assert text["worst"][0]["p"] == data["p"][0]

@@ -1,11 +1,13 @@
 """Verdicts and hints."""
 
 import numpy as np
+import pytest
+from small_tables import cloud, with_sides
 
 from trueaxis import PlainPCA
 from trueaxis.datasets import planted
 from trueaxis.report.analysis import analyse
-from trueaxis.report.sentences import hints, verdict
+from trueaxis.report.sentences import describe_line, format_p, hints, verdict
 
 
 def test_one_of_many_rows_is_more_than_nothing():
@@ -25,3 +27,41 @@ def test_hints_on_many_flagged_and_few_rows(pump):
     ]
     assert hints(few) == ["With only 14 rows, outliers are hard to tell from chance."]
     assert hints(pump) == []
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (1.0, "1"),
+        (0.0249, "0.025"),
+        (0.00123, "0.0012"),
+        (4.56e-4, "4.6e-04"),
+        (1.2e-80, "1.2e-80"),
+        (1e-120, "<1e-99"),
+        (0.0, "<1e-99"),
+    ],
+)
+def test_p_values_have_two_digits(p, text):
+    assert format_p(p) == text
+
+
+def test_the_verdict_says_where_the_line_is():
+    X = cloud(share=0.1).X
+    by_level, by_share = PlainPCA(2, level=0.01), PlainPCA(2, contamination=0.2)
+    assert verdict(analyse(by_level.fit(X), X)).endswith(
+        "At level 0.01, 1.0 % of regular rows are flagged, too."
+    )
+    p = 10 ** by_share.fit(X).offset_
+    assert describe_line(by_share) == (
+        f"Contamination 0.2 puts the line at a p-value of {format_p(p)}."
+    )
+    assert verdict(analyse(by_share, X)).startswith("18 of 90 rows (20 %)")
+
+
+def test_rows_of_a_group_apart_are_counted():
+    X = cloud(share=0.1).X
+    analysis = analyse(with_sides(PlainPCA(2).fit(X), X), X)
+    assert analysis.of_the_fit
+    n, bad = analysis.counts["group"], int((~analysis.model.support_).sum())
+    text = verdict(analysis)
+    assert f"{n} in a group apart." in text and text.startswith(f"{bad} of 90 rows")

@@ -43,3 +43,12 @@ def exact_plane():
     X = rng.standard_normal((50, 2)) @ rng.standard_normal((2, 5))
     X[0, 0] += 3
     return X
+
+
+def with_sides(model, X, share=0.2):
+    """Let a fitted model take the rows at one end of a diagonal for a group apart."""
+    direction = np.sqrt(np.arange(1.0, X.shape[1] + 1))  # no row on the edge
+    center, edge = np.quantile(X @ direction, [0.5, 1 - share])
+    model._sides = np.array([[*direction, center, edge]])
+    model.support_ = model.predict(X) == 1
+    return model

@@ -18,12 +18,14 @@ from trueaxis._cli.json_output import (
     comparison_columns,
     fit_summary,
     identity_columns,
+    line_summary,
     outlier_summary,
     score_columns,
 )
 from trueaxis._cli.streaming import RowIdentities, open_if_large, open_on_workers
 from trueaxis._cli.workflow import (
     FitOptions,
+    draw_line,
     fit_scaler,
     fit_table,
     judge_table,
@@ -81,11 +83,18 @@ def fit_by_workers(
 
 
 def score(
-    model_path: str, data: str, choice: Choice, output: str, as_json: bool
+    model_path: str,
+    data: str,
+    choice: Choice,
+    level: float | None,
+    output: str,
+    as_json: bool,
 ) -> None:
     """Write the verdict of a saved model on each row."""
     refuse_table(output, data, model_path)
     model = load(model_path)
+    if level is not None:
+        draw_line(model, level)
     rows = open_if_large(model, data, choice)
     if rows is not None:
         identities = RowIdentities(data, choice)
@@ -198,15 +207,17 @@ def compare(
     left_out = [] if methods else sorted(METHODS.keys() - set(suitable(*X.shape)))
     with console.stages(methods or suitable(*X.shape)) as begin:
         results = compare_methods(
-            X, methods or None, n_components=fit_options.n_components, progress=begin
-        )
+            X, methods or None, n_components=fit_options.n_components,
+            **fit_options.parameters, progress=begin,
+        )  # fmt: skip
     columns = comparison_columns(results)
     if output:
         write_table(output, columns)
     if as_json:
         rows = as_records(columns)
-        k = results[0].model.n_components_
-        console.say_json({"n_components": k, "methods": rows, "left_out": left_out})
+        first = results[0].model
+        content = {"n_components": first.n_components_, **line_summary(first)}
+        console.say_json(content | {"methods": rows, "left_out": left_out})
     elif output != STANDARD:
         console.show_comparison(results)
     if left_out:

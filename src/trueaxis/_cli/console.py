@@ -137,15 +137,17 @@ def _worst_rows(analysis: Analysis) -> Grid:
     if analysis.labels is not None:
         grid.add_column("label", overflow="fold")
     grid.add_column("kind")
+    grid.add_column("p-value", justify="right")
     grid.add_column("excess", justify="right")
     grid.add_column("reason", overflow="fold")
-    excess = analysis.diagnosis.excess
+    p_value, excess = analysis.diagnosis.p_value, analysis.diagnosis.excess
     for row in analysis.flagged[:MAX_LISTED]:
         label = [] if analysis.labels is None else [plain(analysis.labels[row])]
         grid.add_row(
             plain(analysis.ids[row]),
             *label,
             str(analysis.diagnosis.kind[row]),
+            sentences.format_p(p_value[row]),
             f"{excess[row]:.1f}",
             plain(sentences.reason(analysis, row)),
         )

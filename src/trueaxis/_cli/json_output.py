@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 
 from trueaxis import __version__
-from trueaxis.diagnostics import reasons
+from trueaxis.diagnostics import KINDS, reasons
 from trueaxis.diagnostics.comparison import ComparedMethod
 from trueaxis.report import sentences
-from trueaxis.report.analysis import Analysis, ignore_feature_name_warning
+from trueaxis.report.analysis import (
+    Analysis,
+    ignore_feature_name_warning,
+    level_of,
+)
 
 
 def identity_columns(ids: Any, labels: Any, n: int) -> dict[str, Any]:
@@ -26,6 +30,7 @@ def score_columns(analysis: Analysis) -> dict[str, Any]:
     columns |= {
         "outlier": d.flagged,
         "kind": d.kind,
+        "p_value": d.p_value,
         "excess": d.excess,
         "score": d.score,
         "orthogonal": d.orthogonal,
@@ -58,14 +63,20 @@ def as_records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
 
 def outlier_counts(analysis: Analysis) -> dict[str, int]:
     """Return the number of outliers, in total and of each kind."""
-    kinds = {kind: analysis.counts.get(kind, 0) for kind in ("inside", "off", "both")}
+    kinds = {kind: analysis.counts.get(kind, 0) for kind in KINDS[1:]}
     return {"count": len(analysis.flagged), **kinds}
+
+
+def line_summary(model: Any) -> dict[str, float | None]:
+    """Return the p-value below which rows are outliers, and where it comes from."""
+    return {"level": level_of(model), "contamination": model.contamination}
 
 
 def outlier_summary(analysis: Analysis) -> dict[str, Any]:
     """Return a summary of the outliers among rows."""
     return {
         "rows": len(analysis.ids),
+        **line_summary(analysis.model),
         "outliers": outlier_counts(analysis),
         "worst_first": outlier_records(analysis),
     }

@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from trueaxis._cli import console
+from trueaxis._cli.json_output import line_summary
 from trueaxis._cli.streaming import (
     RowIdentities,
     RunningCounts,
@@ -24,7 +25,8 @@ from trueaxis._rows.progress_bars import show_progress
 from trueaxis._tables.read import STANDARD
 from trueaxis._tables.write import write_blocks
 from trueaxis.estimators import METHODS
-from trueaxis.estimators.pipeline import join_pipeline
+from trueaxis.estimators.pipeline import join_pipeline, split_pipeline
+from trueaxis.report.sentences import describe_line
 
 
 def fit(
@@ -45,12 +47,14 @@ def fit(
     if as_json:
         content = {"source": data, "rows": n, "columns": list(rows.names or ())}
         content |= {"method": method.__name__, "n_components": model.n_components_}
+        content |= line_summary(model)
         content |= {"outliers": {"count": bad}, "seconds": seconds}
         console.say_json(content | {"model": output or None})
         return
     console.say(
-        f"{bad:,} of {n:,} rows are bad. {method.__name__} with {model.n_components_} "
-        f"components took {seconds:.2f} s. `trueaxis score` judges each row."
+        f"{bad:,} of {n:,} rows are bad. {describe_line(model)} {method.__name__} with "
+        f"{model.n_components_} components took {seconds:.2f} s. `trueaxis score` "
+        "judges each row."
     )
     if output:
         console.say(f"Model saved to {output}")
@@ -76,10 +80,11 @@ def score(
     _write(output, score_blocks(model, rows, identities, counts))
     bad = counts.outliers()
     if as_json:
-        content = {"rows": counts.rows, "outliers": bad, "output": output or None}
-        console.say_json(content)
+        content = {"rows": counts.rows, **line_summary(split_pipeline(model).model)}
+        console.say_json(content | {"outliers": bad, "output": output or None})
     elif output != STANDARD:
-        console.say(f"{bad['count']:,} of {counts.rows:,} rows are bad")
+        line = describe_line(split_pipeline(model).model)
+        console.say(f"{bad['count']:,} of {counts.rows:,} rows are bad. {line}")
         console.say(f"Scored rows saved to {output}")
 
 

@@ -9,12 +9,14 @@ import click
 import trueaxis
 from trueaxis._cli.errors import ErrorReportingGroup
 from trueaxis._cli.options import (
+    SHARE,
     choice_from,
     cluster_options,
     command_line,
     fit_options,
     fit_options_from,
     json_option,
+    line_options,
     method_class,
     model_options,
     refuse_fit_options,
@@ -76,14 +78,25 @@ def fit(
 
 @main.command()
 @model_options
+@click.option(
+    "--level",
+    type=SHARE,
+    metavar="SHARE",
+    help="Share of regular rows that may be flagged (default: as in the fit).",
+)
 def score(
-    model: str, data: str, output: str | None, as_json: bool, **options: Any
+    model: str,
+    data: str,
+    output: str | None,
+    as_json: bool,
+    level: float | None,
+    **options: Any,
 ) -> None:
     """Judge rows by a saved model: outlier or not, and why."""
     from trueaxis._cli import commands
 
     target = table_target(output, as_json)
-    commands.score(model, data, choice_from(options), target, as_json)
+    commands.score(model, data, choice_from(options), level, target, as_json)
 
 
 @main.command()
@@ -146,6 +159,7 @@ def report(
     help="Methods to fit, compared with the first (default: dswl and all quick ones).",
 )
 @size_options
+@line_options
 @table_options
 @json_option
 def compare(

@@ -125,8 +125,24 @@ size_options = combine_options(
         help="Divide columns by their spread; use robust when units differ.",
     ),
 )
+SHARE = click.FloatRange(0, 0.5, min_open=True)
+line_options = combine_options(
+    click.option(
+        "--level",
+        type=SHARE,
+        metavar="SHARE",
+        help="Share of regular rows that may be flagged (default: 0.025).",
+    ),
+    click.option(
+        "--contamination",
+        type=SHARE,
+        metavar="SHARE",
+        help="Share of all rows to flag, if it is known, instead of --level.",
+    ),
+)
 fit_options = combine_options(
     size_options,
+    line_options,
     click.option(
         "--method",
         default="dswl",
@@ -192,7 +208,26 @@ def fit_options_from(options: dict[str, Any]) -> Any:
             f"{method} has no parameter {name!r}; it has {', '.join(sorted(names))}.",
             param_hint="--set",
         )
+    parameters = parameters | _line_parameters(options, parameters)
     return FitOptions(method, options["components"], options["scale"], parameters)
+
+
+def _line_parameters(
+    options: dict[str, Any], parameters: dict[str, Any]
+) -> dict[str, float]:
+    """Return the parameters that draw the line between regular rows and outliers."""
+    names = ("level", "contamination")
+    given = {name: options[name] for name in names if options[name] is not None}
+    for name in given.keys() & parameters.keys():
+        raise click.UsageError(
+            f"--{name} and --set {name} are the same parameter: give one of them."
+        )
+    if len(given.keys() | parameters.keys() & set(names)) > 1:
+        raise click.UsageError(
+            "--level flags a share of the regular rows and --contamination a share of "
+            "all rows: give one of them."
+        )
+    return given
 
 
 def method_class(name: str, option: str) -> Any:
@@ -214,7 +249,7 @@ def command_line(ctx: click.Context) -> str:
 
 def refuse_fit_options(ctx: click.Context) -> None:
     """Raise if an option of a fit was given together with --model."""
-    names = {"components", "scale", "method", "parameters"}
+    names = {"components", "scale", "method", "parameters", "level", "contamination"}
     for param in ctx.command.params:
         source = ctx.get_parameter_source(param.name or "")
         if param.name in names and source is ParameterSource.COMMANDLINE:

@@ -29,6 +29,7 @@ from trueaxis._rows.open_rows import (
 from trueaxis._rows.progress import passing
 from trueaxis._tables.id_columns import IdColumns
 from trueaxis._tables.read import STANDARD, Choice, TableError
+from trueaxis.diagnostics import KINDS
 from trueaxis.estimators.pipeline import split_pipeline
 from trueaxis.report.analysis import analyse, ignore_feature_name_warning
 
@@ -156,7 +157,7 @@ class RunningCounts:
 
     def outliers(self) -> dict[str, int]:
         """Return the number of outliers, in total and of each kind."""
-        kinds = {kind: self.kinds[kind] for kind in ("inside", "off", "both")}
+        kinds = {kind: self.kinds[kind] for kind in KINDS[1:]}
         return {"count": sum(kinds.values()), **kinds}
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from trueaxis._cli import console
 from trueaxis._tables.read import Choice, Table, TableError, read_table
+from trueaxis._validation import validate_number
 from trueaxis.diagnostics import column_names
 from trueaxis.estimators import METHODS
 from trueaxis.estimators.pipeline import join_pipeline, split_pipeline
@@ -93,6 +94,14 @@ def judge_table(
     )
     origin = Origin.table(data, choice_for_model(model, choice))
     return CommandResult(model, analysis, origin._replace(model_file=model_path))
+
+
+def draw_line(model: Any, level: float) -> None:
+    """Let a loaded model flag another share of regular rows."""
+    validate_number("level", level, 0, 0.5)
+    method = split_pipeline(model).model
+    method.set_params(level=level, contamination=None)
+    method._set_line(float(np.log10(level)))
 
 
 def read_with_notes(data: str, choice: Choice) -> Table:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from trueaxis._engine.dimension import choose_dimension
 from trueaxis._engine.outliers.discrete import separable_columns
+from trueaxis._engine.outliers.law import Law
 from trueaxis._engine.quantiles import n_different_rows, total_count
 from trueaxis._engine.rules.base import Size
 from trueaxis._engine.sample import draw_sample
@@ -177,3 +178,10 @@ class Problem:
     def lift(self, subspace: Subspace) -> Subspace:
         """Map a subspace to the columns as given."""
         return self.hull.lift(subspace)
+
+    def lift_law(self, law: Law) -> Law:
+        """Map a law of regular rows to the columns as given."""
+        hull = self.hull
+        if law.sides is None or hull.frame is None:
+            return law
+        return replace(law, sides=law.sides.lifted(hull.origin, hull.frame))

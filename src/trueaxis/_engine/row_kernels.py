@@ -19,10 +19,10 @@ from trueaxis._engine.kernels import (
     GroupedMoments,
     RowCounts,
 )
-from trueaxis._engine.outliers.trim import Cuts
+from trueaxis._engine.outliers.law import Cuts, Law, Sides
 from trueaxis._engine.rules.base import RowDistances, Rule
 from trueaxis._engine.subspace import Subspace
-from trueaxis._rows.base import RecordKernel
+from trueaxis._rows.base import Kernel, RecordKernel
 
 NEVER = -1e6  # a finite log-weight of weight 0; 0 times minus infinity is not a number
 
@@ -126,38 +126,64 @@ class LogWeightKernel(CountedKernel):
         return sums, total
 
 
-class SupportKernel(CountedKernel):
-    """Kernel that records which rows count and lie within cut-offs, and counts them."""
+class MeasuringKernel(Kernel):
+    """Kernel that records something about the distances of every row."""
 
     n_fields = 1
+
+    def __init__(self, subspace: Subspace) -> None:
+        self.measuring = DistanceKernel(subspace)
+
+    def start(self) -> GroupedMoments:
+        """Return scratch space."""
+        return self.measuring.start()
+
+    def merge(self, state: GroupedMoments, other: GroupedMoments) -> GroupedMoments:
+        """Return the scratch space."""
+        return state
+
+
+class SupportKernel(MeasuringKernel):
+    """Kernel that records which rows lie within cut-offs, and in no group apart."""
+
     title = "verdicts"
     field_type = bool
 
     def __init__(
-        self, subspace: Subspace, cuts: Cuts, row_counts: RowCounts = ALL_ROWS
+        self, subspace: Subspace, cuts: Cuts, sides: Sides | None = None
     ) -> None:
-        self.measuring = DistanceKernel(subspace)
-        self.cuts, self.row_counts = cuts, row_counts
-
-    def start(self) -> list[Any]:
-        """Return an empty state."""
-        return [self.measuring.start(), 0.0]
+        super().__init__(subspace)
+        self.cuts, self.sides = cuts, sides
 
     def absorb(
-        self, state: list[Any], block: NDArray[Any], first: int
+        self, state: GroupedMoments, block: NDArray[Any], first: int
     ) -> NDArray[np.bool_]:
         """Judge the rows of a block."""
-        _, e, s = _measure(self.measuring, state[0], block)
+        _, e, s = _measure(self.measuring, state, block)
         within: NDArray[np.bool_] = (e <= self.cuts.e) & (s <= self.cuts.s)
-        counts = self.row_counts.of(block, first)
-        if counts is not None:
-            within &= counts > 0
-        state[1] += float(within.sum() if counts is None else counts[within].sum())
+        if self.sides is not None:
+            within &= self.sides.beyond(block) <= self.cuts.beyond
         return within[None]
 
-    def merge(self, state: list[Any], other: list[Any]) -> list[Any]:
-        """Add the state of later rows to the state of earlier ones."""
-        return [state[0], state[1] + other[1]]
+
+class PValueKernel(MeasuringKernel):
+    """Kernel that records the logarithm of the p-value of every row."""
+
+    title = "p-values"
+    field_type = float
+
+    def __init__(self, subspace: Subspace, law: Law) -> None:
+        super().__init__(subspace)
+        self.law = law
+
+    def absorb(
+        self, state: GroupedMoments, block: NDArray[Any], first: int
+    ) -> NDArray[np.float64]:
+        """Compute the p-values of a block."""
+        _, e, s = _measure(self.measuring, state, block)
+        sides = self.law.sides
+        beyond = None if sides is None else sides.beyond(block)
+        return self.law.log_p(e, s, beyond)[None]
 
 
 class MaskKernel(RecordKernel):

@@ -52,6 +52,12 @@ class Subspace:
         order = np.argsort(-self.variances, kind="stable")
         return replace(self, basis=self.basis[order], variances=self.variances[order])
 
+    def leading(self, k: int) -> Subspace:
+        """Return the subspace of the first k axes."""
+        if k == len(self.basis):
+            return self
+        return replace(self, basis=self.basis[:k], variances=self.variances[:k])
+
     def floored_variances(self) -> NDArray[np.float64]:
         """Return variances that are safe to divide by."""
         tiny = np.finfo(float).tiny

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from trueaxis._engine.dswl import rules as dswl_rules
-from trueaxis._engine.outliers import trim
+from trueaxis._engine.outliers import core, law
 from trueaxis._engine.rules import base as rules
 from trueaxis._engine.rules import losses, retained, selection
 from trueaxis.estimators.base import Distances
@@ -33,11 +33,12 @@ RULES = {
         selection.NearestRule,
         selection.NeighbourRule,
         selection.RatioRule,
-        trim.CutRule,
-        trim.TrimRule,
+        core.CoreRule,
+        core.CutRule,
+        core.HalfRule,
     )
 }
-RECORDS: dict[str, Any] = {"Distances": Distances, "Cuts": trim.Cuts}
+RECORDS: dict[str, Any] = {"Distances": Distances, "Cuts": law.Cuts}
 # Numbers and text, but no objects, which would have to be unpickled.
 NUMPY = re.compile(r"[<>|][biufU][0-9]{1,4}")
 

@@ -19,7 +19,7 @@ from trueaxis._rows.dask.collections import compute_vector, is_dask
 from trueaxis.estimators import METHODS, ReweightedPCA
 from trueaxis.estimators.base import Distances, SubspaceEstimator
 from trueaxis.estimators.method import Method
-from trueaxis.estimators.parameters import DEPRECATED
+from trueaxis.estimators.parameters import DEPRECATED, add_law
 from trueaxis.estimators.pipeline import SplitPipeline, join_pipeline, split_pipeline
 from trueaxis.estimators.scaler import HOW, ColumnScaler
 
@@ -175,6 +175,8 @@ def _read_model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     parameters = rename_parameters(cls, parameters)
     _refuse_unknown("parameters", parameters, set(cls._get_param_names()), cls)
     attributes = values | _unflatten_history(arrays)
+    if "level" not in parameters:
+        attributes = _add_law(attributes)
     _refuse_unknown("attributes", attributes, known_attributes(cls), cls)
     mismatch = _find_mismatch(attributes, header.get("feature_names"))
     if mismatch:
@@ -185,6 +187,16 @@ def _read_model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     if header.get("feature_names") is not None:
         model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
     return model
+
+
+def _add_law(attributes: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes of a file from before p-values, with a law of its rows."""
+    try:
+        return add_law(attributes)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise damaged(
+            f"its attributes are not those of a fit ({error!r:.80})"
+        ) from error
 
 
 def rename_parameters(cls: Any, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -273,9 +285,36 @@ def _find_mismatch(attributes: dict[str, Any], names: Any) -> str | None:
             return f"{name} has shape {shape}, but {expected!s:.80} is expected"
     if not isinstance(attributes["cutoffs_"], Distances):
         return "cutoffs_ is not a pair of distances"
+    mismatch = _find_lawless(attributes, D)
+    if mismatch:
+        return mismatch
     if names is None:
         return None
     strings = isinstance(names, list) and all(isinstance(name, str) for name in names)
     if strings and len(names) == D:
         return None
     return f"the feature names are not {D} strings"
+
+
+def _find_lawless(attributes: dict[str, Any], D: int) -> str | None:
+    """Return why the law of regular rows cannot come from a fit, or None."""
+    for name, width in (("_tails", 3), ("_sides", D + 2)):
+        array = attributes[name]
+        floats = isinstance(array, np.ndarray) and array.dtype == np.float64
+        if not floats or array.ndim != 2 or array.shape[1] != width:
+            return f"{name} is not a table of floats with {width} columns"
+        if not np.isfinite(array).all():
+            return f"{name} has a value that is not finite"
+    tails, sides = attributes["_tails"], attributes["_sides"]
+    scales, shapes = tails[:, 1], tails[:, 2]
+    if len(tails) != 2 or (scales < 0).any() or not shapes[scales > 0].all():
+        return "_tails are not two laws of distances"
+    if (sides[:, -1] == sides[:, -2]).any():
+        return "_sides has a group without a boundary"
+    n, k = attributes["_n_judging"], attributes["n_components_"]
+    if not isinstance(n, int) or not 0 <= n <= k:
+        return f"_n_judging is {n!r:.40}, but there are {k} components"
+    offset = attributes["offset_"]
+    if not isinstance(offset, float) or not offset <= 0:
+        return f"offset_ is {offset!r:.40}, which is not the logarithm of a share"
+    return None

@@ -1,7 +1,8 @@
 """Export a fitted model as an ONNX graph, for runtimes without Python.
 
 The graph computes what `estimators.base` does: it centers and projects the rows,
-measures both distances, and compares them with their cut-offs.
+measures both distances, and compares them with their cut-offs. It has no p-values:
+ONNX lacks the gamma functions.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ DOC = """A fitted {class} of trueaxis {trueaxis_version} (scaling of columns: {s
 Input X (rows x {columns}, {dtype}). Outputs: scores on the components; score_distance
 inside the subspace in standard deviations, orthogonal_distance from it in the unit of
 the rows; outlier_score, minus the larger distance over its cut-off; label, 1 for
-regular rows and -1 for outliers."""
+regular rows and -1 for outliers: rows with an outlier_score below -1, or in a group
+that stands apart (groups: {groups})."""
 
 
 def export_onnx(
@@ -41,8 +43,12 @@ def export_onnx(
 
     The input `X` has shape (n, D), with any n. The outputs are `scores` of shape
     (n, k), which is what `transform` returns, and, of length n, `score_distance`,
-    `orthogonal_distance`, `outlier_score` (`score_samples`) and `label` (`predict`,
-    int64). The file is written atomically.
+    `orthogonal_distance`, `outlier_score` and `label` (`predict`, int64). The file is
+    written atomically.
+
+    `outlier_score` is minus the larger distance over its cut-off, so that -1 is on the
+    line. It is not `score_samples`, which needs functions that ONNX lacks. Rows of a
+    group that stands apart have the label -1 whatever their score.
 
     A graph cannot raise errors: a row with NaN gets NaN in all outputs and the label
     -1.
@@ -91,7 +97,7 @@ def export_onnx(
     if dtype == "float32":
         _refuse_if_too_coarse(subspace, method.cutoffs_)
     graph = Graph(onnx, np.dtype(dtype))
-    _add_nodes(graph, scaler, subspace, method.cutoffs_, method.offset_)
+    _add_nodes(graph, scaler, subspace, method)
     metadata = _metadata(scaler, method, dtype)
     proto = graph.model(subspace.basis.shape, metadata, DOC.format_map(metadata))
     onnx.checker.check_model(proto, full_check=True)
@@ -154,6 +160,8 @@ def _metadata(scaler: ColumnScaler | None, method: Any, dtype: str) -> dict[str,
         "feature_names": json.dumps(names, ensure_ascii=False),
         "score_cutoff": repr(float(method.cutoffs_.score)),
         "orthogonal_cutoff": repr(float(method.cutoffs_.orthogonal)),
+        "level": repr(float(10**method.offset_)),
+        "groups": str(len(method._sides)),
     }
 
 
@@ -161,8 +169,7 @@ def _add_nodes(
     graph: Graph,
     scaler: ColumnScaler | None,
     subspace: Subspace,
-    cutoffs: Distances,
-    offset: float,
+    method: Any,
 ) -> None:
     """Add the nodes from X to the label."""
     rows = "X"
@@ -171,8 +178,12 @@ def _add_nodes(
         rows = graph.divide(rows, "scaler_unit", scaler.unit_)
     # Center first: far from the origin, x P - m P would lose digits.
     y = graph.subtract(rows, "mean", subspace.mean)
-    axes = graph.constant("components", subspace.basis)
-    t = graph.add("MatMul", [y, graph.add("Transpose", [axes])], "scores")
+    components = graph.constant("components", method.components_.astype(float))
+    scores = graph.add("MatMul", [y, graph.add("Transpose", [components])], "scores")
+    axes, t = components, scores
+    if len(subspace.basis) < len(method.components_):  # rows are judged with fewer
+        axes = graph.constant("judging_components", subspace.basis)
+        t = graph.add("MatMul", [y, graph.add("Transpose", [axes])])
 
     # A floor of the graph's own type: 1e-308 is 0 in float32.
     floor = np.finfo(graph.dtype).tiny
@@ -193,20 +204,39 @@ def _add_nodes(
     orthogonal = graph.add("Sqrt", [e], "orthogonal_distance")
 
     ratios = [
-        _ratio(graph, "score_cutoff", score, cutoffs.score),
-        _ratio(graph, "orthogonal_cutoff", orthogonal, cutoffs.orthogonal),
+        _ratio(graph, "score_cutoff", score, method.cutoffs_.score),
+        _ratio(graph, "orthogonal_cutoff", orthogonal, method.cutoffs_.orthogonal),
     ]
     worst = graph.add("Neg", [graph.add("Max", ratios)])
     # Runtimes differ in whether the maximum of NaN and a number is NaN.
     unknown = graph.add("IsNaN", [graph.add("Add", ratios)])
     nan = graph.constant("unknown", np.nan)
     worst = graph.add("Where", [unknown, nan, worst], "outlier_score")
-    regular = graph.add("GreaterOrEqual", [worst, graph.constant("offset", offset)])
+    regular = graph.add("GreaterOrEqual", [worst, graph.constant("line", -1.0)])
+    if len(method._sides):
+        apart = _rows_apart(graph, y, subspace, method)
+        regular = graph.add("And", [regular, graph.add("Not", [apart])])
     one, minus_one = (
         graph.constant(name, value, np.int64)
         for name, value in (("regular", 1), ("outlier", -1))
     )
     graph.add("Where", [regular, one, minus_one], "label")
+
+
+def _rows_apart(graph: Graph, y: str, subspace: Subspace, method: Any) -> str:
+    """Add nodes that find the rows of groups that stand apart, given centered rows."""
+    law = method._law()
+    sides, limit = law.sides, law.cuts(method.offset_ * float(np.log(10.0))).beyond
+    # From the center of the model: far from the origin, float32 would lose digits.
+    room = sides.edges - sides.centers
+    steps = sides.directions / room[:, None]
+    start = (sides.centers - sides.directions @ subspace.mean) / room
+    places = graph.add("MatMul", [y, graph.constant("group_steps", steps.T)])
+    beyond = graph.add(
+        "Greater", [places, graph.constant("group_edges", start + limit)]
+    )
+    count = graph.row_sums(graph.add("Cast", [beyond], to=graph.kind))
+    return graph.add("Greater", [count, graph.constant("zero", 0.0)])
 
 
 def _rows_with_nan(graph: Graph) -> str:
@@ -217,7 +247,7 @@ def _rows_with_nan(graph: Graph) -> str:
 
 def _ratio(graph: Graph, name: str, distance: str, cutoff: float) -> str:
     """Divide by a cut-off; distances above a cut-off of 0 become infinite."""
-    if cutoff > 0:
+    if graph.dtype.type(cutoff) > 0:
         return graph.divide(distance, name, cutoff)
     zero, infinity = graph.constant("zero", 0.0), graph.constant("infinity", np.inf)
     beyond = graph.add("Greater", [distance, zero])

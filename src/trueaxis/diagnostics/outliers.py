@@ -14,21 +14,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._engine.outliers.judge import cutoff_ratio
+from trueaxis._engine.outliers.law import Sides
 from trueaxis._engine.reweighted import measure_rows
+from trueaxis._rows.base import RecordKernel
 from trueaxis._validation import fitted_rows
 from trueaxis.diagnostics.columns import column_corrections
+from trueaxis.diagnostics.discoveries import discovery_line
 
 if TYPE_CHECKING:
     from trueaxis.estimators.base import SubspaceEstimator
 
 # The paper's categories: within both cut-offs, beyond the one for score distances,
-# beyond the one for orthogonal distances, beyond both.
-KINDS = ("regular", "inside", "off", "both")
+# beyond the one for orthogonal distances, beyond both. Then, within both, rows of a
+# group that stands apart.
+KINDS = ("regular", "inside", "off", "both", "group")
+LN_10 = float(np.log(10.0))
+NOTHING = 1e-150  # cut-offs below this stand for regular rows without any distance
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Distances, kind and main reason of every row.
+    """Distances, p-value, kind and main reason of every row.
 
     Attributes
     ----------
@@ -36,6 +42,11 @@ class Diagnosis:
         Distances inside the subspace and off it.
     score_cutoff, orthogonal_cutoff : float
         Rows with a distance beyond its cut-off are outliers.
+    group_ratio : ndarray of shape (n,)
+        How far the row lies towards a group that stands apart: rows above 1 belong to
+        it, and are outliers. 0 if there is no such group.
+    log_p : ndarray of shape (n,)
+        Natural logarithms of the p-values, which themselves may underflow.
     kind : ndarray of shape (n,), str
         One of `KINDS`.
     column : ndarray of shape (n,), int
@@ -54,6 +65,8 @@ class Diagnosis:
     orthogonal: NDArray[np.float64]
     score_cutoff: float
     orthogonal_cutoff: float
+    group_ratio: NDArray[np.float64]
+    log_p: NDArray[np.float64]
     kind: NDArray[np.str_]
     column: NDArray[np.intp]
     share: NDArray[np.float64]
@@ -63,17 +76,26 @@ class Diagnosis:
     @property
     def score_ratio(self) -> NDArray[np.float64]:
         """Score distances in units of their cut-off."""
-        return cutoff_ratio(self.score, self.score_cutoff)
+        return _ratio(self.score, self.score_cutoff)
 
     @property
     def orthogonal_ratio(self) -> NDArray[np.float64]:
         """Orthogonal distances in units of their cut-off."""
-        return cutoff_ratio(self.orthogonal, self.orthogonal_cutoff)
+        return _ratio(self.orthogonal, self.orthogonal_cutoff)
 
     @property
     def excess(self) -> NDArray[np.float64]:
-        """Larger of the two distances in units of its cut-off; above 1 for outliers."""
-        return np.maximum(self.score_ratio, self.orthogonal_ratio)
+        """Larger of the two distances in units of its cut-off; above 1 for outliers.
+
+        In a group that stands apart, `group_ratio` if that is larger.
+        """
+        larger = np.maximum(self.score_ratio, self.orthogonal_ratio)
+        return np.maximum(larger, self.group_ratio)
+
+    @property
+    def p_value(self) -> NDArray[np.float64]:
+        """Share of regular rows that lie at least as far away, see `p_values`."""
+        return np.exp(self.log_p)
 
     @property
     def flagged(self) -> NDArray[np.bool_]:
@@ -81,13 +103,15 @@ class Diagnosis:
         return np.not_equal(self.kind, "regular")
 
     def worst_first(self, *, everything: bool = False) -> NDArray[np.intp]:
-        """Return the indices of outliers, or of all rows, largest excess first."""
-        order = np.argsort(-self.excess, kind="stable")
+        """Return the indices of outliers, or of all rows, smallest p-value first."""
+        order = np.lexsort((-self.excess, self.log_p))
         return order if everything else order[self.flagged[order]]
 
 
-def diagnose(model: SubspaceEstimator, X: ArrayLike) -> Diagnosis:
-    """Compute distances, kind and main reason of every row.
+def diagnose(
+    model: SubspaceEstimator, X: ArrayLike, *, fdr: float | None = None
+) -> Diagnosis:
+    """Compute distances, p-value, kind and main reason of every row.
 
     Parameters
     ----------
@@ -95,6 +119,10 @@ def diagnose(model: SubspaceEstimator, X: ArrayLike) -> Diagnosis:
         Any fitted method.
     X : array-like of shape (n, D)
         Rows, those of the fit or new ones.
+    fdr : float in (0, 1), optional
+        Expected share of regular rows among the outliers. If given, the outliers are
+        those that Benjamini and Hochberg's procedure finds, and kinds and cut-offs
+        belong to its line; otherwise they are those of `predict`.
 
     Returns
     -------
@@ -113,16 +141,26 @@ def diagnose(model: SubspaceEstimator, X: ArrayLike) -> Diagnosis:
     'vibration'
     """
     with fitted_rows(model, X) as rows:
-        distances = measure_rows(rows, model._subspace())
+        law = model._law()
+        _, e, s = measure_rows(rows, model._subspace())[:3]
+        beyond = np.zeros(len(s))
+        if law.sides is not None:
+            (beyond,), _ = rows.scan(BeyondKernel(law.sides))
         corrections = column_corrections(model, rows)
-    score, orthogonal = np.sqrt(distances.s), np.sqrt(distances.e)
-    inside, off = model.cutoffs_
+    log_p = law.log_p(e, s, beyond)
+    line = model.offset_ * LN_10 if fdr is None else discovery_line(log_p, fdr)
+    # Compare what `predict` compares: a root may be rounded to the other side.
+    cuts = law.cuts(line)
+    kind = kinds(s > cuts.s, e > cuts.e, beyond > cuts.beyond)
+    inside, off = model.cutoffs_ if fdr is None else np.sqrt([cuts.s, cuts.e]).tolist()
     return Diagnosis(
-        score=score,
-        orthogonal=orthogonal,
+        score=np.sqrt(s),
+        orthogonal=np.sqrt(e),
         score_cutoff=inside,
         orthogonal_cutoff=off,
-        kind=kinds(score > inside, orthogonal > off),
+        group_ratio=cutoff_ratio(beyond, cuts.beyond),
+        log_p=log_p,
+        kind=kind,
         column=corrections.column,
         share=corrections.share,
         surplus=corrections.surplus,
@@ -130,10 +168,39 @@ def diagnose(model: SubspaceEstimator, X: ArrayLike) -> Diagnosis:
     )
 
 
-def kinds(inside: NDArray[np.bool_], off: NDArray[np.bool_]) -> NDArray[np.str_]:
-    """Return the kind of each row, given which distances are beyond their cut-offs."""
-    kind: NDArray[np.str_] = np.array(KINDS)[inside + 2 * off.astype(int)]
+def _ratio(distance: NDArray[Any], cutoff: float) -> NDArray[np.float64]:
+    """Return distances in units of their cut-off; infinity beyond one of nearly 0."""
+    if cutoff < NOTHING:
+        return np.where(distance > cutoff, np.inf, 0.0)
+    return cutoff_ratio(distance, cutoff)
+
+
+def kinds(
+    inside: NDArray[np.bool_], off: NDArray[np.bool_], apart: NDArray[np.bool_]
+) -> NDArray[np.str_]:
+    """Return the kind of each row, given which distances are beyond their cut-offs.
+
+    `apart` marks rows of groups that stand apart.
+    """
+    index = inside + 2 * off.astype(int)
+    kind: NDArray[np.str_] = np.array(KINDS)[np.where((index == 0) & apart, 4, index)]
     return kind
+
+
+class BeyondKernel(RecordKernel):
+    """Record how far every row lies towards a group that stands apart."""
+
+    n_fields = 1
+    title = "groups apart"
+
+    def __init__(self, sides: Sides) -> None:
+        self.sides = sides
+
+    def absorb(
+        self, state: None, block: NDArray[Any], first: int
+    ) -> NDArray[np.float64]:
+        """Measure the rows of a block."""
+        return self.sides.beyond(block)[None]
 
 
 class Reasons(NamedTuple):
@@ -176,7 +243,13 @@ def reasons(model: Any, X: ArrayLike) -> Reasons:
     return Reasons(-distances.v / a, -distances.e / b, -distances.d / c)
 
 
-def outlier_table(model: SubspaceEstimator, X: Any, *, everything: bool = False) -> Any:
+def outlier_table(
+    model: SubspaceEstimator,
+    X: Any,
+    *,
+    everything: bool = False,
+    fdr: float | None = None,
+) -> Any:
     """Tabulate the outliers, worst first, with kind and reason.
 
     Parameters
@@ -186,20 +259,25 @@ def outlier_table(model: SubspaceEstimator, X: Any, *, everything: bool = False)
     X : array-like of shape (n, D)
     everything : bool, default=False
         Whether to include regular rows.
+    fdr : float in (0, 1), optional
+        Expected share of regular rows among the outliers: list those that Benjamini
+        and Hochberg's procedure finds, instead of those of `predict`.
 
     Returns
     -------
     pandas.DataFrame, or ndarray with named fields where pandas is not installed
-        "row" (its number, or its label in the index of a frame), "kind", "excess" (the
-        larger distance over its cut-off), "score", "orthogonal" (distances), "column"
-        (the one to correct) and "share" (by how much that would help, 0 to 1); for
-        DSWL also the logarithms of its three weights, "inside", "off" and "centre".
+        "row" (its number, or its label in the index of a frame), "kind", "p_value"
+        (share of regular rows that lie at least as far away), "excess" (the larger
+        distance over its cut-off), "score", "orthogonal" (distances), "column" (the one
+        to correct) and "share" (by how much that would help, 0 to 1); for DSWL also the
+        logarithms of its three weights, "inside", "off" and "centre".
     """
-    diagnosis = diagnose(model, X)
+    diagnosis = diagnose(model, X, fdr=fdr)
     order = diagnosis.worst_first(everything=everything)
     fields: dict[str, Any] = {
         "row": row_labels(X, len(diagnosis.kind))[order],
         "kind": diagnosis.kind[order],
+        "p_value": diagnosis.p_value[order],
         "excess": diagnosis.excess[order],
         "score": diagnosis.score[order],
         "orthogonal": diagnosis.orthogonal[order],

@@ -21,7 +21,8 @@ from sklearn.base import (
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from trueaxis._engine.kernels import DistanceKernel, RowRecord
-from trueaxis._engine.outliers.judge import cutoff_ratio
+from trueaxis._engine.outliers.law import Law
+from trueaxis._engine.row_kernels import PValueKernel, SupportKernel
 from trueaxis._engine.subspace import Subspace, orthonormal
 from trueaxis._rows.dask.collections import dask_rows, is_dask, refuse_frames
 from trueaxis._rows.dask.rows import DaskRows
@@ -67,6 +68,9 @@ class SubspaceEstimator(
     n_iter_: int
     converged_: bool
     _total_variance: float
+    _tails: NDArray[np.float64]
+    _sides: NDArray[np.float64]
+    _n_judging: int
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Compute the scores of rows on the components.
@@ -139,11 +143,29 @@ class SubspaceEstimator(
         """
         return Distances(*self._measure(X, RowRecord(2, float, _distances)))
 
-    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Compute how regular rows are.
+    def p_values(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Compute the share of regular rows that lie at least as far away as each row.
 
-        The score of a row is minus the larger of its two distances, each divided by its
-        cut-off.
+        Far away inside the subspace, off it, or towards a group that stands apart. The
+        tails of both distances are those that the regular rows of the fit showed, so
+        that the p-values hold for skewed and heavy-tailed data, too, though only
+        roughly where they are far below one over the number of rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows of the fit, or new ones.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            1 at the center, near 0 for outliers.
+        """
+        p_values: NDArray[np.float64] = np.exp(self._log_p_values(X))
+        return p_values
+
+    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Compute how regular rows are: the logarithm of their p-values, to base 10.
 
         Parameters
         ----------
@@ -152,18 +174,10 @@ class SubspaceEstimator(
         Returns
         -------
         ndarray of shape (n,)
-            0 at the center, -1 on a cut-off, lower for outliers.
+            0 at the center; -2 for rows that one in a hundred regular rows exceeds;
+            lower for outliers. Does not depend on `level` and `contamination`.
         """
-        check_is_fitted(self, "components_")
-        limits = self.cutoffs_
-
-        def regularity(
-            v: NDArray[Any], e: NDArray[Any], s: NDArray[Any]
-        ) -> NDArray[Any]:
-            return -np.maximum(*map(cutoff_ratio, _distances(v, e, s), limits))
-
-        record = RowRecord(1, float, regularity)
-        scores: NDArray[np.float64] = self._measure(X, record)[0]
+        scores: NDArray[np.float64] = self._log_p_values(X) / np.log(10.0)
         return scores
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -185,16 +199,41 @@ class SubspaceEstimator(
         Parameters
         ----------
         X : array-like of shape (n, D)
-            Rows of the fit, or new ones.
+            Rows of the fit, or new ones. For rows of the fit, the answer is `support_`.
 
         Returns
         -------
         ndarray of shape (n,)
             1 for regular rows, -1 for outliers.
         """
-        return np.where(self.decision_function(X) >= 0, 1, -1)
+        with fitted_rows(self, X) as rows:
+            (regular,) = rows.each(self._support_kernel())
+        return np.where(regular, 1, -1)
 
-    def outliers(self, X: ArrayLike, *, everything: bool = False) -> Any:
+    def _log_p_values(self, X: ArrayLike) -> NDArray[np.float64]:
+        with fitted_rows(self, X) as rows:
+            log_p: NDArray[np.float64] = rows.each(
+                PValueKernel(self._subspace(), self._law())
+            )[0]
+            return log_p
+
+    def _law(self) -> Law:
+        return Law.from_arrays(self._tails, self._sides)
+
+    def _set_line(self, offset: float) -> None:
+        """Draw the line between regular rows and outliers at a score."""
+        cuts = self._law().cuts(offset * float(np.log(10.0)))
+        self.offset_ = offset
+        self.cutoffs_ = Distances(float(np.sqrt(cuts.s)), float(np.sqrt(cuts.e)))
+
+    def _support_kernel(self) -> SupportKernel:
+        law = self._law()
+        cuts = law.cuts(self.offset_ * float(np.log(10.0)))
+        return SupportKernel(self._subspace(), cuts, law.sides)
+
+    def outliers(
+        self, X: ArrayLike, *, everything: bool = False, fdr: float | None = None
+    ) -> Any:
         """List the outliers among rows, worst first: kind, distances and reason.
 
         Parameters
@@ -203,6 +242,10 @@ class SubspaceEstimator(
             Rows of the fit, or new ones.
         everything : bool, default=False
             Whether to list regular rows as well.
+        fdr : float in (0, 1), optional
+            Expected share of regular rows among the outliers. If given, the outliers
+            are those that Benjamini and Hochberg's procedure finds in the p-values,
+            instead of those of `predict`.
 
         Returns
         -------
@@ -212,7 +255,7 @@ class SubspaceEstimator(
         # Imported here, as diagnostics import the estimators.
         from trueaxis.diagnostics import outlier_table
 
-        return outlier_table(self, X, everything=everything)
+        return outlier_table(self, X, everything=everything, fdr=fdr)
 
     def get_covariance(self) -> NDArray[Any]:
         """Compute the covariance of regular rows.
@@ -240,15 +283,21 @@ class SubspaceEstimator(
         return self.n_components_
 
     def _subspace(self) -> Subspace:
+        """Return the subspace that rows are measured from and judged with.
+
+        It has fewer components than the model if so many were asked for that outliers
+        would become part of the span.
+        """
         basis = self.components_.astype(float)
         if self.components_.dtype != basis.dtype:  # rounded, so not quite orthonormal
             basis = orthonormal(basis)
-        return Subspace(
+        subspace = Subspace(
             self.mean_.astype(float),
             basis,
             self.explained_variance_.astype(float),
             self._total_variance,
         )
+        return subspace.leading(self._n_judging)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

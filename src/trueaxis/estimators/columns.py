@@ -42,7 +42,7 @@ class RSPCA(MultistartMethod):
         Scale of the loss, in the unit of X; "auto" is the median of r in plain PCA.
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state
+    n_components, max_iter, tol, random_state, level, contamination
         See `Method`.
 
     Attributes
@@ -103,7 +103,7 @@ class TwoWayPCA(IterativeMethod):
         Power of the distances of rows.
     floor : float in [0.01, 1e6], default=0.1
         Added to the residual of every column, as a share of the mean residual.
-    n_components, max_iter, tol, random_state
+    n_components, max_iter, tol, random_state, level, contamination
         See `Method`.
 
     Attributes

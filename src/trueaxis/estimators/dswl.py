@@ -32,16 +32,17 @@ class DSWL(IterativeMethod):
     Algorithm 1 of the paper alternates two steps: the weights determine a center
     (weighted mean) and a subspace (leading eigenvectors of the weighted scatter), and
     these determine new weights. By default it starts robustly, `trust` calibrates the
-    temperatures, and a final stage refits with all rows within the cut-offs, so that
-    almost nothing is lost on clean data.
+    temperatures, and a final stage refits with all rows that look regular, so that
+    almost nothing is lost on clean data. The law of their distances then gives every
+    row a p-value, from which all verdicts follow.
 
     Parameters
     ----------
     n_components : int, float, "auto" or None, default="auto"
         Number of components. A float in (0, 1) selects the smallest number whose robust
-        variance reaches that share; "auto" the components above the noise (the hard
-        threshold of Gavish and Donoho, 2014, on the robust variances, at most one
-        component per five regular rows); None all of them, min(n, D).
+        variance reaches that share; "auto" the components above the noise, white or
+        correlated, by the robust variances (see docs/method.md); None all of them,
+        min(n, D).
     trust : float in (0, 1], default=0.5
         Effective share of the rows used: the perplexity of the weights over n, but at
         least 2 (k + 1) rows. 0.5 withstands nearly half of the rows being bad. If this
@@ -56,7 +57,7 @@ class DSWL(IterativeMethod):
         group of rows aside if the rest then looks like one cloud. "uniform" starts with
         equal weights, as in the paper.
     reweight : bool, default=True
-        Whether to refit with the rows within the cut-offs. If False, the result is the
+        Whether to refit with the rows that look regular. If False, the result is the
         fixed point of Algorithm 1.
     max_iter : int, default=200
         Maximum number of iterations of Algorithm 1.
@@ -68,6 +69,11 @@ class DSWL(IterativeMethod):
         aside) or once `max_iter` is reached, and 1e-4 on a sample.
     random_state : int, RandomState instance or None, default=0
         Seed of the directions of the start, and of the sample used for large data.
+    level : float in (0, 0.5], default=0.025
+        Expected share of regular rows that are flagged: a row is an outlier if its
+        p-value is smaller. Neither the subspace nor `score_samples` depends on it.
+    contamination : float in (0, 0.5], optional
+        Share of all rows to flag, if known; `level` is then ignored.
 
     Attributes
     ----------
@@ -90,10 +96,7 @@ class DSWL(IterativeMethod):
         Learned weights, sample weights included; they sum to 1. Rows that were set
         aside as a group have weight 0.
     support_ : ndarray of shape (n,), bool
-        Regular rows: within both cut-offs when measured without their own contribution
-        to the fit (which is negligible in large data), with a positive weight, and in
-        no group that was set aside. Those near the subspace determine `mean_` and the
-        variances.
+        Regular rows: what `predict` says about the rows of the fit.
     tau_ : tuple of three floats
         The temperatures used.
     trust_ : float
@@ -110,7 +113,8 @@ class DSWL(IterativeMethod):
     cutoffs_ : Distances
         Largest score distance and orthogonal distance of a regular row.
     offset_ : float
-        `decision_function` is `score_samples` minus `offset_`, which is -1.
+        `decision_function` is `score_samples` minus `offset_`, the logarithm of the
+        level to base 10.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of shape (D,)

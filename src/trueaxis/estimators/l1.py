@@ -35,7 +35,7 @@ class L1PCA(IterativeMethod):
     ----------
     center : {"median", "mean", "none"}, default="median"
         Median or mean of every column, or zero (as in the paper).
-    n_components, max_iter, tol, random_state, centre
+    n_components, max_iter, tol, random_state, level, contamination, centre
         See `Method`; `centre` is the old spelling of `center`.
 
     References

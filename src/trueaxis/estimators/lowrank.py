@@ -94,7 +94,7 @@ class PCP(Pursuit):
     balance : float, default=10.0
         The penalty does not grow while the error of the multipliers exceeds this
         multiple of the error of L + S = X. With infinity it always grows.
-    n_components, max_iter, tol, random_state, centre
+    n_components, max_iter, tol, random_state, level, contamination, centre
         See `Method`; `centre` is the old spelling of `center`.
 
     Attributes
@@ -156,7 +156,7 @@ class SPCP(Pursuit):
     center : {"none", "median"}, default="none"
         Subtracted from X before it is split: nothing, as published, or the median of
         every column, which is better far from the origin.
-    n_components, max_iter, tol, random_state, centre
+    n_components, max_iter, tol, random_state, level, contamination, centre
         See `Method`; `centre` is the old spelling of `center`.
 
     Attributes
@@ -217,7 +217,7 @@ class RRPCP(Pursuit):
     center : {"none", "median"}, default="none"
         Subtracted from X before it is split: nothing, as published, or the median of
         every column, which is better far from the origin.
-    n_components, max_iter, tol, random_state, centre
+    n_components, max_iter, tol, random_state, level, contamination, centre
         See `Method`; `centre` is the old spelling of `center`.
 
     Attributes

@@ -6,7 +6,7 @@ recipe that the engine carries out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
@@ -16,9 +16,10 @@ from sklearn.exceptions import ConvergenceWarning
 from trueaxis._engine.fit import FitResult, Recipe, SearchResult, fit_with
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.recipes import ReweightingRecipe
+from trueaxis._engine.row_kernels import PValueKernel
 from trueaxis._engine.rules.base import Rule
 from trueaxis._engine.subspace import fix_signs
-from trueaxis._rows.base import Rows
+from trueaxis._rows.base import ArrayRows, Rows
 from trueaxis._rows.checked import refuse_overflow
 from trueaxis._rows.transformed import replace_uncounted
 from trueaxis._validation import (
@@ -34,6 +35,8 @@ from trueaxis.estimators.base import (
     unchanged_on_error,
 )
 from trueaxis.estimators.parameters import (
+    LEVEL,
+    add_law,
     check_parameters,
     choice,
     deprecated_centre,
@@ -55,6 +58,11 @@ class Method(SubspaceEstimator):
         rows. None keeps all components.
     random_state : int, RandomState instance or None, default=0
         Seed of random starts, and of the sample that gives the cut-offs of large data.
+    level : float in (0, 0.5], default=0.025
+        Expected share of regular rows that are flagged: a row is an outlier if its
+        p-value is smaller. The subspace does not depend on it.
+    contamination : float in (0, 0.5], optional
+        Share of all rows to flag, if known; `level` is then ignored.
 
     Attributes
     ----------
@@ -77,8 +85,7 @@ class Method(SubspaceEstimator):
         Weights of the rows, sample weights included; they sum to 1. Only set by methods
         that weight rows.
     support_ : ndarray of shape (n,), bool
-        Regular rows: within both cut-offs when measured without their own contribution
-        to the fit.
+        Regular rows: what `predict` says about the rows of the fit.
     history_ : dict of ndarray
         For every iteration the "objective" at its start, the "change" of the subspace,
         and the "effective" sample size.
@@ -89,7 +96,8 @@ class Method(SubspaceEstimator):
     cutoffs_ : Distances
         Largest score distance and orthogonal distance of a regular row.
     offset_ : float
-        `decision_function` is `score_samples` minus `offset_`, which is -1.
+        `decision_function` is `score_samples` minus `offset_`, the logarithm of the
+        level to base 10.
 
     Notes
     -----
@@ -99,7 +107,10 @@ class Method(SubspaceEstimator):
     """
 
     n_components: int | float | Literal["auto"] | None = "auto"
-    random_state: Any = field(default=0, kw_only=True)
+    _: KW_ONLY
+    random_state: Any = 0
+    level: float = number(LEVEL, 0, 0.5)
+    contamination: float | None = number(None, 0, 0.5, optional=True)
 
     # Names of fitted attributes that only this method has, for model files.
     _own_attributes: ClassVar[frozenset[str]] = frozenset()
@@ -128,13 +139,16 @@ class Method(SubspaceEstimator):
             problem = self._build_problem(rows, counts, recipe)  # start
             fit = fit_with(recipe, problem, self.n_components)  # iterate and judge
             self._store(problem, fit)
+            # Rows that do not count are judged, too, like new ones.
+            (support,), _ = rows.scan_in_place(self._support_kernel())
+            self.support_ = rows.like_rows(support)
         # The fit is complete: keep it even if a warning is turned into an error.
         self._warn(fit.found)
         return self
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a pickle, also one of version 0.1."""
-        super().__setstate__(rename_centre(self, state))
+        """Restore a pickle, also one of an older version."""
+        super().__setstate__(add_law(rename_centre(self, state)))
 
     def _recipe(self) -> Recipe:
         """Return the recipe of the fit for the current parameters."""
@@ -170,13 +184,16 @@ class Method(SubspaceEstimator):
         self._total_variance = max(subspace.total, float(np.finfo(float).tiny))
         ratio = subspace.variances / self._total_variance
         self.explained_variance_ratio_ = ratio.astype(dtype)
-        rest = max(subspace.total - subspace.variances.sum(), 0.0)
+        rest = subspace.total - subspace.variances.sum()
+        if rest <= D * np.finfo(float).eps * subspace.total:  # a rounding error
+            rest = 0.0
         self.noise_variance_ = float(rest / max(D - k, 1))
-        self.cutoffs_ = Distances(
-            *(float(np.sqrt(c)) for c in (verdicts.cuts.s, verdicts.cuts.e))
-        )
-        self.offset_ = -1.0
-        self.support_ = rows.like_rows(verdicts.support)
+        law = problem.lift_law(verdicts.law)
+        self._tails, self._sides = law.to_arrays(D)
+        self._n_judging = verdicts.n_judging
+        self.offset_ = self._draw_line(problem)
+        cuts = law.cuts(self.offset_ * float(np.log(10.0)))
+        self.cutoffs_ = Distances(*(float(np.sqrt(c)) for c in (cuts.s, cuts.e)))
         if found.weights is not None:
             self.weights_ = rows.like_rows(found.weights)
         self.history_ = found.iterations.history
@@ -184,6 +201,21 @@ class Method(SubspaceEstimator):
         self.converged_ = found.iterations.converged
         for name, value in found.attributes.items():
             setattr(self, name, value)
+
+    def _draw_line(self, problem: Problem) -> float:
+        """Return the score of the line between regular rows and outliers."""
+        if self.contamination is None:
+            return float(np.log10(self.level))
+        rows = problem.original
+        if problem.sample.large:
+            rows = ArrayRows(rows.take(problem.sample.index))
+        (log_p,), _ = rows.scan(PValueKernel(self._subspace(), self._law()))
+        counts = problem.counts
+        if counts is not None and not problem.sample.large:
+            log_p = np.repeat(log_p, (counts > 0).astype(int))
+        ranked = np.sort(log_p) / np.log(10.0)
+        n = round(self.contamination * len(ranked))
+        return float(ranked[n - 1 : n + 1].mean() if n else ranked[0] - 1.0)
 
     def _warn(self, found: SearchResult) -> None:
         if not self.converged_:

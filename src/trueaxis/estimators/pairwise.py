@@ -32,7 +32,7 @@ class WeightedPCA(Method):
     max_rows : int, default=20000
         Maximum number of rows; beyond it, an error is raised, as the fit would take
         too long.
-    n_components, random_state
+    n_components, random_state, level, contamination
         See `Method`.
 
     References

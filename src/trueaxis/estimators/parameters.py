@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from trueaxis._engine.outliers.tail import Tail
 from trueaxis._validation import (
     validate_choice,
     validate_count_or_share,
@@ -21,6 +22,7 @@ from trueaxis._validation import (
 )
 
 DEPRECATED = "deprecated"  # default of a deprecated parameter
+LEVEL = 0.025  # default of `level`
 
 Check = Callable[[str, Any], None]
 
@@ -38,10 +40,13 @@ def number(
     whole: bool = False,
     include_low: bool = False,
     auto: bool = False,
+    optional: bool = False,
 ) -> Any:
-    """Declare a number in the interval (low, high]; see `validate_number`."""
+    """Declare a number in (low, high], or None if optional; see `validate_number`."""
 
     def check(name: str, value: Any) -> None:
+        if optional and value is None:
+            return
         validate_number(
             name, value, low, high, whole=whole, include_low=include_low, auto=auto
         )
@@ -119,6 +124,40 @@ def rename_centre(estimator: Any, state: dict[str, Any]) -> dict[str, Any]:
     if "center" not in declared or "center" in state or "centre" not in state:
         return state
     return state | {"center": state["centre"], "centre": DEPRECATED}
+
+
+def add_law(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the state of a fitted model with the law of regular rows.
+
+    Older versions stored two cut-offs and no law. The one that is added has the tails
+    of Gaussian rows, and its p-value at these cut-offs is the default level: so the
+    same rows are outliers.
+    """
+    if "cutoffs_" not in state or "_tails" in state or state.get("offset_") != -1:
+        return state
+    k, D = state["n_components_"], state["n_features_in_"]
+    rest = max(1, min(D, int(state["n_samples_"])) - k)
+    cuts = [float(cut) ** 2 for cut in state["cutoffs_"]]
+    n_views = max(1, sum(cut > 0 for cut in cuts))
+    tails = [
+        _tail_through(cut, dof, float(np.log(LEVEL / n_views)))
+        for cut, dof in zip(cuts, (max(1, k), rest), strict=True)
+    ]
+    return state | {
+        "_tails": np.array(tails),
+        "_sides": np.zeros((0, D + 2)),
+        "_n_judging": k,
+        "offset_": float(np.log10(LEVEL)),
+    }
+
+
+def _tail_through(cut: float, dof: int, log_p: float) -> Tail:
+    """Return the tail of Gaussian rows of which a share exp(log_p) is beyond a cut."""
+    if not cut > 0:  # rows have no such distance
+        return Tail(float(np.log(np.finfo(float).tiny)), 0.0, 0.0)
+    shape = float(np.sqrt(2 / dof))
+    standard = Tail(0.0, shape, shape).cut(log_p)
+    return Tail(float(np.log(cut) - np.log(standard)), shape, shape)
 
 
 def _default(estimator: Any, name: str) -> Any:

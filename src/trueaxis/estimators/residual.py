@@ -37,7 +37,7 @@ class RPCAOM(MultistartMethod):
     ----------
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state
+    n_components, max_iter, tol, random_state, level, contamination
         See `Method`.
 
     References
@@ -80,7 +80,7 @@ class R1PCA(FixedCenterMethod):
         Fixed center: sample mean, as published, or spatial median (more robust).
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state, centre
+    n_components, max_iter, tol, random_state, level, contamination, centre
         See `Method`; `centre` is the old spelling of `center`.
 
     Attributes
@@ -150,7 +150,7 @@ class L2pPCA(FixedCenterMethod):
         Fixed center: sample mean, as published, or spatial median (more robust).
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state, centre
+    n_components, max_iter, tol, random_state, level, contamination, centre
         See `Method`; `centre` is the old spelling of `center`. `history_` belongs to
         the last p.
 

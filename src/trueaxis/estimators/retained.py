@@ -51,7 +51,7 @@ class RPCADI(FixedCenterMethod):
         Fixed center: sample mean, as published, or spatial median (more robust).
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state, centre
+    n_components, max_iter, tol, random_state, level, contamination, centre
         See `Method`; `centre` is the old spelling of `center`.
 
     References
@@ -107,7 +107,7 @@ class AnglePCA(FixedCenterMethod):
         Fixed center: sample mean, as published, or spatial median (more robust).
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state, centre
+    n_components, max_iter, tol, random_state, level, contamination, centre
         See `Method`; `centre` is the old spelling of `center`.
 
     Attributes
@@ -161,7 +161,7 @@ class L21MaxPCA(FixedCenterMethod):
         Fixed center: sample mean, as published, or spatial median (more robust).
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state, centre
+    n_components, max_iter, tol, random_state, level, contamination, centre
         See `Method`; `centre` is the old spelling of `center`.
 
     References

@@ -32,7 +32,7 @@ class PlainPCA(Method):
 
     Parameters
     ----------
-    n_components, random_state
+    n_components, random_state, level, contamination
         See `Method`.
 
     References
@@ -82,7 +82,7 @@ class ReweightedPCA(MultistartMethod):
     n_init : int, default=1
         Number of starts. All but the first are random; the largest objective wins (the
         smallest if the rule has aim = -1).
-    n_components, max_iter, tol, random_state, centre
+    n_components, max_iter, tol, random_state, level, contamination, centre
         See `Method`; `centre` is the old spelling of `center`.
 
     Examples

@@ -68,7 +68,7 @@ class TRPCA(SelectingMethod):
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins. One, as
         published, is often not enough for groups of outliers.
-    n_components, max_iter, tol, random_state
+    n_components, max_iter, tol, random_state, level, contamination
         See `Method`.
 
     Attributes
@@ -116,7 +116,7 @@ class DRPCA(SelectingMethod):
         Number of rows to keep, or their share.
     n_init : int, default=10
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state
+    n_components, max_iter, tol, random_state, level, contamination
         See `Method`.
 
     Attributes
@@ -179,7 +179,7 @@ class RWLAN(SelectingMethod):
         is, and q is ignored; infinity is plain PCA.
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state
+    n_components, max_iter, tol, random_state, level, contamination
         See `Method`.
 
     Attributes
@@ -235,7 +235,7 @@ class RPCARP(SelectingMethod):
         sample mean or spatial median, fixed from the start.
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state, centre
+    n_components, max_iter, tol, random_state, level, contamination, centre
         See `Method`; `centre` is the old spelling of `center`.
 
     Attributes

@@ -36,7 +36,7 @@ class PCAL1(FixedCenterMethod):
         Number of starts. All but the first are random; the best objective wins.
     center : {"mean", "median"}, default="mean"
         Fixed center: sample mean, as published, or spatial median (more robust).
-    n_components, max_iter, tol, random_state, centre
+    n_components, max_iter, tol, random_state, level, contamination, centre
         See `Method`; `centre` is the old spelling of `center`. `max_iter` applies to
         each component; `history_["component"]` has the component of every iteration.
 
@@ -80,7 +80,7 @@ class PCAL1NonGreedy(FixedCenterMethod):
         Number of starts. All but the first are random; the best objective wins.
     center : {"mean", "median"}, default="mean"
         Fixed center: sample mean, as published, or spatial median (more robust).
-    n_components, max_iter, tol, random_state, centre
+    n_components, max_iter, tol, random_state, level, contamination, centre
         See `Method`; `centre` is the old spelling of `center`.
 
     References
@@ -129,7 +129,7 @@ class PCALp(FixedCenterMethod):
         Number of starts. All but the first are random; the best objective wins.
     center : {"mean", "median"}, default="mean"
         Fixed center: sample mean, as published, or spatial median (more robust).
-    n_components, max_iter, tol, random_state, centre
+    n_components, max_iter, tol, random_state, level, contamination, centre
         See `Method`; `centre` is the old spelling of `center`.
 
     References

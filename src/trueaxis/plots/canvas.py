@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from trueaxis.diagnostics import KINDS
 
 GRAY, BLUE, ORANGE, RED = "#9a9a9a", "#0072b2", "#e69f00", "#d55e00"
+PINK = "#cc79a7"
 TEXT = "#222222"
 # Color, marker and size of every kind.
 LOOKS = {
@@ -22,6 +23,7 @@ LOOKS = {
     "inside": (BLUE, "s", 38),
     "off": (ORANGE, "^", 46),
     "both": (RED, "D", 38),
+    "group": (PINK, "v", 46),
 }
 FAR = 15  # an axis is logarithmic if a distance exceeds this many cut-offs
 MANY = 5000  # more points than this are drawn as pixels in vector graphics

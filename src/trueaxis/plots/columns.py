@@ -33,6 +33,7 @@ IN_WORDS = {
     "inside": "far out in the subspace",
     "off": "off the subspace",
     "both": "off the subspace and far out in it",
+    "group": "in a group that stands apart",
 }
 
 

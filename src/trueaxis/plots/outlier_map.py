@@ -32,9 +32,10 @@ class OutlierMapDisplay(Display):
     """Orthogonal distance against score distance of every row, with the cut-offs.
 
     Rows right of the vertical line are far from the center inside the subspace, rows
-    above the horizontal line far off the subspace. If a distance exceeds 15 cut-offs,
-    its axis is linear up to the cut-off and logarithmic beyond, so that regular rows
-    remain visible as a cloud.
+    above the horizontal line far off the subspace. Rows of a group that stands apart
+    are outliers even between the lines. If a distance exceeds 15 cut-offs, its axis is
+    linear up to the cut-off and logarithmic beyond, so that regular rows remain visible
+    as a cloud.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ class OutlierMapDisplay(Display):
         flagged = int(diagnosis.flagged.sum())
         name_axes(
             ax,
-            f"Outlier map: {flagged} of {len(score)} rows beyond the cut-offs",
+            f"Outlier map: {flagged} of {len(score)} rows are outliers",
             f"score distance (inside the subspace){notes[0]}",
             f"orthogonal distance (off the subspace){notes[1]}",
         )

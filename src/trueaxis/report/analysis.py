@@ -86,6 +86,11 @@ class Analysis:
         kinds, counts = np.unique(self.diagnosis.kind, return_counts=True)
         return dict(zip(kinds.tolist(), counts.tolist(), strict=True))
 
+    @property
+    def level(self) -> float:
+        """The p-value below which rows are outliers."""
+        return level_of(self.model)
+
     @cached_property
     def fitting(self) -> NDArray[np.float64]:
         """Value that would fit best in the blamed column of every row, in raw units."""
@@ -219,6 +224,11 @@ def analyse(
             effect=effect(method, rows),
             of_the_fit=of_the_fit,
         )
+
+
+def level_of(model: Any) -> float:
+    """Return the p-value below which rows are outliers for a method."""
+    return float(f"{10**model.offset_:.12g}")  # without the rounding of the logarithm
 
 
 def _same_outliers_as_fit(model: Any, diagnosis: Diagnosis) -> bool:

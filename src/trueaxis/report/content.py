@@ -13,7 +13,7 @@ import trueaxis
 from trueaxis.diagnostics import TrustPath
 from trueaxis.diagnostics.influence import responsible
 from trueaxis.plots.canvas import percent
-from trueaxis.report.analysis import Analysis
+from trueaxis.report.analysis import Analysis, level_of
 from trueaxis.report.page_data import (
     MAX_LISTED,
     kind_marks,
@@ -25,6 +25,7 @@ from trueaxis.report.sentences import (
     KIND_NAMES,
     change,
     fit_sentence,
+    format_p,
     hints,
     reason,
     verdict,
@@ -79,8 +80,10 @@ def text_values(
                 **mark,
             }
             for kind, mark in kind_marks().items()
+            if kind != "group" or kind in analysis.counts
         ],
         "has_flagged": len(analysis.flagged) > 0,
+        "has_groups": "group" in analysis.counts,
         "has_labels": analysis.labels is not None,
         "has_weights": hasattr(analysis.model, "weights_"),
         "of_the_fit": analysis.of_the_fit,
@@ -102,10 +105,18 @@ def key_figures(analysis: Analysis) -> list[tuple[str, str]]:
     return [
         ("rows", f"{n:,}"),
         ("flagged", f"{bad:,} ({percent(bad / n)})"),
+        line_figure(model),
         ("columns", f"{D:,}"),
         ("components", f"{model.n_components_:,}"),
         ("variance explained", percent(share)),
     ]
+
+
+def line_figure(model: Any) -> tuple[str, str]:
+    """Return the name and value of the parameter that draws the line."""
+    if model.contamination is None:
+        return "level", f"{level_of(model):g}"
+    return "contamination", f"{model.contamination:g}"
 
 
 def left_out(analysis: Analysis) -> dict[str, str]:
@@ -135,6 +146,7 @@ def worst_rows(analysis: Analysis) -> list[dict[str, str]]:
             "id": analysis.ids[row],
             "label": "" if analysis.labels is None else analysis.labels[row],
             "kind": KIND_NAMES[d.kind[row]],
+            "p": format_p(d.p_value[row]),
             "score": format_number(score[row]),
             "off": format_number(off[row]),
             "because": reason(analysis, row),

@@ -17,7 +17,8 @@ function reason(i) {
 }
 
 function facts(i) {
-  return `score ${formatDistance(data.score[i])}, orthogonal ${formatDistance(data.off[i])} cut-offs`;
+  const p = i < data.p.length ? `, p-value ${data.p[i]}` : "";
+  return `score ${formatDistance(data.score[i])}, orthogonal ${formatDistance(data.off[i])} cut-offs${p}`;
 }
 
 function hover(i) {

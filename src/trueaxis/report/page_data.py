@@ -16,7 +16,12 @@ from numpy.typing import NDArray
 from trueaxis.diagnostics import KINDS
 from trueaxis.plots.canvas import FAR, LOOKS, shorten
 from trueaxis.report.analysis import Analysis
-from trueaxis.report.sentences import KIND_MEANINGS, KIND_NAMES, reason
+from trueaxis.report.sentences import (
+    KIND_MEANINGS,
+    KIND_NAMES,
+    format_p,
+    reason,
+)
 
 MAX_LISTED = 2000  # rows of the table
 MAX_FLAGGED = 10_000  # points of flagged rows
@@ -31,6 +36,7 @@ OUTLINES = {
     "s": "M-.9-.9H.9V.9H-.9Z",
     "^": "M0-1.1L1.05.85H-1.05Z",
     "D": "M0-1.2L1.2 0L0 1.2L-1.2 0Z",
+    "v": "M0 1.1L1.05-.85H-1.05Z",
 }
 
 
@@ -65,6 +71,7 @@ def script_data(analysis: Analysis) -> dict[str, Any]:
         "kind": [KINDS.index(kind) for kind in d.kind[drawn]],
         "score": rounded(d.score_ratio[drawn]),
         "off": rounded(d.orthogonal_ratio[drawn]),
+        "p": [format_p(p) for p in d.p_value[listed]],
         "excess": rounded(d.excess[listed]),
         "because": [reason(analysis, row) for row in listed],
         "scoreParts": largest_shares(shares.score),

@@ -5,8 +5,10 @@ All numbers come from `analysis`; nothing is computed here.
 
 from __future__ import annotations
 
+from typing import Any
+
 from trueaxis.plots.canvas import percent
-from trueaxis.report.analysis import Analysis
+from trueaxis.report.analysis import Analysis, level_of
 
 # What users read for the kinds of `diagnostics.KINDS`.
 KIND_NAMES = {
@@ -14,31 +16,54 @@ KIND_NAMES = {
     "inside": "inside the subspace",
     "off": "off the subspace",
     "both": "both",
+    "group": "in a group apart",
 }
 KIND_MEANINGS = {
     "regular": "within both cut-offs",
     "inside": "far from the center, but its columns are consistent",
     "off": "its columns contradict each other",
     "both": "far from the center, and its columns contradict each other",
+    "group": "within both cut-offs, but in a group that stands apart",
 }
 MAIN_SHARE = 0.5  # a column with this share of the distance is the only one named
 MANY_FLAGGED = 0.35  # share of flagged rows above which a hint is given
 FEW_ROWS = 15
+LEAST_P = 1e-99  # smaller p-values are not written out
 SMALL_ANGLE, LARGE_ANGLE = 3.0, 15.0  # degrees
 
 
 def verdict(analysis: Analysis) -> str:
-    """Return how many rows are outliers, and of which kinds."""
+    """Return how many rows are outliers, of which kinds, and where the line is."""
     n, bad = len(analysis.ids), len(analysis.flagged)
+    line = describe_line(analysis.model)
     if not bad:
-        return f"None of the {n:,} rows is an outlier."
+        return f"None of the {n:,} rows is an outlier. {line}"
     kinds = [
         f"{analysis.counts[kind]:,} {name if kind != 'both' else 'in both ways'}"
         for kind, name in KIND_NAMES.items()
         if kind != "regular" and kind in analysis.counts
     ]
     are = "is an outlier" if bad == 1 else "are outliers"
-    return f"{bad:,} of {n:,} rows ({percent(bad / n)}) {are}: {_enumerate(kinds)}."
+    found = f"{bad:,} of {n:,} rows ({percent(bad / n)}) {are}: {_enumerate(kinds)}."
+    return f"{found} {line}"
+
+
+def describe_line(model: Any) -> str:
+    """Return where a method draws the line between regular rows and outliers."""
+    level = level_of(model)
+    if model.contamination is None:
+        return f"At level {level:g}, {percent(level)} of regular rows are flagged, too."
+    return (
+        f"Contamination {model.contamination:g} puts the line at a p-value of "
+        f"{format_p(level)}."
+    )
+
+
+def format_p(p: float) -> str:
+    """Return a p-value with two digits."""
+    if p < LEAST_P:
+        return f"<{LEAST_P:.0e}"
+    return f"{p:.2g}" if p >= 1e-3 else f"{p:.1e}"
 
 
 def change(analysis: Analysis) -> str:
@@ -61,7 +86,7 @@ def reason(analysis: Analysis, row: int) -> str:
     """Return why a row is an outlier: the column to correct, and what would fit."""
     d = analysis.diagnosis
     kind, name, share = d.kind[row], d.names[d.column[row]], d.share[row]
-    if kind == "regular":
+    if kind in ("regular", "group"):  # no distance that a column could explain
         return KIND_MEANINGS[kind]
     if share >= MAIN_SHARE:
         value, fits = analysis.value[row], analysis.fitting[row]

@@ -25,7 +25,7 @@ function makeTable(data, { onPick, onShow }) {
     [data.id[i], data.label && data.label[i], data.because[i]].join("\n").toLowerCase());
   const words = new Intl.Collator(undefined, { numeric: true });
   const open = new Set();
-  let by = "excess", falling = true, shown = all, page = 0, selected = -1, printing = false;
+  let by = "p", falling = false, shown = all, page = 0, selected = -1, printing = false;
 
   const number = (x) => (x === null ? Infinity : x);
   const orders = {
@@ -33,7 +33,8 @@ function makeTable(data, { onPick, onShow }) {
     label: (a, b) => words.compare(data.label[a], data.label[b]),
     because: (a, b) => words.compare(data.because[a], data.because[b]),
     kind: (a, b) => data.kind[a] - data.kind[b],
-    excess: (a, b) => b - a, // rows are stored worst first
+    p: (a, b) => a - b, // rows are stored worst first
+    excess: (a, b) => number(data.excess[a]) - number(data.excess[b]) || 0,
     score: (a, b) => number(data.score[a]) - number(data.score[b]) || 0,
     off: (a, b) => number(data.off[a]) - number(data.off[b]) || 0,
   };
@@ -104,6 +105,7 @@ function makeTable(data, { onPick, onShow }) {
     called.append(mark(kind), ` ${kind.called}`);
     tr.append(
       cell("Kind", called, "kind"),
+      cell("p-value", data.p[i], "number"),
       cell("Excess", formatDistance(data.excess[i]), "number"),
       cell("Score", formatDistance(data.score[i]), "number"),
       cell("Orth.", formatDistance(data.off[i]), "number"),
@@ -190,7 +192,7 @@ function makeTable(data, { onPick, onShow }) {
   for (const head of heads) {
     head.addEventListener("click", () => {
       const same = head.dataset.by === by;
-      const text = ["id", "label", "because"].includes(head.dataset.by);
+      const text = ["id", "label", "because", "p"].includes(head.dataset.by);
       falling = same ? !falling : !text;
       by = head.dataset.by;
       arrange();

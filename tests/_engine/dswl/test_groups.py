@@ -9,7 +9,7 @@ from trueaxis._engine.dswl.groups import (
     cleave,
     heterogeneity,
     longest_axes,
-    other_sides,
+    sides_of,
     split_along,
 )
 from trueaxis._engine.starts import random_directions
@@ -114,7 +114,7 @@ def test_a_group_that_bends_an_axis_is_found_in_any_unit(unit):
     X = unit * X
     split = bending(X, random_directions(X, np.random.default_rng(0)))
     np.testing.assert_array_equal(split.larger, ~bad)
-    smaller = other_sides([split], np.ones(X.shape[1], dtype=bool))
+    smaller = sides_of([split], np.ones(X.shape[1], dtype=bool))
     np.testing.assert_array_equal(smaller(X), bad)
     axes = longest_axes(X, random_directions(X, np.random.default_rng(0)))
     exact = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][0]

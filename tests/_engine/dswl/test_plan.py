@@ -124,7 +124,7 @@ def test_tolerances_respect_the_precision_of_the_data():
 
 def test_numbers_of_rows_and_components():
     assert max_components_with_outliers(80, 0.5) == 19
-    assert min_rows(100, 3) == 50 and min_rows(6, 3) == 5
+    assert min_rows(100, 3) == 52 and min_rows(6, 3) == 5
 
 
 @pytest.mark.slow

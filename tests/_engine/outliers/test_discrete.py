@@ -30,8 +30,8 @@ def test_discrete_columns_are_those_that_counting_finds(n):
             columns.append(np.where(i % period == offset, smooth, 0.5))
     for column in columns:
         _, counts = np.unique(column, return_counts=True)
-        few = n > 20 and len(counts) <= 10
-        shared = counts.max() > n / 3
+        few = len(counts) <= np.sqrt(n)
+        shared = counts.max() > n / 2
         assert discrete_columns(column[:, None])[0] == (few or shared)
 
 

@@ -156,7 +156,9 @@ def test_overflow_is_reported_with_its_block(client):
         RPCAOM(3).fit(lazy)
     w = np.ones(N)
     w[7_017] = 0.0  # rows with zero weight may be of any size
-    assert_same(RPCAOM(3).fit(lazy, sample_weight=w), RPCAOM(3).fit(X, sample_weight=w))
+    assert_same(
+        RPCAOM(3).fit(lazy, sample_weight=w), RPCAOM(3).fit(huge, sample_weight=w)
+    )
 
 
 def test_limits_of_one_fit_do_not_affect_the_next(in_process):

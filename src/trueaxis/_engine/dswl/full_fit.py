@@ -1,7 +1,7 @@
-"""Carry a fit of the sample over to all rows: weights, subspace and verdicts.
+"""Carry a fit of the sample over to all rows: weights, subspace and law.
 
-If all rows were in the sample, each is judged without its own leverage. In larger data
-leverage is negligible: one pass computes weights and subspace, another the verdicts.
+If all rows were in the sample, each is measured without its own leverage. In larger
+data leverage is negligible: one pass computes weights and subspace.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from trueaxis._engine.dswl.groups import OtherSides, other_sides
+from trueaxis._engine.dswl.groups import sides_of
 from trueaxis._engine.dswl.plan import Plan, min_rows
 from trueaxis._engine.dswl.sample_fit import SampleFit
 from trueaxis._engine.kernels import (
@@ -23,9 +23,9 @@ from trueaxis._engine.kernels import (
     RowCounts,
     RowWeights,
 )
-from trueaxis._engine.outliers.cutoffs import Cloud, flag_cuts
+from trueaxis._engine.outliers.core import CutRule
 from trueaxis._engine.outliers.judge import Judge, Verdicts, measure_without_leverage
-from trueaxis._engine.outliers.trim import CutRule, Cuts, TrimRule
+from trueaxis._engine.outliers.law import REGULAR, Law, Sides
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.quantiles import n_different_rows
 from trueaxis._engine.reweighted import (
@@ -38,7 +38,6 @@ from trueaxis._engine.row_kernels import (
     LogSum,
     LogWeightKernel,
     MaskKernel,
-    SupportKernel,
 )
 from trueaxis._engine.rules.base import RowDistances, Rule
 from trueaxis._engine.subspace import Subspace, solve, spectrum
@@ -73,11 +72,14 @@ class FinalSubspaces(NamedTuple):
         Has more components than `judging` if the plan asks for more.
     fit_weight : ndarray or None
         Weight of one copy of every row in the fit; None in large data.
+    n : float
+        Number of rows behind the variances, repetitions included.
     """
 
     judging: Subspace
     result: Subspace
     fit_weight: NDArray[np.float64] | None
+    n: float
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class FullDataFit:
         Its counts are 0 for rows of groups that were set aside.
     kept_rows : ArrayRows
         The rows of the sample that the fit kept, in the coordinates of the fit.
-    apart : OtherSides or None
+    apart : Sides or None
         Marks rows of groups that were set aside, if `counts` does not.
     """
 
@@ -100,7 +102,7 @@ class FullDataFit:
     sample_fit: SampleFit
     judge: Judge
     kept_rows: ArrayRows
-    apart: OtherSides | None
+    apart: Sides | None
 
     @property
     def counts(self) -> NDArray[np.float64] | None:
@@ -122,81 +124,105 @@ class FullDataFit:
     def reweight(
         self, state: Subspace, rule: Rule
     ) -> tuple[LearnedWeights, FinalSubspaces]:
-        """Weight all rows, and solve for the subspace of the rows within cut-offs.
+        """Weight all rows, and solve for the subspace of the regular ones.
 
-        The weights are those at `state`. The span comes from rows within cut-offs,
-        center and variances from regular rows.
+        The weights are those at `state`; regular are the rows within reach of the core
+        of the sample.
         """
-        last = self.sample_fit.trimmed.last
-        trimmed, fit_weight = last.next, last.copy_weights()
-        cut = self._cut_rule(trimmed, fit_weight)
+        core = self.sample_fit.core
+        subspace, fit_weight = core.next, core.copy_weights()
+        sampled = measure_without_leverage(self.kept_rows, subspace, fit_weight)
+        law = self.judge.law_of_fit(sampled, subspace)
+        least = self._least_log_p(sampled, law)
         rows = self.judge.rows
         if self.plan.in_passes:
             # Keep no per-row array except the weights.
             counts = RowCounts(self.counts, self.apart)
-            solving = DistanceKernel(trimmed, block_weigher(cut), counts, NOTHING)
+            weigh = block_weigher(CutRule(law.cuts(least)))
+            solving = DistanceKernel(subspace, weigh, counts, NOTHING)
             kernel = PairedKernel(LogWeightKernel(state, rule, counts), solving)
             (log_weights,), ((_, total), sums) = rows.scan_in_place(kernel)
-            subspace = EXACT(sums.span(), sums.core(), trimmed)
+            span = sums.span()
+            solved = EXACT(span, None, subspace)
+            n = float(np.exp(span.log_weight()))
             weights = _normalized(log_weights, total)
-            return weights, FinalSubspaces(subspace, subspace, None)
+            return weights, FinalSubspaces(solved, solved, None, n)
         all_fit_weights = np.zeros(rows.shape[0])
         all_fit_weights[self.judge.index] = fit_weight
-        weighting = cut.weigh(measure_without_leverage(rows, trimmed, all_fit_weights))
-        sums = weighted_moments(rows, trimmed.mean, weighting, self.counts)
-        fit_weight = np.exp(weighting.log_weights - sums.span().log_weight())
-        judging = result = EXACT(sums.span(), sums.core(), trimmed)
+        distances = measure_without_leverage(rows, subspace, all_fit_weights)
+        kept = law.log_p(distances.e, distances.s) >= least
+        weighting = RowWeights(np.where(kept, 0.0, -np.inf))
+        span = weighted_moments(rows, subspace.mean, weighting, self.counts).span()
+        n = float(np.exp(span.log_weight()))
+        judging = result = EXACT(span, None, subspace)
         if self.plan.k > self.plan.fit_k:
-            result = solve(sums.span(), self.plan.k, sums.core())
-        return self.weights(state, rule), FinalSubspaces(judging, result, fit_weight)
+            result = solve(span, self.plan.k)
+        return self.weights(state, rule), FinalSubspaces(judging, result, kept / n, n)
 
-    def _cut_rule(self, trimmed: Subspace, fit_weight: NDArray[Any]) -> CutRule:
-        sampled = measure_without_leverage(self.kept_rows, trimmed, fit_weight)
-        least = min_rows(self.plan.n_sample, self.plan.k)
-        cut = TrimRule(least).cut_rule(sampled)
-        flags = self.judge.cutoffs(sampled, trimmed)
-        return replace(cut, core=Cuts(min(flags.e, cut.span_e), flags.s))
+    def _least_log_p(self, sampled: RowDistances, law: Law) -> float:
+        """Return the least log p-value of rows to keep: at least half of the sample."""
+        log_p = law.log_p(sampled.e, sampled.s)
+        need = min_rows(len(log_p), self.plan.fit_k)
+        return min(float(np.log(REGULAR)), float(np.partition(log_p, -need)[-need]))
 
     def verdicts(self, subspaces: FinalSubspaces) -> Verdicts:
-        """Judge all rows."""
-        judging, fit_weight = subspaces.judging, subspaces.fit_weight
-        if fit_weight is None:  # `plan.in_passes`
-            cuts = self.judge.cutoffs(measure_rows(self.kept_rows, judging), judging)
-            kernel = SupportKernel(judging, cuts, RowCounts(self.counts, self.apart))
-            (support,), (_, n) = self.judge.rows.scan_in_place(kernel)
-            return Verdicts(judging, cuts, support, n)
-        verdicts = self.judge.judge(judging, fit_weight)
-        if subspaces.result is judging:
-            return verdicts
-        return self._widened(verdicts, subspaces.result, fit_weight)
+        """Learn the law of the rows of the fit, and of all others."""
+        judging = subspaces.judging
+        if subspaces.fit_weight is None:  # `plan.in_passes`
+            sampled = measure_rows(self.kept_rows, judging)
+        else:
+            weight = subspaces.fit_weight[self.judge.index]
+            sampled = measure_without_leverage(self.kept_rows, judging, weight)
+        law = self.judge.law(sampled, judging)
+        return Verdicts(subspaces.result, law, len(judging.basis))
 
-    def _widened(
-        self, verdicts: Verdicts, wide: Subspace, fit_weight: NDArray[Any]
-    ) -> Verdicts:
-        """Return the same verdicts with cut-offs for a subspace of more components."""
-        hull, index = self.judge.hull, self.judge.index
-        distances = measure_without_leverage(hull.rows, wide, fit_weight)
-        some = verdicts.support[index]
-        sampled = RowDistances(*(d2[index][some] for d2 in distances[:3]))
-        cloud = Cloud(sampled, self.judge.original[some], hull.lift(wide))
-        return replace(verdicts, subspace=wide, cuts=flag_cuts(cloud))
+    def _regular(self, verdicts: Verdicts) -> NDArray[np.bool_]:
+        """Mark the rows of the sample that the law explains."""
+        distances = measure_rows(self.kept_rows, verdicts.judging)
+        cuts = verdicts.law.cuts(float(np.log(REGULAR)))
+        return (distances.e <= cuts.e) & (distances.s <= cuts.s)
 
     def robust_spectrum(self, verdicts: Verdicts) -> tuple[NDArray[Any], int]:
         """Return variances of the sample's regular rows, and how many are distinct."""
-        if self.plan.large:
-            kernel = SupportKernel(verdicts.subspace, verdicts.cuts)
-            (regular,), _ = self.kept_rows.scan(kernel)
-        else:
-            regular = verdicts.support[self.judge.index]
+        regular = self._regular(verdicts)
         weighting = RowWeights(np.where(regular, 0.0, -np.inf))
         sums = weighted_moments(self.kept_rows, verdicts.subspace.mean, weighting)
         return spectrum(sums.span()), n_different_rows(self.judge.original[regular])
+
+    def consistent(self, verdicts: Verdicts, n: float, D: int) -> Verdicts:
+        """Return variances of regular rows, as n - 1 normal rows would have them.
+
+        The variances of the fit are those of the rows that took part in it. In the
+        sample, they are compared with those of all rows that the law explains, and
+        corrected for the share beyond, by a factor that depends on the number of
+        dimensions.
+        """
+        subspace, judging, law = verdicts.subspace, verdicts.judging, verdicts.law
+        regular = self._regular(verdicts)
+        if regular.sum() < 2:
+            return verdicts
+        distances = measure_rows(self.kept_rows, judging)
+        k, unbiased = verdicts.n_judging, n / max(n - 1.0, 1.0)
+        rest = max(judging.total - judging.variances.sum(), 0.0)
+        inside = unbiased * truncation(k) * distances.s[regular].mean() / max(k, 1)
+        if not 0 < inside < np.inf:
+            return verdicts
+        off = unbiased * truncation(int(min(D, n)) - k)
+        if rest > 0:
+            off *= distances.e[regular].mean() / rest
+        variances = float(inside) * subspace.variances
+        total = float(variances[:k].sum() + off * rest)
+        # Score distances are in units of the variances.
+        score = law.score._replace(location=law.score.location - float(np.log(inside)))
+        total = max(total, float(variances.sum()))
+        subspace = replace(subspace, variances=variances, total=total)
+        return replace(verdicts, subspace=subspace, law=replace(law, score=score))
 
 
 def full_data_fit(problem: Problem, plan: Plan, sample_fit: SampleFit) -> FullDataFit:
     """Prepare the fit of all rows, without the groups that the sample set aside."""
     sample, counts, kept = problem.sample, problem.counts, sample_fit.kept
-    apart = other_sides(sample_fit.splits, plan.separable)
+    sides = apart = sides_of(sample_fit.splits, plan.separable)
     if apart is not None and not plan.in_passes:
         counts = np.ones(problem.rows.shape[0]) if counts is None else counts.copy()
         if plan.large:
@@ -205,7 +231,8 @@ def full_data_fit(problem: Problem, plan: Plan, sample_fit: SampleFit) -> FullDa
         else:
             counts[np.delete(sample.index, kept)] = 0.0
         apart = None
-    judge = Judge(problem.hull, counts, sample.index[kept], sample.original[kept])
+    index, original = sample.index[kept], sample.original[kept]
+    judge = Judge(problem.hull, counts, index, original, sides)
     return FullDataFit(plan, sample_fit, judge, ArrayRows(sample.X[kept]), apart)
 
 
@@ -220,27 +247,9 @@ def _normalized(log_weights: Any, total: LogSum) -> LearnedWeights:
     return LearnedWeights(weights, log_total, total.perplexity())
 
 
-def consistent(verdicts: Verdicts, D: int) -> Verdicts:
-    """Correct the variances for the cut-offs, assuming normal rows.
-
-    Rows within cut-offs at 99 % have smaller variances than all rows, by a factor that
-    depends on the number of dimensions; n - 1 makes them unbiased.
-    """
-    subspace, n = verdicts.subspace, verdicts.n_regular
-    k = len(subspace.basis)
-    unbiased = n / max(n - 1.0, 1.0)
-    inside = unbiased * truncation(k)
-    off = unbiased * truncation(int(min(D, n)) - k)
-    rest = max(subspace.total - subspace.variances.sum(), 0.0)
-    variances = inside * subspace.variances
-    total = float(variances.sum() + off * rest)
-    cuts = verdicts.cuts._replace(s=verdicts.cuts.s / inside)
-    subspace = replace(subspace, variances=variances, total=total)
-    return replace(verdicts, subspace=subspace, cuts=cuts)
-
-
 def truncation(dof: int) -> float:
-    """Return the ratio of a normal variance to that of the innermost 99 %."""
+    """Return the ratio of a normal variance to that of the rows within a cut-off."""
     if dof < 1:
         return 1.0
-    return float(0.99 / chi2.cdf(chi2.ppf(0.99, dof), dof + 2))
+    kept = 1 - REGULAR / 2
+    return float(kept / chi2.cdf(chi2.ppf(kept, dof), dof + 2))

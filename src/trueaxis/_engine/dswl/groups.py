@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, xlogy
 
 from trueaxis._engine.moments import Moments
+from trueaxis._engine.outliers.law import Sides
 from trueaxis._engine.quantiles import column_means
 from trueaxis._engine.subspace import solve
 
@@ -24,17 +25,9 @@ SCREENED_ROWS = 1000
 CLIP = 3.0  # interquartile ranges beyond the quartiles at which values are winsorized
 LEAST_SHARE = 0.08  # smallest share of the rows in the smaller group
 LEAST_DEVIATION = 0.05  # of a group, relative to all rows; excludes groups of ties
-SHARPENED = 8  # number of directions to sharpen, most promising first
-SHARPENINGS = 3  # number of times that each is sharpened
-MANY_COLUMNS, SHARPENED_OF_MANY = 300, 3  # slow: each solves an eigenproblem
-# Directions with at most this gain are worth sharpening. With few rows per column, any
-# direction can be sharpened until it splits the rows.
-PROMISING = {"few rows": -0.3, "many rows": 0.0}
-MANY_ROWS_PER_COLUMN = 10
 LONGEST, POWERS = 3, 8  # axes of the whole cloud, and power steps to find them
 CLEAR = -1.0  # a split is accepted if its gain is at most this,
-APART = 2.5  # and its medians are this far apart (those of a tail are not);
-FAR_APART = 5.0  # if this far, even a group that the fit explains is set aside
+APART = 2.5  # and its medians are this far apart (those of a tail are not)
 NORMAL_IQR = 1.349
 LEAST_ROWS = 25  # fewer rows can always be split along some direction
 
@@ -51,10 +44,9 @@ class GroupSplit:
     larger : ndarray of bool
         Marks the rows of the larger group.
     direction : ndarray of shape (D,)
-    threshold : float
-        Boundary between the groups along the direction.
-    low : bool
-        Whether the larger group lies below.
+    center, edge : float
+        Along the direction, the median of the larger group, and the boundary between
+        both groups.
     apart : float
         Distance between the medians, divided by the sum of both spreads (interquartile
         range over 1.349): 1.1 for a normal distribution cut in two, 1.3 for a uniform
@@ -64,49 +56,21 @@ class GroupSplit:
     gain: float
     larger: NDArray[np.bool_]
     direction: NDArray[np.float64]
-    threshold: float
-    low: bool
+    center: float
+    edge: float
     apart: float
 
 
-@dataclass(frozen=True)
-class OtherSides:
-    """Function that marks the rows, of any data, that the splits set aside.
-
-    Attributes
-    ----------
-    columns : ndarray
-        Indices of the columns in which the splits were found.
-    sides : tuple of (direction, threshold, low)
-    """
-
-    columns: NDArray[np.intp]
-    sides: tuple[tuple[NDArray[np.float64], float, bool], ...]
-
-    def __call__(self, block: NDArray[Any]) -> NDArray[np.bool_]:
-        """Mark the rows on the side of the smaller group of any split."""
-        X = block[:, self.columns]
-        apart = [_is_below(X, *side[:2]) != side[2] for side in self.sides]
-        return np.asarray(np.logical_or.reduce(apart))
-
-
-def other_sides(
+def sides_of(
     splits: Sequence[GroupSplit], separable: NDArray[np.bool_]
-) -> OtherSides | None:
-    """Return a function that marks the rows set aside; None without splits.
-
-    Unlike the splits, it has no per-row arrays, and so is cheap to send to workers.
-    """
+) -> Sides | None:
+    """Return what the splits set aside, in all columns; None without splits."""
     if not splits:
         return None
-    sides = tuple((split.direction, split.threshold, split.low) for split in splits)
-    return OtherSides(np.flatnonzero(separable), sides)
-
-
-def _is_below(
-    X: NDArray[Any], direction: NDArray[Any], threshold: float
-) -> NDArray[np.bool_]:
-    return np.asarray(X @ direction <= threshold)
+    directions = np.zeros((len(splits), len(separable)))
+    directions[:, separable] = [split.direction for split in splits]
+    centers, edges = np.array([(split.center, split.edge) for split in splits]).T
+    return Sides(directions, centers, edges)
 
 
 def cleave(
@@ -114,23 +78,18 @@ def cleave(
 ) -> GroupSplit | None:
     """Return the clearest split of the rows in two; None if they look like one cloud.
 
-    Directions are screened on some of the rows and the most promising ones sharpened;
-    all rows are then split along the clearest.
+    The clearest direction is searched for and sharpened on some of the rows; all rows
+    are then split along it.
     """
-    if len(X) < LEAST_ROWS:
+    if _too_few(X, directions):
         return None
     few = X
     if len(X) > SCREENED_ROWS:
         few = X[np.sort(rng.choice(len(X), SCREENED_ROWS, replace=False))]
-    wide = few.shape[1] >= MANY_COLUMNS
-    splits = split_along(few, directions, SHARPENED_OF_MANY if wide else SHARPENED)
-    many = len(few) >= MANY_ROWS_PER_COLUMN * few.shape[1]
-    if not splits or splits[0].gain > PROMISING["many rows" if many else "few rows"]:
+    splits = split_along(few, directions, 1)
+    if not splits or splits[0].gain > 0:
         return None
-    seen: set[bytes] = set()
-    clearest = min(
-        (sharpen(few, split, k, seen) for split in splits), key=lambda split: split.gain
-    )
+    clearest = sharpen(few, splits[0], k)
     if clearest.gain > CLEAR:
         return None
     final = split_along(X, clearest.direction[:, None], 1)
@@ -145,13 +104,18 @@ def bending(X: NDArray[Any], directions: NDArray[Any]) -> GroupSplit | None:
     far away; but the group is what bent the axis. Directions are not sharpened here, so
     that pure noise shows no such group, however few the rows are.
     """
-    if len(X) < LEAST_ROWS or not directions.size:
+    if _too_few(X, directions):
         return None
     splits = split_along(X, longest_axes(X, directions), LONGEST)
     for split in splits:
-        if split.gain <= CLEAR and split.apart >= FAR_APART:
+        if split.gain <= CLEAR and split.apart >= APART:
             return split
     return None
+
+
+def _too_few(X: NDArray[Any], directions: NDArray[Any]) -> bool:
+    """Return whether there are too few different rows to tell groups apart."""
+    return len(np.unique(X @ directions[:, :1])) < LEAST_ROWS
 
 
 def longest_axes(X: NDArray[Any], directions: NDArray[Any]) -> NDArray[np.float64]:
@@ -165,21 +129,17 @@ def longest_axes(X: NDArray[Any], directions: NDArray[Any]) -> NDArray[np.float6
     return np.asarray(axes @ rotation[:LONGEST].T)
 
 
-def sharpen(X: NDArray[Any], split: GroupSplit, k: int, seen: set[bytes]) -> GroupSplit:
+def sharpen(X: NDArray[Any], split: GroupSplit, k: int) -> GroupSplit:
     """Rotate the direction as long as that separates the groups better.
 
     The new direction is Fisher's, with the covariance of the larger group modeled as k
-    components and equal noise. Groupings in `seen` were tried before and are skipped.
+    components and equal noise.
     """
-    for _ in range(SHARPENINGS):
-        if split.larger.tobytes() in seen:
-            break
-        seen.add(split.larger.tobytes())
+    while True:
         rotated = split_along(X, _fisher(X, split.larger, k)[:, None], 1)
         if not rotated or rotated[0].gain >= split.gain:
-            break
+            return split
         split = rotated[0]
-    return split
 
 
 def _fisher(X: NDArray[Any], larger: NDArray[np.bool_], k: int) -> NDArray[np.float64]:
@@ -215,13 +175,19 @@ def split_along(
     for column in np.argsort(gain, kind="stable")[:most]:
         if gain[column] < np.inf:
             ranked, cut = order[:, column], at[column] + 1
-            low = bool(2 * cut >= n)
+            most_rows = ranked[:cut] if 2 * cut >= n else ranked[cut:]
             larger = np.zeros(n, dtype=bool)
-            larger[ranked[:cut] if low else ranked[cut:]] = True
-            edge = float(raw[ranked[cut - 1 : cut + 1], column].mean())
-            direction, apart = directions[:, column], _apart(raw[ranked, column], cut)
-            split = GroupSplit(float(gain[column]), larger, direction, edge, low, apart)
-            splits.append(split)
+            larger[most_rows] = True
+            splits.append(
+                GroupSplit(
+                    gain=float(gain[column]),
+                    larger=larger,
+                    direction=directions[:, column],
+                    center=float(np.median(raw[most_rows, column])),
+                    edge=float(raw[ranked[cut - 1 : cut + 1], column].mean()),
+                    apart=_apart(raw[ranked, column], cut),
+                )
+            )
     return splits
 
 

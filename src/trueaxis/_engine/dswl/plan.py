@@ -139,4 +139,4 @@ def max_components_with_outliers(n: int, trust: float) -> int:
 
 def min_rows(n: int, k: int) -> int:
     """Return the number of rows, out of n, that a subspace must be based on."""
-    return max(k + 2, n // 2)
+    return min(n, (n + k + 1) // 2)

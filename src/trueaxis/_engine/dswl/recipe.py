@@ -10,7 +10,6 @@ from trueaxis._engine.dimension import choose_dimension
 from trueaxis._engine.dswl.full_fit import (
     FinalSubspaces,
     FullDataFit,
-    consistent,
     full_data_fit,
 )
 from trueaxis._engine.dswl.plan import DSWLParameters, Plan, make_plan
@@ -57,7 +56,8 @@ class DSWLRecipe(DSWLParameters, Recipe):
             row_weights, subspaces = full.reweight(state, rule)
         else:
             row_weights = full.weights(state, rule)
-            subspaces = FinalSubspaces(state, state, full.per_copy(row_weights.weights))
+            fit_weight = full.per_copy(row_weights.weights)
+            subspaces = FinalSubspaces(state, state, fit_weight, problem.n_copies)
         settled = found.converged or found.last.change <= plan.accepted_change
         tau = tuple(float(t / problem.n_copies) for t in temperatures)
         return DSWLResult(
@@ -82,7 +82,8 @@ class DSWLRecipe(DSWLParameters, Recipe):
         verdicts = found.full.verdicts(found.subspaces)
         if not found.plan.reweight:
             return verdicts
-        return consistent(verdicts, problem.original.shape[1])
+        D = problem.original.shape[1]
+        return found.full.consistent(verdicts, found.subspaces.n, D)
 
     def next_dimension(
         self, problem: Problem, fit: FitResult, wanted: float | str

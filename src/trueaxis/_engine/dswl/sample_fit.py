@@ -1,4 +1,4 @@
-"""The stages of DSWL on a sample: start, settle, converge, trim; set groups aside.
+"""The stages of DSWL on a sample: start, settle, converge, core; set groups aside.
 
 The sample is fitted with all its rows and, if they fall into two groups, again without
 the smaller one. The fit that explains more rows as one cloud is chosen,
@@ -18,11 +18,11 @@ from trueaxis._engine.dswl.plan import MANY_DIMENSIONS, Plan, min_rows
 from trueaxis._engine.dswl.rules import EntropyRule, TrustRule
 from trueaxis._engine.dswl.temperatures import Temperatures, calibrate
 from trueaxis._engine.iterate import IterationResult, iterate
-from trueaxis._engine.outliers.trim import (
-    TrimRule,
-    natural_cuts,
+from trueaxis._engine.outliers.core import (
+    CoreRule,
+    HalfRule,
+    deviations,
     without_leverage,
-    worst_ratio,
 )
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.reweighted import (
@@ -37,17 +37,11 @@ from trueaxis._engine.subspace import Subspace
 from trueaxis._rows.base import ArrayRows, Rows
 
 SETTLE_ROUNDS = 8
-TRIM_ROUNDS = 5
-TRIM_TOL = 1e-9  # the same set of rows gives the same subspace
 MAX_DOUBLINGS = 6
-MAX_GROUPS = 3
 PENALTY = 10.0  # subtracted from the score, per unit of excess heterogeneity
+GAUSSIAN = 2.576  # deviations of 99 % of Gaussian rows, by the worse of two distances
 CHANCE = 1.25  # heterogeneity that n rows of one cloud may have, times sqrt(n)
-ONE_CLOUD = 0.02  # excess heterogeneity up to which rows are one cloud
-# If a group that bent an axis is set aside, this share of the rows must remain, and the
-# fit without that group must explain this share of them.
-MAJORITY = 0.6
-MIN_EXPLAINED = 0.8
+MAJORITY = 0.6  # share of the rows that must remain without groups that bend an axis
 
 
 @dataclass(frozen=True)
@@ -63,38 +57,38 @@ class SampleFit:
     temperatures : Temperatures
     iterations : IterationResult
         Of Algorithm 1.
-    trimmed : IterationResult
-        Result of the reweighting after it.
+    core : ReweightedResult
+        Of the fit to the core.
     """
 
     kept: NDArray[np.intp]
     splits: tuple[GroupSplit, ...]
     temperatures: Temperatures
     iterations: IterationResult[ReweightedResult]
-    trimmed: IterationResult[ReweightedResult]
+    core: ReweightedResult
 
     def excess(self) -> float:
         """Return the heterogeneity of the rows beyond what chance allows."""
-        distances = without_leverage(self.trimmed.last.distances)
-        weighting = self.trimmed.last.weighting
-        span = distances.e[weighting.log_weights > -np.inf]
-        inside = distances.s[weighting.core]
-        worst = max(heterogeneity(span), heterogeneity(inside))
-        return max(0.0, worst - CHANCE / float(np.sqrt(len(inside))))
+        distances = without_leverage(self.core.distances)
+        some = self.explained()
+        worst = max(heterogeneity(distances.e[some]), heterogeneity(distances.s[some]))
+        return max(0.0, worst - CHANCE / float(np.sqrt(some.sum())))
 
     def score(self, n: int) -> float:
         """Return the share of n rows explained, minus a penalty for heterogeneity."""
         return float(self.explained().sum() / n - PENALTY * self.excess())
 
     def explained(self) -> NDArray[np.bool_]:
-        """Mark the kept rows that are within natural cut-offs."""
-        distances = without_leverage(self.trimmed.last.distances)
-        return worst_ratio(distances, natural_cuts(distances)) <= 1.0
+        """Mark the kept rows that would be regular in a Gaussian cloud."""
+        return deviations(without_leverage(self.core.distances)) <= GAUSSIAN
 
     def explains(self, rows: NDArray[np.intp], n: int) -> bool:
-        """Return whether the fit explains most of the given rows of a sample of n."""
+        """Return whether Algorithm 1 explains most of the given rows of a sample of n.
+
+        Its weights, not the core, decide whether a group bends an axis.
+        """
         explained = np.zeros(n, dtype=bool)
-        explained[self.kept] = self.explained()
+        explained[self.kept] = deviations(self.iterations.last.distances) <= GAUSSIAN
         return bool(explained[rows].mean() > 0.5)
 
 
@@ -120,8 +114,8 @@ def _published_fit(problem: Problem, plan: Plan) -> SampleFit:
         max_iter=plan.max_iter,
         tol=plan.tol_on_all_rows,
     )
-    trimmed = trim(ArrayRows(X), learned.last.next, min_rows(len(X), plan.fit_k))
-    return SampleFit(np.arange(len(X)), (), temperatures, learned, trimmed)
+    core = find_core(ArrayRows(X), learned.last.next)
+    return SampleFit(np.arange(len(X)), (), temperatures, learned, core)
 
 
 def _best_fit(X: NDArray[Any], plan: Plan, rng: np.random.Generator) -> SampleFit:
@@ -133,7 +127,7 @@ def _best_fit(X: NDArray[Any], plan: Plan, rng: np.random.Generator) -> SampleFi
         return best
     best, directions = _straighten(best, X, directions, plan, rng)
     kept, splits, score = best.kept, best.splits, best.score(n)
-    for _ in range(MAX_GROUPS):
+    while True:
         split = cleave(
             X[np.ix_(kept, separable)], directions[separable], plan.fit_k, rng
         )
@@ -147,10 +141,9 @@ def _best_fit(X: NDArray[Any], plan: Plan, rng: np.random.Generator) -> SampleFi
         start = deep_start(X[kept], directions, plan.fit_k)
         fit = replace(_fit_rows(X, kept, start, plan, plan.tol), splits=splits)
         without_group = fit.score(n)
-        if without_group > score:
-            best, score = fit, without_group
-        elif best.excess() <= ONE_CLOUD:
+        if without_group <= score:
             break
+        best, score = fit, without_group
     return best
 
 
@@ -164,12 +157,12 @@ def _straighten(
     """Fit without groups that bend an axis and that the fit explains, if there are any.
 
     The share explained by the fit with them is then meaningless. But most rows must
-    remain, the fit without the groups must explain most of them, and no group among
-    them may bend an axis in turn. Also return the directions of the start.
+    remain, and no group among them may bend an axis in turn. Also return the directions
+    of the start.
     """
     n, k, separable = len(X), plan.fit_k, plan.separable
     kept, present, splits = bent.kept, directions, bent.splits
-    for _ in range(MAX_GROUPS):
+    while True:
         split = bending(X[np.ix_(kept, separable)], present[separable])
         if split is None or not bent.explains(kept[~split.larger], n):
             break
@@ -182,8 +175,7 @@ def _straighten(
     start = deep_start(X[kept], present, k)
     fit = _fit_rows(X, kept, start, plan, plan.tol_without_group)
     fit = replace(fit, splits=splits)
-    good = fit.score(n) >= MIN_EXPLAINED * len(kept) / n
-    return (fit, present) if good else (bent, directions)
+    return fit, present
 
 
 def _fit_rows(
@@ -200,9 +192,8 @@ def _fit_rows(
         # In pure noise the subspace may follow a few rows: raise the temperatures.
         temperatures = Temperatures(*(2.0 * t for t in temperatures))
         learned = learn(rows, start, temperatures, plan.max_iter, tol)
-    least = min_rows(len(X), plan.fit_k)
-    trimmed = trim(rows, learned.last.next, least, previous=learned.last)
-    return SampleFit(kept, (), temperatures, learned, trimmed)
+    core = find_core(rows, learned.last.next)
+    return SampleFit(kept, (), temperatures, learned, core)
 
 
 def learn(
@@ -235,14 +226,8 @@ def settle(rows: Rows, start: Subspace, trust: float) -> tuple[Subspace, Tempera
     return settled.last.next, calibrate(distances.v, distances.e, trust)
 
 
-def trim(
-    rows: Rows, state: Subspace, least: int, previous: ReweightedResult | None = None
-) -> IterationResult[ReweightedResult]:
-    """Keep the rows within cut-offs (at least `least`) until they no longer change."""
-    return iterate(
-        ReweightedStep(rows, TrimRule(least)),
-        state,
-        max_iter=TRIM_ROUNDS,
-        tol=TRIM_TOL,
-        previous=previous,
-    )
+def find_core(rows: Rows, state: Subspace) -> ReweightedResult:
+    """Solve for the inner half of the rows, then for the core."""
+    need = min_rows(rows.shape[0], len(state.basis))
+    half = ReweightedStep(rows, HalfRule(need))(state)
+    return ReweightedStep(rows, CoreRule(need))(half.next, half)

@@ -1,7 +1,8 @@
-"""Judge all rows by the subspace of any method.
+"""Judge rows by the subspace of any method.
 
-Cut-offs come from the rows of a sample, each measured without its own leverage; rows
-beyond them are outliers.
+The law of regular rows is learned from a sample, each row measured without its own
+leverage. A verdict then depends on nothing but the row, so that rows of the fit and new
+rows are judged alike.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._engine.outliers.cutoffs import Cloud, flag_cuts
-from trueaxis._engine.outliers.trim import Cuts, without_leverage
+from trueaxis._engine.outliers.core import without_leverage
+from trueaxis._engine.outliers.law import Cloud, Law, Sides, law_of_fit, learn_law
 from trueaxis._engine.problem import AffineHull
 from trueaxis._engine.reweighted import measure_rows
 from trueaxis._engine.rules.base import RowDistances
@@ -23,78 +24,82 @@ from trueaxis._rows.base import Rows
 
 @dataclass(frozen=True)
 class Verdicts:
-    """The subspace of a fit, in the coordinates of the fit, and the regular rows.
+    """The subspace of a fit and the law of regular rows, in the coordinates of the fit.
+
+    Whoever has them can judge any row.
 
     Attributes
     ----------
     subspace : Subspace
-    cuts : Cuts
-        Squared distances beyond which a row is an outlier.
-    support : ndarray of bool
-        The regular rows; a lazy array for Dask collections.
-    n_regular : float
-        Their number, repetitions included.
+    law : Law
+    n_judging : int
+        Number of components that rows are judged with; with more of them, outliers
+        would become part of the span.
     """
 
     subspace: Subspace
-    cuts: Cuts
-    support: Any
-    n_regular: float
+    law: Law
+    n_judging: int
+
+    @property
+    def judging(self) -> Subspace:
+        """The subspace that rows are judged with."""
+        return self.subspace.leading(self.n_judging)
 
 
 @dataclass(frozen=True)
 class Judge:
-    """All rows, and the sample from which cut-offs are computed.
+    """All rows, and the sample from which the law is learned.
 
     Attributes
     ----------
     hull : AffineHull
         All rows, in the coordinates of the fit.
     counts : ndarray or None
-        How often each row counts; rows that do not count are not regular.
+        How often each row counts.
     index : ndarray
         Indices of the rows of the sample.
     original : ndarray
         The rows of the sample, with the columns as given.
+    sides : Sides or None
+        Groups of rows that are not regular.
     """
 
     hull: AffineHull
     counts: NDArray[np.float64] | None
     index: NDArray[np.intp]
     original: NDArray[Any]
+    sides: Sides | None = None
 
     @property
     def rows(self) -> Rows:
         """All rows, in the coordinates of the fit."""
         return self.hull.rows
 
-    def judge(
-        self, subspace: Subspace, fit_weight: NDArray[Any] | None = None
-    ) -> Verdicts:
-        """Judge all rows, given the weight that one copy of each had in the fit.
+    def judge(self, subspace: Subspace) -> Verdicts:
+        """Learn the law, assuming that all rows had equal weights in the fit.
 
-        Without `fit_weight`, all rows are assumed to have had equal weights. Those
-        of robust losses do not measure leverage: a row on the subspace may carry nearly
-        all the weight, as a median is one of the values, and still have little
-        influence.
+        The weights of robust losses do not measure leverage: a row on the subspace may
+        carry nearly all the weight, as a median is one of the values, and still have
+        little influence.
         """
         distances = measure_rows(self.rows, subspace, self.counts)
-        if fit_weight is None:
-            fit_weight = _equal_leverage(distances, len(subspace.basis))
-        if self.counts is not None:
-            fit_weight = np.where(self.counts > 0, fit_weight, 0.0)
-        distances = without_leverage(distances._replace(fit_weight=fit_weight))
+        weight = _equal_leverage(distances, len(subspace.basis))
+        distances = without_leverage(distances._replace(fit_weight=weight))
         sampled = RowDistances(*(d2[self.index] for d2 in distances[:3]))
-        cuts = self.cutoffs(sampled, subspace)
-        support = (distances.e <= cuts.e) & (distances.s <= cuts.s)
-        if self.counts is not None:
-            support &= self.counts > 0
-        copies = support if self.counts is None else self.counts[support]
-        return Verdicts(subspace, cuts, support, float(copies.sum()))
+        k = len(subspace.basis)
+        return Verdicts(subspace, self.law(sampled, subspace), k)
 
-    def cutoffs(self, sampled: RowDistances, subspace: Subspace) -> Cuts:
-        """Compute cut-offs from the distances of the sample."""
-        return flag_cuts(Cloud(sampled, self.original, self.hull.lift(subspace)))
+    def law(self, sampled: RowDistances, subspace: Subspace) -> Law:
+        """Learn the law from the distances of the sample."""
+        return learn_law(self._cloud(sampled, subspace), self.sides)
+
+    def law_of_fit(self, sampled: RowDistances, subspace: Subspace) -> Law:
+        """Return the law by which rows take part in a fit."""
+        return law_of_fit(self._cloud(sampled, subspace))
+
+    def _cloud(self, sampled: RowDistances, subspace: Subspace) -> Cloud:
+        return Cloud(sampled, self.original, self.hull.lift(subspace))
 
 
 def _equal_leverage(distances: RowDistances, k: int) -> NDArray[np.float64]:

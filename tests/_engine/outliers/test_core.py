@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from trueaxis._engine.outliers.trim import without_leverage
+from trueaxis._engine.outliers.core import without_leverage
 from trueaxis._engine.reweighted import measure_rows
 from trueaxis._engine.subspace import (
     Subspace,

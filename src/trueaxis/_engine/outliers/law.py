@@ -1,0 +1,308 @@
+"""What regular rows look like: the law that every verdict follows from.
+
+A row has a p-value: the share of regular rows that lie at least as far away as it does,
+off the subspace or inside it. Ranking, flags, the lines of the outlier map and control
+of false discoveries all follow from it.
+
+The law is learned from the inside out. It starts with the rows within the reach of a
+Gaussian cloud that has the same lower half of distances. The tail of these rows then
+says how far regular rows may lie; rows up to there join, and so on. Where that ends,
+rows still join if they become fewer with the distance, as rows of a tail do. So skewed
+and heavy tails are followed, and a gap or a group stops.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis._engine.outliers.discrete import TIE, varying_columns
+from trueaxis._engine.outliers.tail import Tail, fit_tail
+from trueaxis._engine.rules.base import RowDistances
+from trueaxis._engine.subspace import Subspace
+
+REGULAR = 0.025  # share of regular rows that may be left out while the law is learned
+FEW = 8  # fewer different rows have no law
+BAND = 0.05  # share of those that lie beyond the band in which rows are counted
+
+Which = Literal["e", "s"]
+
+
+class Cuts(NamedTuple):
+    """Largest squared distances, orthogonal and score, and largest place of a group."""
+
+    e: float
+    s: float
+    beyond: float = np.inf
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Directions along which a group of rows stands apart from the others.
+
+    Attributes
+    ----------
+    directions : ndarray of shape (g, D)
+    centers, edges : ndarray of shape (g,)
+        Along each direction, the median of the larger group and the boundary between
+        both groups.
+    """
+
+    directions: NDArray[np.float64]
+    centers: NDArray[np.float64]
+    edges: NDArray[np.float64]
+
+    def beyond(self, block: NDArray[Any]) -> NDArray[np.float64]:
+        """Return how far rows lie towards a group: 1 on its boundary, 0 at the center.
+
+        Of several groups, the one that the row is nearest to counts.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            places = block @ self.directions.T - self.centers
+        places /= self.edges - self.centers
+        return np.asarray(np.fmax(places, 0.0).max(axis=1))
+
+    def __call__(self, block: NDArray[Any]) -> NDArray[np.bool_]:
+        """Mark the rows of the groups."""
+        return self.beyond(block) > 1.0
+
+    def lifted(self, origin: NDArray[np.float64], frame: NDArray[np.float64]) -> Sides:
+        """Return the same groups, of rows x for which (x - origin) frame' was given."""
+        directions = self.directions @ frame
+        shift = directions @ origin
+        return Sides(directions, self.centers + shift, self.edges + shift)
+
+
+@dataclass(frozen=True)
+class Law:
+    """The law of the distances of regular rows.
+
+    Attributes
+    ----------
+    score, orthogonal : Tail
+    sides : Sides or None
+        Groups of rows that are not regular, wherever their distances lie.
+    """
+
+    score: Tail
+    orthogonal: Tail
+    sides: Sides | None = None
+
+    def log_p(
+        self,
+        e: NDArray[Any],
+        s: NDArray[Any],
+        beyond: NDArray[Any] | None = None,
+    ) -> NDArray[np.float64]:
+        """Return the logarithms of p-values, given squared distances."""
+        least = np.minimum(self.score.log_sf(s), self.orthogonal.log_sf(e))
+        log_p = np.minimum(least + np.log(self._n_views()), 0.0)
+        if beyond is not None:
+            # REGULAR on the boundary, falling like a Gaussian density.
+            np.minimum(log_p, np.square(beyond) * np.log(REGULAR), out=log_p)
+        return np.asarray(log_p)
+
+    def cuts(self, log_p: float) -> Cuts:
+        """Return the distances of rows with a given p-value."""
+        each = min(log_p - float(np.log(self._n_views())), 0.0)
+        beyond = float(np.sqrt(log_p / np.log(REGULAR)))
+        return Cuts(self.orthogonal.cut(each), self.score.cut(each), beyond)
+
+    def to_arrays(self, D: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the tails, and a row per group: direction, center and edge."""
+        sides = np.zeros((0, D + 2))
+        if self.sides is not None:
+            ends = np.column_stack([self.sides.centers, self.sides.edges])
+            sides = np.hstack([self.sides.directions, ends])
+        return np.array([self.score, self.orthogonal], dtype=float), sides
+
+    @classmethod
+    def from_arrays(cls, tails: NDArray[Any], sides: NDArray[Any]) -> Law:
+        """Return the law that `to_arrays` wrote."""
+        score, orthogonal = (Tail(*map(float, tail)) for tail in tails)
+        if not len(sides):
+            return cls(score, orthogonal)
+        return cls(score, orthogonal, Sides(sides[:, :-2], sides[:, -2], sides[:, -1]))
+
+    def _n_views(self) -> int:
+        """Return the number of distances that vary among regular rows, at least 1."""
+        return max(1, (self.score.scale > 0) + (self.orthogonal.scale > 0))
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """Rows, and their distances from a subspace.
+
+    Attributes
+    ----------
+    distances : RowDistances
+        Squared distances without leverage.
+    original : ndarray of shape (n, D)
+        The same rows with the columns as given.
+    subspace : Subspace
+        In the columns as given.
+    """
+
+    distances: RowDistances
+    original: NDArray[Any]
+    subspace: Subspace
+
+    def distance(self, which: Which) -> NDArray[np.float64]:
+        """Return squared distances, with rounding errors set to 0."""
+        raw = self.distances.e if which == "e" else self.distances.v
+        return np.where(raw <= self.rounding(), 0.0, getattr(self.distances, which))
+
+    def rounding(self) -> NDArray[np.float64]:
+        """Return the squared distance below which each row's is a rounding error."""
+        eps = np.finfo(self.original.dtype).eps
+        # Rows are centered in float64, whatever their type; constant columns become 0.
+        mean = self.subspace.mean[varying_columns(self.original)]
+        shift = 4 * np.finfo(float).eps * np.linalg.norm(mean)
+        d = self.distances.v + self.distances.e
+        return np.asarray(eps**1.5 * d + shift**2)
+
+    def floor(self, which: Which) -> float:
+        """Return the largest rounding error of a squared distance."""
+        rounding = self.rounding()
+        floor = float(rounding[np.isfinite(rounding)].max(initial=0.0))
+        if which == "s" and self.subspace.total > 0:
+            floor /= float(self.subspace.floored_variances().min(initial=np.inf))
+        limits = np.finfo(float)
+        return float(np.clip(floor, limits.tiny, limits.max))
+
+    def views(self) -> list[tuple[NDArray[np.float64], float]]:
+        """Return orthogonal and score distances with their largest rounding errors."""
+        which: tuple[Which, Which] = ("e", "s")
+        return [(self.distance(one), self.floor(one)) for one in which]
+
+
+def learn_law(cloud: Cloud, sides: Sides | None = None) -> Law:
+    """Learn the law of regular rows from a sample of all rows."""
+    distinct = first_copies(cloud.distances)
+    views = cloud.views()
+    if distinct.sum() < FEW and not distinct.all():
+        e, s = (_reach_of_copies(d2, floor, distinct) for d2, floor in views)
+    else:
+        e, s = _grow(views, distinct)
+    return Law(s, e, sides)
+
+
+def law_of_fit(cloud: Cloud) -> Law:
+    """Return the law by which rows take part in a fit.
+
+    Off the subspace, rows must be within reach of a Gaussian cloud with the same lower
+    half of distances: heavy tails only cost accuracy. Inside it, far rows sharpen the
+    axes, and the law is the one that is learned.
+    """
+    distinct = first_copies(cloud.distances)
+    d2, floor = cloud.views()[0]
+    all_rows = np.ones(int(distinct.sum()), dtype=bool)
+    e = _Measure(d2[distinct], floor).tail(all_rows, 1.0, gaussian=True)
+    return Law(learn_law(cloud).score, e)
+
+
+def _reach_of_copies(
+    d2: NDArray[Any], floor: float, distinct: NDArray[np.bool_]
+) -> Tail:
+    """Return a law by which the copies are regular, and nothing beyond them.
+
+    A few different rows have no law, but rows that come again and again are regular.
+    """
+    copied = np.isin(d2, d2[~distinct])
+    farthest = min(max(float(d2[copied].max()), floor), float(np.finfo(float).max))
+    return Tail(float(np.log(farthest)) + 1e-9, 0.0, 0.0)
+
+
+def _grow(
+    views: list[tuple[NDArray[Any], float]], distinct: NDArray[np.bool_]
+) -> list[Tail]:
+    """Return the laws of several distances, all learned from the same rows.
+
+    Parameters
+    ----------
+    views : list of (squared distances, largest rounding error)
+    distinct : ndarray of bool
+        Rows to learn from; the others are copies.
+    """
+    measures = [_Measure(d2[distinct], floor) for d2, floor in views]
+    each = REGULAR / max(1, sum(measure.varies for measure in measures))
+    all_rows = np.ones(int(distinct.sum()), dtype=bool)
+    tails = [measure.tail(all_rows, 1.0, gaussian=True) for measure in measures]
+    members = _within(measures, tails, each)
+    if not members.any():
+        return tails
+    share = 1 - each
+    while True:
+        tails = [measure.tail(members, share) for measure in measures]
+        grown = members | _within(measures, tails, each)
+        if (grown == members).all():
+            # The next rows join if rows become fewer with the distance, as in a tail.
+            inner, outer = _next_bands(measures, tails, each)
+            grown = members | inner
+            n_inner, n_outer = (grown & ~members).sum(), (outer & ~grown).sum()
+            if n_inner <= n_outer:
+                return tails
+            share = 1 - BAND * each
+        members = grown
+
+
+def _next_bands(
+    measures: list[_Measure], tails: list[Tail], each: float
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Mark rows up to the edge of a band beyond the cut-offs, and of one as wide."""
+    inner, outer = [], []
+    for measure, tail in zip(measures, tails, strict=True):
+        near, far = (tail.cut(float(np.log(p))) for p in (each, BAND * each))
+        inner.append(measure.d2 <= far)
+        outer.append(measure.d2 <= far * (far / near if near > 0 else 1.0))
+    return np.logical_and.reduce(inner), np.logical_and.reduce(outer)
+
+
+class _Measure:
+    """One distance of all rows, sorted once."""
+
+    def __init__(self, d2: NDArray[Any], floor: float) -> None:
+        self.d2, self.floor = d2, floor
+        self.order = np.argsort(d2, kind="stable")
+        positive = (d2 > 0) & np.isfinite(d2)
+        self.varies = bool(2 * positive.sum() > len(d2))
+        with np.errstate(divide="ignore"):
+            self.log = np.log(d2[self.order])
+
+    def tail(
+        self, members: NDArray[np.bool_], share: float, *, gaussian: bool = False
+    ) -> Tail:
+        y = self.log[members[self.order]]
+        exact = int(np.searchsorted(y, -np.inf, side="right"))
+        y = y[exact : int(np.searchsorted(y, np.inf))]
+        if len(y) <= exact or not self.varies:
+            # Most rows have no distance: only rounding errors are regular.
+            return Tail(float(np.log(self.floor)), 0.0, 0.0)
+        return fit_tail(y, share, gaussian=gaussian)
+
+
+def _within(
+    measures: list[_Measure], tails: list[Tail], each: float
+) -> NDArray[np.bool_]:
+    inside = [
+        measure.d2 <= tail.cut(float(np.log(each)))
+        for measure, tail in zip(measures, tails, strict=True)
+    ]
+    return np.asarray(np.logical_and.reduce(inside))
+
+
+def first_copies(distances: RowDistances) -> NDArray[np.bool_]:
+    """Mark one row of each set of rows with equal distances, such as copies."""
+    v, e = distances.v, distances.e
+    d = v + e
+    usable = d[(d > 0) & np.isfinite(d)]
+    tie = TIE * np.median(usable) if len(usable) else 0.0
+    order = np.argsort(v, kind="stable")
+    first = np.ones(len(v), dtype=bool)
+    with np.errstate(invalid="ignore"):
+        same = [np.abs(np.diff(x[order])) <= tie for x in (v, e)]
+    first[order[1:]] = ~(same[0] & same[1])
+    return first

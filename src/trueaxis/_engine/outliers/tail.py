@@ -1,0 +1,132 @@
+"""The law of one distance among regular rows, with the tail that they show themselves.
+
+The logarithm of a squared distance is taken to follow a log-gamma law (Prentice, 1974)
+with three parameters: location, scale and shape. If shape equals scale, it is the law
+of Gaussian rows (chi-square); around 0 it is lognormal, and below 0 the tail falls like
+a power. So one family follows light, skewed and heavy tails.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln
+
+# Shapes that can be told apart from three quantiles. Between -0.05 and 0.05 the law is
+# lognormal for all purposes.
+SHAPES = np.concatenate([np.linspace(-2.0, -0.05, 40), np.linspace(0.05, 2.5, 50)])
+# With m rows, a tail counts as longer or shorter than that of Gaussian rows only beyond
+# a factor of exp(UNSURE / m): three quantiles of few rows say little.
+UNSURE = 10.0
+LARGEST = 700.0  # of a logarithm whose exponential is finite
+
+
+class Tail(NamedTuple):
+    """Law of the logarithm of a squared distance.
+
+    Attributes
+    ----------
+    location, scale, shape : float
+        A scale of 0 means that regular rows have no distance beyond rounding errors, of
+        which `location` is the largest.
+    """
+
+    location: float
+    scale: float
+    shape: float
+
+    def log_sf(self, d2: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the logarithm of the share of regular rows that are farther away."""
+        with np.errstate(divide="ignore", over="ignore", under="ignore"):
+            y = np.log(d2) - self.location
+            if self.scale == 0:
+                return np.where(y <= 0, 0.0, -np.maximum(1.0, y) * 1e3)
+            a = self.shape**-2
+            t = a * np.exp(np.clip(self.shape / self.scale * y, -700.0, 700.0))
+            if self.shape > 0:
+                log_sf = np.log(gammaincc(a, t))
+                far = (a - 1) * np.log(t) - t - gammaln(a)
+            else:
+                log_sf = np.log(gammainc(a, t))
+                far = a * np.log(t) - gammaln(a + 1)
+            # Beyond 1e-200 the functions underflow: use their asymptotes.
+            return np.asarray(
+                np.where(log_sf > -460.0, log_sf, np.minimum(far, -460.0))
+            )
+
+    def cut(self, log_p: float) -> float:
+        """Return the squared distance that a share exp(log_p) of the rows exceeds."""
+        log_cut = self.location
+        if self.scale > 0:
+            upper = float(np.exp(log_p))
+            log_cut += self.scale * _quantiles(1 - upper, self.shape, upper)
+        # A finite cut-off, so that infinite distances lie beyond it.
+        return float(np.exp(min(log_cut, LARGEST)))
+
+
+def fit_tail(y: NDArray[Any], share: float, *, gaussian: bool = False) -> Tail:
+    """Fit the law to sorted log squared distances of some rows.
+
+    Lower quartile and median give location and scale, an upper quantile the shape.
+
+    Parameters
+    ----------
+    y : ndarray
+        Sorted logarithms.
+    share : float
+        Share of the regular rows that they are; the others lie beyond.
+    gaussian : bool
+        Whether to use the lower half only, with the tail of Gaussian rows.
+    """
+    m = len(y)
+    upper = _upper(m)
+    places = np.clip(np.array([0.25, 0.5, upper]) * m - 0.5, 0, m - 1)
+    low, middle, high = np.interp(places, np.arange(m), y)
+    half = middle - low
+    if not half > 0:  # no spread that could be measured
+        return Tail(float(middle), 0.0, 0.0)
+    below, above = _widths(upper, share)
+    positive = SHAPES > 0
+    shape = np.interp(half, (SHAPES * below)[positive], SHAPES[positive])
+    if not gaussian:
+        expected = np.interp(shape, SHAPES, above / below)
+        longer = np.log(max((high - middle) / half, 1e-300) / expected)
+        longer = np.sign(longer) * max(abs(longer) - UNSURE / m, 0.0)
+        if longer != 0:
+            ratio = expected * np.exp(longer)
+            shape = np.interp(ratio, (above / below)[::-1], SHAPES[::-1])
+    if abs(shape) < 0.05:
+        shape = np.copysign(0.05, shape)
+    quarter, center = (_quantiles(p * share, shape) for p in (0.25, 0.5))
+    scale = half / (center - quarter)
+    return Tail(float(middle - scale * center), float(scale), float(shape))
+
+
+def _upper(m: int) -> float:
+    """Return the upper quantile of m rows that shows their tail: 1 - 1/sqrt(m).
+
+    It moves in steps, so that tables of quantiles can be kept.
+    """
+    step = 10 ** max(0, len(str(m)) - 2)
+    return float(max(0.75, 1 - (m // step * step) ** -0.5))
+
+
+@lru_cache(maxsize=256)
+def _widths(upper: float, share: float) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the distances between the three quantiles of the laws of all shapes."""
+    low, middle, high = (_quantiles(p * share, SHAPES) for p in (0.25, 0.5, upper))
+    return middle - low, high - middle
+
+
+def _quantiles(p: float, shape: Any, upper: float | None = None) -> Any:
+    """Return the quantile p of standard laws; `upper` is 1 - p, if known better."""
+    a = np.asarray(shape, dtype=float) ** -2
+    rest = 1 - p if upper is None else upper
+    lighter = np.where(p < 0.5, gammaincinv(a, p), gammainccinv(a, rest))
+    heavier = np.where(p < 0.5, gammainccinv(a, p), gammaincinv(a, rest))
+    with np.errstate(divide="ignore"):
+        w = np.log(np.where(np.asarray(shape) > 0, lighter, heavier) / a) / shape
+    return np.clip(w, -1e6, 1e6)

@@ -1,0 +1,110 @@
+"""The law of regular rows: what it follows, and where it stops."""
+
+import numpy as np
+import pytest
+
+from trueaxis._engine.outliers.law import (
+    Cloud,
+    Law,
+    Sides,
+    first_copies,
+    law_of_fit,
+    learn_law,
+)
+from trueaxis._engine.outliers.tail import Tail
+from trueaxis._engine.rules.base import RowDistances
+from trueaxis._engine.subspace import Subspace
+
+
+def cloud_of(e, s, X=None):
+    """A cloud with given distances, whose columns say nothing."""
+    n = len(e)
+    if X is None:
+        X = np.random.default_rng(0).standard_normal((n, 3))
+    subspace = Subspace(np.zeros(X.shape[1]), np.eye(1, X.shape[1]), np.ones(1), 3.0)
+    return Cloud(RowDistances(np.asarray(s), np.asarray(e), np.asarray(s)), X, subspace)
+
+
+def flagged(e, s, level=0.025, **options):
+    cuts = learn_law(cloud_of(e, s, **options)).cuts(np.log(level))
+    return (e > cuts.e) | (s > cuts.s)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.3])
+def test_gaussian_rows_are_flagged_as_often_as_the_level_says(share):
+    found = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        e, s = rng.chisquare(12, 600), rng.chisquare(3, 600)
+        bad = np.arange(600) < share * 600
+        e[bad] *= 50
+        out = flagged(e, s)
+        assert out[bad].all()
+        found.append(out[~bad].mean())
+    assert 0.01 < np.mean(found) < 0.04
+
+
+def test_heavy_tails_are_followed():
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        scale = 5 / rng.chisquare(5, 800)
+        e, s = rng.chisquare(12, 800) * scale, rng.chisquare(3, 800) * scale
+        assert flagged(e, s).mean() < 0.06
+        in_fit = law_of_fit(cloud_of(e, s)).cuts(np.log(0.025))
+        learned = learn_law(cloud_of(e, s)).cuts(np.log(0.025))
+        assert in_fit.s == learned.s and in_fit.e < 0.8 * learned.e
+
+
+def test_far_rows_do_not_hide_behind_the_other_distance():
+    """Rows off the subspace have any score distance, and must not widen that law."""
+    rng = np.random.default_rng(0)
+    e, s = rng.chisquare(12, 500), rng.chisquare(3, 500)
+    clean = learn_law(cloud_of(e, s))
+    e[:120] *= 100
+    s[:120] *= 4
+    bad = learn_law(cloud_of(e, s))
+    np.testing.assert_allclose(bad.score.cut(-3.7), clean.score.cut(-3.7), rtol=0.25)
+
+
+def test_copies_count_once_and_copies_of_few_rows_are_regular():
+    v, e = np.array([1.0, 2.0, 1.0, 1.0, 2.0]), np.array([3.0, 3.0, 3.0, 4.0, 3.0])
+    first = first_copies(RowDistances(v, e, v))
+    assert first.sum() == 3 and first[3]
+    rows = np.repeat([1.0, 2.0, 7.0], 20)
+    assert not flagged(rows, rows).any()
+    once = np.append(rows, 7.1)
+    assert np.flatnonzero(flagged(once, once)).tolist() == [60]
+
+
+def test_an_exact_fit_leaves_no_room_off_the_subspace():
+    rng = np.random.default_rng(0)
+    e, s = np.zeros(200), rng.chisquare(2, 200)
+    e[:40] = rng.chisquare(2, 40) * 1e-6
+    out = flagged(e, s)
+    assert out[:40].all() and out[40:].mean() < 0.08
+    law = learn_law(cloud_of(e, s))
+    assert law.orthogonal.scale == 0
+
+
+def test_p_values_and_cuts_agree_and_groups_lie_beyond_their_edge():
+    sides = Sides(np.array([[1.0, 0.0]]), np.zeros(1), np.array([4.0]))
+    law = Law(Tail(0.5, 1.0, 0.9), Tail(1.0, 0.6, -0.2), sides)
+    rng = np.random.default_rng(0)
+    e, s, X = (
+        rng.chisquare(4, 500),
+        rng.chisquare(2, 500),
+        3 * rng.normal(size=(500, 2)),
+    )
+    beyond = sides.beyond(X)
+    np.testing.assert_array_equal(sides(X), X[:, 0] > 4)
+    log_p = law.log_p(e, s, beyond)
+    assert (log_p <= 0).all()
+    for level in (0.2, 0.025, 0.001):
+        cuts = law.cuts(np.log(level))
+        within = (e <= cuts.e) & (s <= cuts.s) & (beyond <= cuts.beyond)
+        np.testing.assert_array_equal(within, log_p >= np.log(level))
+    again = Law.from_arrays(*law.to_arrays(2))
+    np.testing.assert_array_equal(again.log_p(e, s, again.sides.beyond(X)), log_p)
+    frame = np.linalg.qr(rng.standard_normal((5, 2)))[0].T
+    lifted = sides.lifted(np.arange(5.0), frame)
+    np.testing.assert_allclose(lifted.beyond(X @ frame + np.arange(5.0)), beyond)
