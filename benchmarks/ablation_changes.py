@@ -1,0 +1,296 @@
+"""The changes that `ablation.py` makes: stage, title, and what replaces what.
+
+A function in place of another one gets that one as its first argument.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trueaxis._engine.dswl import full_fit
+from trueaxis._engine.dswl.plan import min_rows
+from trueaxis._engine.dswl.temperatures import calibrate
+from trueaxis._engine.iterate import iterate
+from trueaxis._engine.outliers import law, tail
+from trueaxis._engine.outliers.core import CoreRule, HalfRule
+from trueaxis._engine.reweighted import ReweightedStep
+from trueaxis._engine.starts import equal_weights
+from trueaxis._rows.base import ArrayRows
+
+STARTS, SAMPLE, PLAN = "starts", "sample", "dswl.plan"
+FIT, GROUPS, FULL = "dswl.sample_fit", "dswl.groups", "dswl.full_fit"
+CORE, LAW, TAIL, DISCRETE = (
+    f"outliers.{name}" for name in ("core", "law", "tail", "discrete")
+)
+NEVER = 10**9
+
+
+def median_and_mad(ours, Z, h):
+    center = np.median(Z, axis=1)
+    return center, 1.4826 * np.median(np.abs(Z - center[:, None]), axis=1)
+
+
+def start_of_all_rows(ours, X, directions, k):
+    return equal_weights(ArrayRows(X), k)
+
+
+def unsettled(ours, rows, start, trust):
+    trust = min(1.0, max(trust, 2.0 * (len(start.basis) + 1) / rows.shape[0]))
+    distances = ReweightedStep(rows, HalfRule(rows.shape[0]))(start).distances
+    return start, calibrate(distances.v, distances.e, trust)
+
+
+def one_round(ours, rows, start, temperatures, max_iter, tol, counts=None):
+    return ours(rows, start, temperatures, 1, tol, counts)
+
+
+def core_without_half(ours, rows, state):
+    need = min_rows(rows.shape[0], len(state.basis))
+    return ReweightedStep(rows, CoreRule(need))(state)
+
+
+def half_only(ours, rows, state):
+    need = min_rows(rows.shape[0], len(state.basis))
+    return ReweightedStep(rows, HalfRule(need))(state)
+
+
+def core_five_times(ours, rows, state):
+    need = min_rows(rows.shape[0], len(state.basis))
+    last = None
+    for rule in (HalfRule(need), CoreRule(need)):
+        step = ReweightedStep(rows, rule)
+        last = iterate(step, state, max_iter=5, tol=1e-9, previous=last).last
+        state = last.next
+    return last
+
+
+def without_refit(ours, self, state, rule):
+    weights, subspaces = ours(self, state, rule)
+    core = self.sample_fit.core
+    fit_weight = None
+    if not self.plan.in_passes:
+        fit_weight = np.zeros(self.judge.rows.shape[0])
+        fit_weight[self.judge.index] = core.copy_weights()
+    kept = full_fit.FinalSubspaces(core.next, core.next, fit_weight, subspaces.n)
+    return weights, kept
+
+
+def refit_by_the_law(ours, self, sampled, subspace):
+    return law.learn_law(self._cloud(sampled, subspace))
+
+
+def as_measured(ours, distances):
+    return distances
+
+
+def gaussian_tail(ours, y, share, *, gaussian=False):
+    return ours(y, share, gaussian=True)
+
+
+def no_power_tails(ours, y, share, *, gaussian=False):
+    fitted = ours(y, share, gaussian=gaussian)
+    if fitted.scale == 0 or fitted.shape >= 0.05:
+        return fitted
+    m, shape = len(y), 0.05
+    low, middle = np.interp(np.array([0.25, 0.5]) * m - 0.5, np.arange(m), y)
+    quarter, center = (tail._quantiles(p * share, shape) for p in (0.25, 0.5))
+    scale = (middle - low) / (center - quarter)
+    return tail.Tail(float(middle - scale * center), float(scale), shape)
+
+
+def any_shape(ours, y, share, *, gaussian=False):
+    """Let the tail be shorter than that of Gaussian rows."""
+    fitted = ours(y, share, gaussian=gaussian)
+    m = len(y)
+    upper = tail._upper(m)
+    places = np.clip(np.array([0.25, 0.5, upper]) * m - 0.5, 0, m - 1)
+    low, middle, high = np.interp(places, np.arange(m), y)
+    if gaussian or fitted.scale == 0 or not middle > low:
+        return fitted
+    below, above = tail._widths(upper, share)
+    ratio = (high - middle) / (middle - low)
+    shape = np.interp(ratio, (above / below)[::-1], tail.SHAPES[::-1])
+    shape = np.copysign(max(abs(shape), 0.05), shape)
+    quarter, center = (tail._quantiles(p * share, shape) for p in (0.25, 0.5))
+    scale = (middle - low) / (center - quarter)
+    return tail.Tail(float(middle - scale * center), float(scale), float(shape))
+
+
+def ungrown(ours, views, distinct):
+    """Learn the law from the rows of the start only."""
+    measures = [law._Measure(d2[distinct], floor) for d2, floor in views]
+    each = law.REGULAR / max(1, sum(measure.varies for measure in measures))
+    every = np.ones(int(distinct.sum()), dtype=bool)
+    tails = [measure.tail(every, 1.0, gaussian=True) for measure in measures]
+    members = law._within(measures, tails, each)
+    if not members.any():
+        return tails
+    return [measure.tail(members, 1 - each) for measure in measures]
+
+
+def of_all_rows(ours, views, distinct):
+    """Learn the law from all rows."""
+    measures = [law._Measure(d2[distinct], floor) for d2, floor in views]
+    every = np.ones(int(distinct.sum()), dtype=bool)
+    return [measure.tail(every, 1.0) for measure in measures]
+
+
+def all_distinct(ours, distances):
+    return np.ones(len(distances.e), dtype=bool)
+
+
+def no_column(ours, X):
+    return np.zeros(X.shape[1], dtype=bool)
+
+
+def columns_with_a_common_value(ours, X):
+    values = np.sort(X, axis=0)
+    return 2 * (values == values[len(X) // 2]).sum(axis=0) > len(X)
+
+
+def columns_with_few_values(ours, X):
+    n_values = (np.diff(np.sort(X, axis=0), axis=0) > 0).sum(axis=0) + 1
+    return n_values <= np.sqrt(len(X))
+
+
+def ten_values(ours, X):
+    n_values = (np.diff(np.sort(X, axis=0), axis=0) > 0).sum(axis=0) + 1
+    return (n_values <= 10) | columns_with_a_common_value(ours, X)
+
+
+def nothing_found(ours, *args):
+    return None
+
+
+def as_it_is(ours, X, split, k):
+    return split
+
+
+def no_sides(ours, cloud, sides=None):
+    return ours(cloud)
+
+
+def always(ours, self, rows, n):
+    return True
+
+
+def half_of_one(ours, n, k):
+    return min(n, k + 2)
+
+
+def _constant(stage, module, name, ours, *others):
+    for other in others:
+        yield stage, f"{name} {ours} to {other}", {f"{module}:{name}": other}
+
+
+def _changes():
+    yield from _constant("start", STARTS, "DIRECTIONS", 250, 125)
+    yield "start", "DEFLATED off", {f"{STARTS}:DEFLATED": (0, 0)}
+    yield (
+        "start", "DIRECTIONS 125, DEFLATED off",
+        {f"{STARTS}:DIRECTIONS": 125, f"{STARTS}:DEFLATED": (0, 0)},
+    )  # fmt: skip
+    yield from _constant("start", STARTS, "ENOUGH_ROWS", 2000, 300)
+    yield from _constant("start", STARTS, "ROWS_PER_COLUMN", 5, 1)
+    yield (
+        "start", "tightest half to median and MAD",
+        {f"{STARTS}:shortest_variance": median_and_mad},
+    )  # fmt: skip
+    yield "start", "deepest half to all rows", {f"{FIT}:deep_start": start_of_all_rows}
+    yield from _constant("start", SAMPLE, "SAMPLE_ROWS", 4000, 1500)
+    yield "start", "TOO_FAR off", {f"{SAMPLE}:TOO_FAR": np.inf}
+    yield "Algorithm 1", "settling off", {f"{FIT}:settle": unsettled}
+    yield from _constant("Algorithm 1", FIT, "SETTLE_ROUNDS", 8, 2)
+    yield "Algorithm 1", "one round instead of all", {f"{FIT}:learn": one_round}
+    yield (
+        "Algorithm 1", "settling off, one round",
+        {f"{FIT}:settle": unsettled, f"{FIT}:learn": one_round},
+    )  # fmt: skip
+    yield "Algorithm 1", "SQUAREM off", {f"{FIT}:Squarem": lambda ours: None}
+    yield from _constant("Algorithm 1", FIT, "MAX_DOUBLINGS", 6, 0)
+    yield "Algorithm 1", "trust 0.5 to 0.35", {}, {"trust": 0.35}
+    yield "Algorithm 1", "trust 0.5 to 0.65", {}, {"trust": 0.65}
+    yield "plan", "MIN_ROOM off", {f"{PLAN}:MIN_ROOM": NEVER}
+    yield from _constant("plan", PLAN, "MIN_ROOM", 8, 1)
+    yield "plan", "MANY_DIMENSIONS off", {f"{PLAN}:MANY_DIMENSIONS": NEVER}
+    yield from _constant("plan", PLAN, "SAMPLE_TOL", 1e-4, 1e-2)
+    yield "core", "HalfRule off", {f"{FIT}:find_core": core_without_half}
+    yield "core", "CoreRule off", {f"{FIT}:find_core": half_only}
+    yield from _constant("core", CORE, "CORE", 1.5, 1.0, 2.5)
+    yield "core", "each rule five times", {f"{FIT}:find_core": core_five_times}
+    yield "core", "leverage left in", {f"{CORE}:without_leverage": as_measured}
+    yield "core", "copies count", {f"{CORE}:first_copies!": all_distinct}
+    yield (
+        "refit",
+        "off: axes of the core",
+        {f"{FULL}:FullDataFit.reweight": without_refit},
+    )
+    yield (
+        "refit", "rows of the learned law",
+        {"outliers.judge:Judge.law_of_fit": refit_by_the_law},
+    )  # fmt: skip
+    yield "refit", "at least half off", {f"{FULL}:min_rows!": half_of_one}
+    yield from _constant("law", LAW, "REGULAR", 0.025, 0.01, 0.05)
+    yield from _constant("law", LAW, "BAND", 0.05, 1.0, 0.01)
+    yield from _constant("law", TAIL, "UNSURE", 10, 0.0, 30.0)
+    yield from _constant("law", LAW, "FEW", 8, 0, 30)
+    yield "law", "Gaussian tails only", {f"{LAW}:fit_tail!": gaussian_tail}
+    yield "law", "no tails heavier than lognormal", {f"{LAW}:fit_tail!": no_power_tails}
+    yield "law", "tails may be shorter than Gaussian", {f"{LAW}:fit_tail!": any_shape}
+    yield "law", "upper quantile to 0.75", {f"{TAIL}:_upper": lambda ours, m: 0.75}
+    yield "law", "growth off", {f"{LAW}:_grow": ungrown}
+    yield "law", "learned from all rows", {f"{LAW}:_grow": of_all_rows}
+    yield "law", "copies count", {f"{LAW}:first_copies!": all_distinct}
+    yield (
+        "discrete",
+        "discrete columns off",
+        {f"{DISCRETE}:discrete_columns": no_column},
+    )
+    yield from _constant("discrete", DISCRETE, "TIE", 1e-4, 0.0, 1e-2)
+    yield from _constant("discrete", DISCRETE, "MOSTLY", "1/3", 0.0, 1.0)
+    yield (
+        "discrete", "few values only",
+        {f"{DISCRETE}:discrete_columns": columns_with_few_values},
+    )  # fmt: skip
+    yield (
+        "discrete", "common value only",
+        {f"{DISCRETE}:discrete_columns": columns_with_a_common_value},
+    )  # fmt: skip
+    yield (
+        "discrete", "few is 10, not sqrt(n)",
+        {f"{DISCRETE}:discrete_columns": ten_values},
+    )  # fmt: skip
+    yield "groups", "sharpening off", {f"{GROUPS}:sharpen": as_it_is}
+    yield "groups", "groups off", {f"{FIT}:cleave": nothing_found}
+    yield "groups", "bending off", {f"{FIT}:bending": nothing_found}
+    yield (
+        "groups", "groups and bending off",
+        {f"{FIT}:cleave": nothing_found, f"{FIT}:bending": nothing_found},
+    )  # fmt: skip
+    yield "groups", "sides off in verdicts", {"outliers.judge:learn_law!": no_sides}
+    for name, ours, others in (
+        ("SCREENED_ROWS", 1000, (300,)),
+        ("CLIP", 3.0, (1.0, 1e9)),
+        ("LEAST_SHARE", 0.08, (0.02, 0.15)),
+        ("LEAST_DEVIATION", 0.05, (1e-6, 0.2)),
+        ("LONGEST", 3, (1, 6)),
+        ("POWERS", 8, (2,)),
+        ("CLEAR", -1.0, (-0.5, -2.0)),
+        ("APART", 2.5, (0.0, 4.0)),
+        ("LEAST_ROWS", 25, (4, 100)),
+    ):
+        yield from _constant("groups", GROUPS, name, ours, *others)
+    for name, ours, others in (
+        ("PENALTY", 10.0, (0.0, 30.0)),
+        ("CHANCE", 1.25, (0.0, 2.5)),
+        ("GAUSSIAN", 2.576, (2.0, 3.5)),
+        ("MAJORITY", 0.6, (0.5, 0.75)),
+    ):
+        yield from _constant("groups", FIT, name, ours, *others)
+    yield (
+        "groups", "bending although unexplained",
+        {f"{FIT}:SampleFit.explains": always},
+    )  # fmt: skip
+
+
+CHANGES = list(_changes())
