@@ -14,6 +14,7 @@ and heavy tails are followed, and a gap or a group stops.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -26,9 +27,14 @@ from trueaxis._engine.subspace import Subspace
 
 REGULAR = 0.025  # share of regular rows that may be left out while the law is learned
 FEW = 8  # fewer different rows have no law
-BAND = 0.05  # share of those that lie beyond the band in which rows are counted
+BAND = 0.02  # share of those that lie beyond the band in which rows are counted
 
 Which = Literal["e", "s"]
+
+
+def one_of(level: float, n: int) -> float:
+    """Return the level of each of n independent tests that have this one together."""
+    return float(-np.expm1(np.log1p(-level) / max(n, 1))) if level < 1 else 1.0
 
 
 class Cuts(NamedTuple):
@@ -99,7 +105,9 @@ class Law:
     ) -> NDArray[np.float64]:
         """Return the logarithms of p-values, given squared distances."""
         least = np.minimum(self.score.log_sf(s), self.orthogonal.log_sf(e))
-        log_p = np.minimum(least + np.log(self._n_views()), 0.0)
+        log_p = least
+        if self._n_views() == 2:  # 1 - (1 - p)^2
+            log_p = least + np.log(2.0 - np.exp(least))
         if beyond is not None:
             # REGULAR on the boundary, falling like a Gaussian density.
             np.minimum(log_p, np.square(beyond) * np.log(REGULAR), out=log_p)
@@ -107,7 +115,7 @@ class Law:
 
     def cuts(self, log_p: float) -> Cuts:
         """Return the distances of rows with a given p-value."""
-        each = min(log_p - float(np.log(self._n_views())), 0.0)
+        each = float(np.log(one_of(np.exp(log_p), self._n_views())))
         beyond = float(np.sqrt(log_p / np.log(REGULAR)))
         return Cuts(self.orthogonal.cut(each), self.score.cut(each), beyond)
 
@@ -173,10 +181,29 @@ class Cloud:
         limits = np.finfo(float)
         return float(np.clip(floor, limits.tiny, limits.max))
 
-    def views(self) -> list[tuple[NDArray[np.float64], float]]:
-        """Return orthogonal and score distances with their largest rounding errors."""
-        which: tuple[Which, Which] = ("e", "s")
-        return [(self.distance(one), self.floor(one)) for one in which]
+    def views(self) -> list[View]:
+        """Return orthogonal and score distances."""
+        k = len(self.subspace.basis)
+        D = int(varying_columns(self.original).sum())
+        dof: dict[Which, int] = {"e": max(D - k, 1), "s": max(k, 1)}
+        return [View(self.distance(w), self.floor(w), dof[w]) for w in dof]
+
+
+class View(NamedTuple):
+    """Squared distances of all rows.
+
+    Attributes
+    ----------
+    d2 : ndarray
+    floor : float
+        Their largest rounding error.
+    dof : int
+        Number of dimensions in which they are measured.
+    """
+
+    d2: NDArray[np.float64]
+    floor: float
+    dof: int
 
 
 def learn_law(cloud: Cloud, sides: Sides | None = None) -> Law:
@@ -184,7 +211,7 @@ def learn_law(cloud: Cloud, sides: Sides | None = None) -> Law:
     distinct = first_copies(cloud.distances)
     views = cloud.views()
     if distinct.sum() < FEW and not distinct.all():
-        e, s = (_reach_of_copies(d2, floor, distinct) for d2, floor in views)
+        e, s = (_reach_of_copies(view, distinct) for view in views)
     else:
         e, s = _grow(views, distinct)
     return Law(s, e, sides)
@@ -198,74 +225,80 @@ def law_of_fit(cloud: Cloud) -> Law:
     axes, and the law is the one that is learned.
     """
     distinct = first_copies(cloud.distances)
-    d2, floor = cloud.views()[0]
     all_rows = np.ones(int(distinct.sum()), dtype=bool)
-    e = _Measure(d2[distinct], floor).tail(all_rows, 1.0, gaussian=True)
+    e = _Measure(cloud.views()[0], distinct).tail(all_rows, 1.0, gaussian=True)
     return Law(learn_law(cloud).score, e)
 
 
-def _reach_of_copies(
-    d2: NDArray[Any], floor: float, distinct: NDArray[np.bool_]
-) -> Tail:
+def _reach_of_copies(view: View, distinct: NDArray[np.bool_]) -> Tail:
     """Return a law by which the copies are regular, and nothing beyond them.
 
     A few different rows have no law, but rows that come again and again are regular.
     """
-    copied = np.isin(d2, d2[~distinct])
-    farthest = min(max(float(d2[copied].max()), floor), float(np.finfo(float).max))
+    copied = np.isin(view.d2, view.d2[~distinct])
+    farthest = max(float(view.d2[copied].max()), view.floor)
+    farthest = min(farthest, float(np.finfo(float).max))
     return Tail(float(np.log(farthest)) + 1e-9, 0.0, 0.0)
 
 
-def _grow(
-    views: list[tuple[NDArray[Any], float]], distinct: NDArray[np.bool_]
-) -> list[Tail]:
+def _grow(views: list[View], distinct: NDArray[np.bool_]) -> list[Tail]:
     """Return the laws of several distances, all learned from the same rows.
 
     Parameters
     ----------
-    views : list of (squared distances, largest rounding error)
+    views : list of View
     distinct : ndarray of bool
         Rows to learn from; the others are copies.
     """
-    measures = [_Measure(d2[distinct], floor) for d2, floor in views]
-    each = REGULAR / max(1, sum(measure.varies for measure in measures))
+    measures = [_Measure(view, distinct) for view in views]
+    each = one_of(REGULAR, sum(measure.varies for measure in measures))
     all_rows = np.ones(int(distinct.sum()), dtype=bool)
     tails = [measure.tail(all_rows, 1.0, gaussian=True) for measure in measures]
-    members = _within(measures, tails, each)
-    if not members.any():
-        return tails
-    share = 1 - each
-    while True:
+    members, share = _bands(measures, tails, each)[0], 1 - each
+    while members.any():
         tails = [measure.tail(members, share) for measure in measures]
-        grown = members | _within(measures, tails, each)
-        if (grown == members).all():
-            # The next rows join if rows become fewer with the distance, as in a tail.
-            inner, outer = _next_bands(measures, tails, each)
-            grown = members | inner
-            n_inner, n_outer = (grown & ~members).sum(), (outer & ~grown).sum()
-            if n_inner <= n_outer:
-                return tails
-            share = 1 - BAND * each
-        members = grown
+        within, *bands = _bands(measures, tails, each)
+        grown = members | within | bands[-1]
+        if (grown == members).all() or not _log_concave(*(b.sum() for b in bands)):
+            break
+        members, share = grown, 1 - BAND * each
+    return tails
 
 
-def _next_bands(
+def _bands(
     measures: list[_Measure], tails: list[Tail], each: float
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Mark rows up to the edge of a band beyond the cut-offs, and of one as wide."""
-    inner, outer = [], []
+) -> list[NDArray[np.bool_]]:
+    """Mark rows within the cut-offs, and in three bands: two inside, one beyond them.
+
+    Bands are equally wide, in logarithms.
+    """
+    within = [np.ones(len(measures[0].d2), dtype=bool) for _ in range(4)]
     for measure, tail in zip(measures, tails, strict=True):
         near, far = (tail.cut(float(np.log(p))) for p in (each, BAND * each))
-        inner.append(measure.d2 <= far)
-        outer.append(measure.d2 <= far * (far / near if near > 0 else 1.0))
-    return np.logical_and.reduce(inner), np.logical_and.reduce(outer)
+        width = far / near if near > 0 else 1.0
+        for i, rows in enumerate(within):
+            rows &= measure.d2 <= near * width ** (i - 2)
+    return [within[2], *(outer & ~inner for inner, outer in pairwise(within))]
+
+
+def _log_concave(first: int, second: int, third: int) -> bool:
+    """Return whether the counts of three bands may come from a log-concave density.
+
+    They may if the logarithm of the middle one lies above the line through the others,
+    or less than one standard error below it.
+    """
+    if not first * second * third:
+        return bool(third == 0)
+    kink = np.log(first) + np.log(third) - 2 * np.log(second)
+    return bool(kink <= np.sqrt(1 / first + 4 / second + 1 / third))
 
 
 class _Measure:
-    """One distance of all rows, sorted once."""
+    """One distance of some rows, sorted once."""
 
-    def __init__(self, d2: NDArray[Any], floor: float) -> None:
-        self.d2, self.floor = d2, floor
+    def __init__(self, view: View, some: NDArray[np.bool_]) -> None:
+        self.d2 = d2 = view.d2[some]
+        self.floor, self.dof = view.floor, view.dof
         self.order = np.argsort(d2, kind="stable")
         positive = (d2 > 0) & np.isfinite(d2)
         self.varies = bool(2 * positive.sum() > len(d2))
@@ -281,17 +314,7 @@ class _Measure:
         if len(y) <= exact or not self.varies:
             # Most rows have no distance: only rounding errors are regular.
             return Tail(float(np.log(self.floor)), 0.0, 0.0)
-        return fit_tail(y, share, gaussian=gaussian)
-
-
-def _within(
-    measures: list[_Measure], tails: list[Tail], each: float
-) -> NDArray[np.bool_]:
-    inside = [
-        measure.d2 <= tail.cut(float(np.log(each)))
-        for measure, tail in zip(measures, tails, strict=True)
-    ]
-    return np.asarray(np.logical_and.reduce(inside))
+        return fit_tail(y, share, self.dof, gaussian=gaussian)
 
 
 def first_copies(distances: RowDistances) -> NDArray[np.bool_]:

@@ -67,7 +67,9 @@ class Tail(NamedTuple):
         return float(np.exp(min(log_cut, LARGEST)))
 
 
-def fit_tail(y: NDArray[Any], share: float, *, gaussian: bool = False) -> Tail:
+def fit_tail(
+    y: NDArray[Any], share: float, dof: int, *, gaussian: bool = False
+) -> Tail:
     """Fit the law to sorted log squared distances of some rows.
 
     Lower quartile and median give location and scale, an upper quantile the shape.
@@ -78,6 +80,9 @@ def fit_tail(y: NDArray[Any], share: float, *, gaussian: bool = False) -> Tail:
         Sorted logarithms.
     share : float
         Share of the regular rows that they are; the others lie beyond.
+    dof : int
+        Number of dimensions of the distance. Rows are taken to vary at least as much
+        as those of a Gaussian cloud with equal variances in all of them.
     gaussian : bool
         Whether to use the lower half only, with the tail of Gaussian rows.
     """
@@ -90,12 +95,14 @@ def fit_tail(y: NDArray[Any], share: float, *, gaussian: bool = False) -> Tail:
         return Tail(float(middle), 0.0, 0.0)
     below, above = _widths(upper, share)
     positive = SHAPES > 0
+    least = (2.0 / dof) ** 0.5
+    half = max(half, np.interp(least, SHAPES[positive], (SHAPES * below)[positive]))
     shape = np.interp(half, (SHAPES * below)[positive], SHAPES[positive])
     if not gaussian:
         expected = np.interp(shape, SHAPES, above / below)
         longer = np.log(max((high - middle) / half, 1e-300) / expected)
-        longer = np.sign(longer) * max(abs(longer) - UNSURE / m, 0.0)
-        if longer != 0:
+        longer = max(longer - UNSURE / m, 0.0)
+        if longer > 0:
             ratio = expected * np.exp(longer)
             shape = np.interp(ratio, (above / below)[::-1], SHAPES[::-1])
     if abs(shape) < 0.05:
