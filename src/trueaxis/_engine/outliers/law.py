@@ -226,7 +226,7 @@ def law_of_fit(cloud: Cloud) -> Law:
     """
     distinct = first_copies(cloud.distances)
     all_rows = np.ones(int(distinct.sum()), dtype=bool)
-    e = _Measure(cloud.views()[0], distinct).tail(all_rows, 1.0, gaussian=True)
+    e = _Measure(cloud.views()[0], distinct).tail(all_rows, gaussian=True)
     return Law(learn_law(cloud).score, e)
 
 
@@ -253,15 +253,20 @@ def _grow(views: list[View], distinct: NDArray[np.bool_]) -> list[Tail]:
     measures = [_Measure(view, distinct) for view in views]
     each = one_of(REGULAR, sum(measure.varies for measure in measures))
     all_rows = np.ones(int(distinct.sum()), dtype=bool)
-    tails = [measure.tail(all_rows, 1.0, gaussian=True) for measure in measures]
-    members, share = _bands(measures, tails, each)[0], 1 - each
+    tails = [measure.tail(all_rows, gaussian=True) for measure in measures]
+    reach = [tail.cut(float(np.log(each))) for tail in tails]
+    members = _bands(measures, tails, each)[0]
     while members.any():
-        tails = [measure.tail(members, share) for measure in measures]
+        for _ in range(2):  # what lies beyond the reach depends on the law
+            shares = [t.share_within(r) for t, r in zip(tails, reach, strict=True)]
+            pairs = zip(measures, shares, strict=True)
+            tails = [measure.tail(members, share) for measure, share in pairs]
         within, *bands = _bands(measures, tails, each)
         grown = members | within | bands[-1]
         if (grown == members).all() or not _log_concave(*(b.sum() for b in bands)):
             break
-        members, share = grown, 1 - BAND * each
+        farther = (tail.cut(float(np.log(BAND * each))) for tail in tails)
+        members, reach = grown, [max(*r) for r in zip(reach, farther, strict=True)]
     return tails
 
 
@@ -306,7 +311,7 @@ class _Measure:
             self.log = np.log(d2[self.order])
 
     def tail(
-        self, members: NDArray[np.bool_], share: float, *, gaussian: bool = False
+        self, members: NDArray[np.bool_], share: float = 1.0, *, gaussian: bool = False
     ) -> Tail:
         y = self.log[members[self.order]]
         exact = int(np.searchsorted(y, -np.inf, side="right"))

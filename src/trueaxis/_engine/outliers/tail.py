@@ -66,6 +66,15 @@ class Tail(NamedTuple):
         # A finite cut-off, so that infinite distances lie beyond it.
         return float(np.exp(min(log_cut, LARGEST)))
 
+    def share_within(self, d2: float) -> float:
+        """Return the share of the regular rows that lie within a squared distance.
+
+        It is rounded, so that tables of quantiles can be kept.
+        """
+        if self.scale == 0:
+            return 1.0
+        return round(float(-np.expm1(self.log_sf(np.array([d2]))[0])), 3)
+
 
 def fit_tail(
     y: NDArray[Any], share: float, dof: int, *, gaussian: bool = False
