@@ -7,21 +7,21 @@ from trueaxis._engine.outliers.law import (
     Cloud,
     Law,
     Sides,
+    _log_concave,
     first_copies,
     law_of_fit,
     learn_law,
+    one_of,
 )
 from trueaxis._engine.outliers.tail import Tail
 from trueaxis._engine.rules.base import RowDistances
 from trueaxis._engine.subspace import Subspace
 
 
-def cloud_of(e, s, X=None):
+def cloud_of(e, s, D=15, k=3):
     """A cloud with given distances, whose columns say nothing."""
-    n = len(e)
-    if X is None:
-        X = np.random.default_rng(0).standard_normal((n, 3))
-    subspace = Subspace(np.zeros(X.shape[1]), np.eye(1, X.shape[1]), np.ones(1), 3.0)
+    X = np.random.default_rng(0).standard_normal((len(e), D))
+    subspace = Subspace(np.zeros(D), np.eye(k, D), np.ones(k), float(D))
     return Cloud(RowDistances(np.asarray(s), np.asarray(e), np.asarray(s)), X, subspace)
 
 
@@ -53,6 +53,41 @@ def test_heavy_tails_are_followed():
         in_fit = law_of_fit(cloud_of(e, s)).cuts(np.log(0.025))
         learned = learn_law(cloud_of(e, s)).cuts(np.log(0.025))
         assert in_fit.s == learned.s and in_fit.e < 0.8 * learned.e
+
+
+def test_a_shoulder_is_not_a_tail():
+    """Rows that begin where regular ones end are seen by the bend of the density."""
+    found = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        e, s = rng.chisquare(12, 1000), rng.chisquare(3, 1000)
+        e[:150] = rng.uniform(30, 60, 150)
+        found.append(flagged(e, s)[:150].mean())
+    assert np.mean(np.array(found) > 0.95) >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ((200, 60, 10), True),  # falls ever faster
+        ((100, 50, 25), True),  # a power
+        ((10, 5, 4), True),  # not far enough above the line
+        ((400, 50, 50), False),  # levels off
+        ((40, 2, 30), False),  # rises again
+        ((30, 0, 4), False),  # a gap
+        ((0, 3, 4), False),
+        ((40, 10, 0), True),  # the end
+    ],
+)
+def test_three_bands_show_whether_a_density_is_log_concave(counts, expected):
+    assert _log_concave(*counts) is expected
+
+
+def test_levels_of_independent_tests_together_are_that_of_all():
+    for level in (1e-12, 0.025, 0.3, 1.0):
+        for n in (1, 2, 3):
+            together = 1 - (1 - one_of(level, n)) ** n
+            assert together == pytest.approx(level, abs=1e-15, rel=1e-4)
 
 
 def test_far_rows_do_not_hide_behind_the_other_distance():

@@ -52,38 +52,51 @@ def test_without_spread_only_rounding_errors_are_regular():
 
 
 @pytest.mark.parametrize(
-    ("name", "law"),
+    ("name", "law", "dof"),
     [
-        ("chi-square, 1", stats.chi2(1)),
-        ("chi-square, 17", stats.chi2(17)),
-        ("lognormal", stats.lognorm(0.8)),
-        ("F, heavy", stats.f(17, 5)),
-        ("inverse gamma", stats.invgamma(1.5)),
+        ("chi-square, 1", stats.chi2(1), 1),
+        ("chi-square, 17", stats.chi2(17), 17),
+        ("lognormal", stats.lognorm(0.8), 20),
+        ("F, heavy", stats.f(17, 5), 17),
+        ("inverse gamma", stats.invgamma(1.5), 3),
     ],
 )
-def test_fitted_tails_are_those_of_the_rows(name, law):
+def test_fitted_tails_are_those_of_the_rows(name, law, dof):
     below = []
     for seed in range(20):
         x = np.sort(law.rvs(size=500, random_state=seed))
-        tail = fit_tail(np.log(x), 1.0)
+        tail = fit_tail(np.log(x), 1.0, dof)
         below.append(law.sf(tail.cut(np.log(0.01))))  # true share beyond the cut-off
     assert 0.005 < np.median(below) < 0.02
 
 
 def test_a_share_of_the_rows_gives_the_law_of_all():
     x = np.sort(stats.chi2(5).rvs(size=4000, random_state=0))
-    whole, part = fit_tail(np.log(x), 1.0), fit_tail(np.log(x[:3900]), 0.975)
+    whole, part = fit_tail(np.log(x), 1.0, 5), fit_tail(np.log(x[:3900]), 0.975, 5)
     np.testing.assert_allclose(part.cut(-4.0), whole.cut(-4.0), rtol=0.03)
+    assert whole.share_within(x[3899]) == pytest.approx(0.975, abs=0.006)
+    assert Tail(0.0, 0.0, 0.0).share_within(1.0) == 1.0
 
 
 def test_few_rows_are_taken_for_gaussian_and_equal_rows_have_no_spread():
     y = np.log(np.sort(stats.f(5, 9).rvs(size=9, random_state=1)))
-    assert fit_tail(y, 1.0) == fit_tail(y, 1.0, gaussian=True)
-    assert fit_tail(np.zeros(30), 1.0).scale == 0
+    assert fit_tail(y, 1.0, 5) == fit_tail(y, 1.0, 5, gaussian=True)
+    assert fit_tail(np.zeros(30), 1.0, 5).scale == 0
+
+
+def test_rows_vary_at_least_as_much_as_a_gaussian_cloud_of_their_dimension():
+    """In few rows a narrow lower half is chance, and not a narrow law."""
+    narrow = np.log(np.sort(stats.chi2(60).rvs(size=200, random_state=0)))
+    for dof, cut in ((60, stats.chi2(60).ppf(0.99)), (2, 60 * stats.chi2(2).ppf(0.99))):
+        tail = fit_tail(narrow, 1.0, dof)
+        assert tail.scale == pytest.approx((2 / dof) ** 0.5, rel=0.25)
+        median = stats.chi2(dof).median() if dof == 2 else 1.0
+        assert tail.cut(np.log(0.01)) * median == pytest.approx(cut, rel=0.1)
+        assert tail.scale >= (2 / dof) ** 0.5 * (1 - 1e-9)
 
 
 def test_a_tail_does_not_depend_on_the_unit():
     y = np.log(np.sort(stats.f(5, 4).rvs(size=300, random_state=2)))
-    here, there = fit_tail(y, 0.99), fit_tail(y + 50.0, 0.99)
+    here, there = fit_tail(y, 0.99, 5), fit_tail(y + 50.0, 0.99, 5)
     np.testing.assert_allclose(there.location - here.location, 50.0)
     np.testing.assert_allclose(there[1:], here[1:])

@@ -13,6 +13,7 @@ and heavy tails are followed, and a gap or a group stops.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
@@ -261,9 +262,9 @@ def _grow(views: list[View], distinct: NDArray[np.bool_]) -> list[Tail]:
             shares = [t.share_within(r) for t, r in zip(tails, reach, strict=True)]
             pairs = zip(measures, shares, strict=True)
             tails = [measure.tail(members, share) for measure, share in pairs]
-        within, *bands = _bands(measures, tails, each)
-        grown = members | within | bands[-1]
-        if (grown == members).all() or not _log_concave(*(b.sum() for b in bands)):
+        within, next_band, counts = _bands(measures, tails, each)
+        grown = members | within | next_band
+        if (grown == members).all() or not _log_concave(counts):
             break
         farther = (tail.cut(float(np.log(BAND * each))) for tail in tails)
         members, reach = grown, [max(*r) for r in zip(reach, farther, strict=True)]
@@ -272,30 +273,35 @@ def _grow(views: list[View], distinct: NDArray[np.bool_]) -> list[Tail]:
 
 def _bands(
     measures: list[_Measure], tails: list[Tail], each: float
-) -> list[NDArray[np.bool_]]:
-    """Mark rows within the cut-offs, and in three bands: two inside, one beyond them.
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], list[int]]:
+    """Mark rows within the cut-offs, and those in a band beyond them.
 
-    Bands are equally wide, in logarithms.
+    Also count the rows in four bands that are equally wide, in logarithms: two inside
+    the cut-offs, then the band beyond, and one more.
     """
-    within = [np.ones(len(measures[0].d2), dtype=bool) for _ in range(4)]
+    within = [np.ones(len(measures[0].d2), dtype=bool) for _ in range(5)]
     for measure, tail in zip(measures, tails, strict=True):
         near, far = (tail.cut(float(np.log(p))) for p in (each, BAND * each))
         width = far / near if near > 0 else 1.0
         for i, rows in enumerate(within):
             rows &= measure.d2 <= near * width ** (i - 2)
-    return [within[2], *(outer & ~inner for inner, outer in pairwise(within))]
+    sizes = [int(rows.sum()) for rows in within]
+    counts = [outer - inner for inner, outer in pairwise(sizes)]
+    return within[2], within[3] & ~within[2], counts
 
 
-def _log_concave(first: int, second: int, third: int) -> bool:
-    """Return whether the counts of three bands may come from a log-concave density.
+def _log_concave(counts: Sequence[int]) -> bool:
+    """Return whether counts in bands of equal width may come from one tail.
 
-    They may if the logarithm of the middle one lies above the line through the others,
-    or less than one standard error below it.
+    All laws of the family have a log-concave density, so no count may lie below its
+    neighbors, in logarithms, by more than a standard error: that would be a gap, or the
+    beginning of something else. Adding half a row makes logarithms of small counts
+    nearly unbiased.
     """
-    if not first * second * third:
-        return bool(third == 0)
-    kink = np.log(first) + np.log(third) - 2 * np.log(second)
-    return bool(kink <= np.sqrt(1 / first + 4 / second + 1 / third))
+    c = np.asarray(counts) + 0.5
+    bend = np.diff(np.log(c), 2)
+    error = np.sqrt(1 / c[:-2] + 4 / c[1:-1] + 1 / c[2:])
+    return bool((bend <= error).all())
 
 
 class _Measure:
