@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from trueaxis._engine.outliers.law import log_p_of_each
 from trueaxis._engine.outliers.tail import Tail
 from trueaxis._validation import (
     validate_choice,
@@ -140,7 +141,7 @@ def add_law(state: dict[str, Any]) -> dict[str, Any]:
     cuts = [float(cut) ** 2 for cut in state["cutoffs_"]]
     n_views = max(1, sum(cut > 0 for cut in cuts))
     tails = [
-        _tail_through(cut, dof, float(np.log(LEVEL / n_views)))
+        _tail_through(cut, dof, log_p_of_each(float(np.log(LEVEL)), n_views))
         for cut, dof in zip(cuts, (max(1, k), rest), strict=True)
     ]
     return state | {

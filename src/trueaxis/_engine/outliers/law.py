@@ -5,10 +5,10 @@ off the subspace or inside it. Ranking, flags, the lines of the outlier map and 
 of false discoveries all follow from it.
 
 The law is learned from the inside out. It starts with the rows within the reach of a
-Gaussian cloud that has the same lower half of distances. The tail of these rows then
-says how far regular rows may lie; rows up to there join, and so on. Where that ends,
-rows still join if they become fewer with the distance, as rows of a tail do. So skewed
-and heavy tails are followed, and a gap or a group stops.
+Gaussian cloud that has the same lower half of distances. Their own tail then says how
+far regular rows may lie; rows up to there join, and so on, as long as the density of
+the rows falls ever faster, in logarithms, as that of every single law does. So skewed
+and heavy tails are followed, and a gap, a group or a shoulder stops.
 """
 
 from __future__ import annotations
@@ -33,9 +33,14 @@ BAND = 0.02  # share of those that lie beyond the band in which rows are counted
 Which = Literal["e", "s"]
 
 
-def one_of(level: float, n: int) -> float:
-    """Return the level of each of n independent tests that have this one together."""
-    return float(-np.expm1(np.log1p(-level) / max(n, 1))) if level < 1 else 1.0
+def log_p_of_each(log_p: float, n_views: int) -> float:
+    """Return the log p-value of one distance at which that of a row has this value.
+
+    With two distances p is 1 - (1 - p_each)^2, as if they were independent.
+    """
+    if n_views < 2:
+        return log_p
+    return log_p - float(np.log1p(np.sqrt(-np.expm1(log_p))))
 
 
 class Cuts(NamedTuple):
@@ -105,10 +110,9 @@ class Law:
         beyond: NDArray[Any] | None = None,
     ) -> NDArray[np.float64]:
         """Return the logarithms of p-values, given squared distances."""
-        least = np.minimum(self.score.log_sf(s), self.orthogonal.log_sf(e))
-        log_p = least
-        if self._n_views() == 2:  # 1 - (1 - p)^2
-            log_p = least + np.log(2.0 - np.exp(least))
+        log_p = np.minimum(self.score.log_sf(s), self.orthogonal.log_sf(e))
+        if self._n_views() == 2:
+            log_p += np.log(2.0 - np.exp(log_p))
         if beyond is not None:
             # REGULAR on the boundary, falling like a Gaussian density.
             np.minimum(log_p, np.square(beyond) * np.log(REGULAR), out=log_p)
@@ -116,7 +120,7 @@ class Law:
 
     def cuts(self, log_p: float) -> Cuts:
         """Return the distances of rows with a given p-value."""
-        each = float(np.log(one_of(np.exp(log_p), self._n_views())))
+        each = log_p_of_each(log_p, self._n_views())
         beyond = float(np.sqrt(log_p / np.log(REGULAR)))
         return Cuts(self.orthogonal.cut(each), self.score.cut(each), beyond)
 
@@ -252,10 +256,11 @@ def _grow(views: list[View], distinct: NDArray[np.bool_]) -> list[Tail]:
         Rows to learn from; the others are copies.
     """
     measures = [_Measure(view, distinct) for view in views]
-    each = one_of(REGULAR, sum(measure.varies for measure in measures))
+    n_views = sum(measure.varies for measure in measures)
+    each = log_p_of_each(float(np.log(REGULAR)), n_views)
     all_rows = np.ones(int(distinct.sum()), dtype=bool)
     tails = [measure.tail(all_rows, gaussian=True) for measure in measures]
-    reach = [tail.cut(float(np.log(each))) for tail in tails]
+    reach = [tail.cut(each) for tail in tails]
     members = _bands(measures, tails, each)[0]
     while members.any():
         for _ in range(2):  # what lies beyond the reach depends on the law
@@ -266,7 +271,7 @@ def _grow(views: list[View], distinct: NDArray[np.bool_]) -> list[Tail]:
         grown = members | within | next_band
         if (grown == members).all() or not _log_concave(counts):
             break
-        farther = (tail.cut(float(np.log(BAND * each))) for tail in tails)
+        farther = (tail.cut(each + float(np.log(BAND))) for tail in tails)
         members, reach = grown, [max(*r) for r in zip(reach, farther, strict=True)]
     return tails
 
@@ -281,7 +286,7 @@ def _bands(
     """
     within = [np.ones(len(measures[0].d2), dtype=bool) for _ in range(5)]
     for measure, tail in zip(measures, tails, strict=True):
-        near, far = (tail.cut(float(np.log(p))) for p in (each, BAND * each))
+        near, far = tail.cut(each), tail.cut(each + float(np.log(BAND)))
         width = far / near if near > 0 else 1.0
         for i, rows in enumerate(within):
             rows &= measure.d2 <= near * width ** (i - 2)
