@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln
 
 # Shapes that can be told apart from three quantiles. Between -0.05 and 0.05 the law is
@@ -21,6 +22,7 @@ SHAPES = np.concatenate([np.linspace(-2.0, -0.05, 40), np.linspace(0.05, 2.5, 50
 # With m rows, a tail counts as longer or shorter than that of Gaussian rows only beyond
 # a factor of exp(UNSURE / m): three quantiles of few rows say little.
 UNSURE = 10.0
+UNDERFLOW = -460.0  # log p-value (1e-200) beyond which asymptotes are used
 LARGEST = 700.0  # of a logarithm whose exponential is finite
 
 
@@ -52,19 +54,32 @@ class Tail(NamedTuple):
             else:
                 log_sf = np.log(gammainc(a, t))
                 far = a * np.log(t) - gammaln(a + 1)
-            # Beyond 1e-200 the functions underflow: use their asymptotes.
             return np.asarray(
-                np.where(log_sf > -460.0, log_sf, np.minimum(far, -460.0))
+                np.where(log_sf > UNDERFLOW, log_sf, np.minimum(far, UNDERFLOW))
             )
 
     def cut(self, log_p: float) -> float:
         """Return the squared distance that a share exp(log_p) of the rows exceeds."""
         log_cut = self.location
         if self.scale > 0:
-            upper = float(np.exp(log_p))
+            upper = float(np.exp(max(log_p, UNDERFLOW)))
             log_cut += self.scale * _quantiles(1 - upper, self.shape, upper)
         # A finite cut-off, so that infinite distances lie beyond it.
-        return float(np.exp(min(log_cut, LARGEST)))
+        log_cut = min(log_cut, LARGEST)
+        if self.scale > 0 and log_p < UNDERFLOW:
+            log_cut = self._far_cut(log_p, log_cut)
+        return float(np.exp(log_cut))
+
+    def _far_cut(self, log_p: float, nearest: float) -> float:
+        def missing(log_d2: float) -> float:
+            return float(self.log_sf(np.exp([log_d2]))[0]) - log_p
+
+        if missing(LARGEST) >= 0:
+            return LARGEST
+        # Where the asymptote takes over, the law has a small step.
+        if missing(nearest) <= 0:
+            return nearest
+        return float(brentq(missing, nearest, LARGEST, xtol=1e-14))
 
     def share_within(self, d2: float) -> float:
         """Return the share of the regular rows that lie within a squared distance.
