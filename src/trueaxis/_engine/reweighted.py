@@ -97,6 +97,9 @@ class Solver:
         return solve(moments, len(state.basis), core)
 
 
+POWER_STEPS = 2  # that turn axes far enough, if more rounds follow
+
+
 class PowerSolver(Solver):
     """Solver that takes power steps from the present subspace.
 

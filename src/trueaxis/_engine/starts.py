@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from trueaxis._engine.iterate import iterate
 from trueaxis._engine.kernels import RowWeights
 from trueaxis._engine.moments import Moments
-from trueaxis._engine.quantiles import column_means
 from trueaxis._engine.reweighted import ReweightedStep, measure_rows, weighted_moments
 from trueaxis._engine.rules.losses import PowerRule
 from trueaxis._engine.squarem import Squarem
@@ -23,9 +22,7 @@ from trueaxis._engine.subspace import Subspace, solve
 from trueaxis._rows.base import ArrayRows, Rows, rows_per_block
 
 DIRECTIONS = 250
-ENOUGH_ROWS = 2000  # rows used to estimate center and spread along a direction
-DEFLATED = (50, 50)  # how many are orthogonal to the first axis, and to the first two
-ROWS_PER_COLUMN = 5  # fewer do not determine the axes of the whole cloud
+ENOUGH_ROWS = 1000  # rows that show what a direction looks like
 MEDIAN_ROUNDS = 500
 
 # Centers of methods that do not learn one; "median" is the spatial median.
@@ -93,28 +90,13 @@ def deep_start(X: NDArray[Any], directions: NDArray[Any], k: int) -> Subspace:
 
 
 def random_directions(X: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return unit vectors between random pairs of rows, one per column.
-
-    One column of large scale would dominate all of them, so some are made orthogonal to
-    the longest axes of the cloud.
-    """
-    pairs = rng.integers(len(X), size=(2 * (DIRECTIONS + sum(DEFLATED)), 2))
+    """Return unit vectors between random pairs of rows, one per column."""
+    pairs = rng.integers(len(X), size=(2 * DIRECTIONS, 2))
     between = (X[pairs[:, 0]] - X[pairs[:, 1]]).astype(float)
     length = np.linalg.norm(between, axis=1)
-    between = between[length > 1e-9 * length.max(initial=0.0)]
-    parts = [between[:DIRECTIONS]]
-    if len(X) >= ROWS_PER_COLUMN * X.shape[1] > ROWS_PER_COLUMN * len(DEFLATED):
-        y = X - column_means(X)
-        axes = np.linalg.eigh(y.T @ y)[1].T[::-1]
-        rest = iter(np.split(between[DIRECTIONS:], np.cumsum(DEFLATED)))
-        for j in range(1, len(DEFLATED) + 1):
-            part = next(rest)
-            parts.append(part - (part @ axes[:j].T) @ axes[:j])
-    vectors = np.vstack(parts)
-    length = np.linalg.norm(vectors, axis=1)
-    usable = length > 0
-    units: NDArray[np.float64] = (vectors[usable] / length[usable, None]).T
-    return units
+    different = length > 1e-9 * length.max(initial=0.0)
+    units: NDArray[np.float64] = (between[different] / length[different, None]).T
+    return units[:, :DIRECTIONS]
 
 
 def deepest_half(

@@ -96,10 +96,11 @@ def solve_from(moments: Moments, start: Subspace, powers: int = 2) -> Subspace:
     powered = start.basis
     for _ in range(powers):
         powered = moments.scattered(powered)
-    size = np.abs(powered).max(initial=0.0)
-    if not size > 0 or not np.isfinite(size):
-        return solve(moments, len(start.basis))
-    basis = np.linalg.qr((powered / size).T)[0].T
+        size = np.abs(powered).max(initial=0.0)
+        if not size > 0 or not np.isfinite(size):
+            return solve(moments, len(start.basis))
+        powered /= size
+    basis = np.linalg.qr(powered.T)[0].T
     return Subspace(moments.mean(), *principal_axes(basis, moments), moments.total())
 
 

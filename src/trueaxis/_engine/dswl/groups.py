@@ -19,9 +19,9 @@ from scipy.special import ndtr, xlogy
 from trueaxis._engine.moments import Moments
 from trueaxis._engine.outliers.law import Sides
 from trueaxis._engine.quantiles import column_means
+from trueaxis._engine.starts import ENOUGH_ROWS
 from trueaxis._engine.subspace import solve
 
-SCREENED_ROWS = 1000
 CLIP = 3.0  # interquartile ranges beyond the quartiles at which values are winsorized
 LEAST_SHARE = 0.08  # smallest share of the rows in the smaller group
 LEAST_DEVIATION = 0.05  # of a group, relative to all rows; excludes groups of ties
@@ -84,8 +84,8 @@ def cleave(
     if _too_few(X, directions):
         return None
     few = X
-    if len(X) > SCREENED_ROWS:
-        few = X[np.sort(rng.choice(len(X), SCREENED_ROWS, replace=False))]
+    if len(X) > ENOUGH_ROWS:
+        few = X[np.sort(rng.choice(len(X), ENOUGH_ROWS, replace=False))]
     splits = split_along(few, directions, 1)
     if not splits or splits[0].gain > 0:
         return None

@@ -11,11 +11,6 @@ from numpy.typing import NDArray
 from trueaxis._engine.dswl.temperatures import Temperatures
 from trueaxis._engine.problem import Problem
 
-# The iteration on a sample need not be more exact than the sample itself.
-SAMPLE_TOL = 1e-4
-MANY_DIMENSIONS = 100  # from here on, eigenvectors dominate the run time
-MIN_ROOM = 8  # least number of components that `fit_k` can be reduced to
-
 
 @dataclass(frozen=True)
 class DSWLParameters:
@@ -52,9 +47,9 @@ class Plan:
     separable : ndarray of bool
         Coordinates in which groups that stand apart are searched for.
     max_iter : int
-    tol, tol_without_group : float
-        Tolerances on the sample: in general, and after a group that bent an axis was
-        set aside, which may leave a flat objective.
+    tol : float
+        Tolerance on the sample, the square root of what was asked for if later stages
+        correct the answer.
     iterate_on_all_rows : bool
         Repeat Algorithm 1 on all rows, because no later stage would correct the answer
         of the sample.
@@ -81,7 +76,6 @@ class Plan:
     separable: NDArray[np.bool_]
     max_iter: int
     tol: float
-    tol_without_group: float
     iterate_on_all_rows: bool
     tol_on_all_rows: float
     accepted_change: float
@@ -99,14 +93,8 @@ def make_plan(given: DSWLParameters, problem: Problem, k: int) -> Plan:
     published = given.init == "uniform" and temperatures is not None
     calibrated = given.init == "auto" and temperatures is None
     room = max_components_with_outliers(len(sample.X), given.trust)
-    crowded = calibrated and reweight and not sample.large and k > room >= MIN_ROOM
+    crowded = calibrated and reweight and not sample.large and k > room >= 1
     tol = problem.reachable(given.tol)
-    enough, tol_without_group = [tol], 0.0
-    if sample.large:
-        enough.append(SAMPLE_TOL)
-    if reweight and sample.X.shape[1] >= MANY_DIMENSIONS:
-        enough.append(tol**0.5)
-        tol_without_group = tol ** (1 / 3)
     return Plan(
         k=k,
         fit_k=room if crowded else k,
@@ -117,8 +105,7 @@ def make_plan(given: DSWLParameters, problem: Problem, k: int) -> Plan:
         temperatures=temperatures,
         separable=problem.separable,
         max_iter=given.max_iter,
-        tol=max(enough),
-        tol_without_group=max(*enough, tol_without_group),
+        tol=max(tol, tol**0.5) if reweight or sample.large else tol,
         iterate_on_all_rows=not (reweight or sample.exact or published),
         tol_on_all_rows=tol,
         accepted_change=float(np.sqrt(given.tol)) if reweight else -np.inf,

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from trueaxis._engine.dswl.groups import GroupSplit, bending, cleave, heterogeneity
-from trueaxis._engine.dswl.plan import MANY_DIMENSIONS, Plan, min_rows
+from trueaxis._engine.dswl.plan import Plan, min_rows
 from trueaxis._engine.dswl.rules import EntropyRule, TrustRule
 from trueaxis._engine.dswl.temperatures import Temperatures, calibrate
 from trueaxis._engine.iterate import IterationResult, iterate
@@ -24,9 +25,10 @@ from trueaxis._engine.outliers.core import (
     deviations,
     without_leverage,
 )
+from trueaxis._engine.outliers.law import REGULAR
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.reweighted import (
-    EXACT,
+    POWER_STEPS,
     PowerSolver,
     ReweightedResult,
     ReweightedStep,
@@ -37,9 +39,9 @@ from trueaxis._engine.subspace import Subspace
 from trueaxis._rows.base import ArrayRows, Rows
 
 SETTLE_ROUNDS = 8
-MAX_DOUBLINGS = 6
 PENALTY = 10.0  # subtracted from the score, per unit of excess heterogeneity
-GAUSSIAN = 2.576  # deviations of 99 % of Gaussian rows, by the worse of two distances
+# Deviations of regular Gaussian rows, by the worse of two distances.
+GAUSSIAN = float(ndtri(1 - REGULAR / 2))
 CHANCE = 1.25  # heterogeneity that n rows of one cloud may have, times sqrt(n)
 MAJORITY = 0.6  # share of the rows that must remain without groups that bend an axis
 
@@ -100,7 +102,7 @@ def fit_sample(problem: Problem, plan: Plan) -> SampleFit:
     if plan.start == "robust":
         return _best_fit(X, plan, problem.rng())
     start = equal_weights(ArrayRows(X), plan.fit_k)
-    return _fit_rows(X, np.arange(len(X)), start, plan, plan.tol)
+    return _fit_rows(X, np.arange(len(X)), start, plan)
 
 
 def _published_fit(problem: Problem, plan: Plan) -> SampleFit:
@@ -122,7 +124,7 @@ def _best_fit(X: NDArray[Any], plan: Plan, rng: np.random.Generator) -> SampleFi
     """Fit with all rows and without groups that stand apart; return the best."""
     n, kept, separable = len(X), np.arange(len(X)), plan.separable
     directions = random_directions(X, rng)
-    best = _fit_rows(X, kept, deep_start(X, directions, plan.fit_k), plan, plan.tol)
+    best = _fit_rows(X, kept, deep_start(X, directions, plan.fit_k), plan)
     if not separable.any():
         return best
     best, directions = _straighten(best, X, directions, plan, rng)
@@ -135,11 +137,11 @@ def _best_fit(X: NDArray[Any], plan: Plan, rng: np.random.Generator) -> SampleFi
             break
         kept, splits = kept[split.larger], (*splits, split)
         # Without the smaller group a fit can explain at most the larger one.
-        if len(kept) < max(n / 2, plan.fit_k + 3) or score >= len(kept) / n - 0.01:
+        if len(kept) < max(n / 2, plan.fit_k + 3) or score >= len(kept) / n:
             break
         directions = random_directions(X[kept], rng)
         start = deep_start(X[kept], directions, plan.fit_k)
-        fit = replace(_fit_rows(X, kept, start, plan, plan.tol), splits=splits)
+        fit = replace(_fit_rows(X, kept, start, plan), splits=splits)
         without_group = fit.score(n)
         if without_group <= score:
             break
@@ -173,25 +175,22 @@ def _straighten(
     if not splits:
         return bent, directions
     start = deep_start(X[kept], present, k)
-    fit = _fit_rows(X, kept, start, plan, plan.tol_without_group)
-    fit = replace(fit, splits=splits)
-    return fit, present
+    return replace(_fit_rows(X, kept, start, plan), splits=splits), present
 
 
 def _fit_rows(
-    X: NDArray[Any], kept: NDArray[np.intp], start: Subspace, plan: Plan, tol: float
+    X: NDArray[Any], kept: NDArray[np.intp], start: Subspace, plan: Plan
 ) -> SampleFit:
     """Settle, converge and trim on the rows `kept`."""
     rows, temperatures = ArrayRows(X[kept]), plan.temperatures
     if temperatures is None:
         start, temperatures = settle(rows, start, plan.trust)
-    learned = learn(rows, start, temperatures, plan.max_iter, tol)
-    for _ in range(MAX_DOUBLINGS if plan.temperatures is None else 0):
-        if learned.last.effective >= min(plan.fit_k + 1, len(kept) - 1):
-            break
+    learned = learn(rows, start, temperatures, plan.max_iter, plan.tol)
+    least = min(plan.fit_k + 1, len(kept) - 1)
+    while plan.temperatures is None and learned.last.effective < least:
         # In pure noise the subspace may follow a few rows: raise the temperatures.
         temperatures = Temperatures(*(2.0 * t for t in temperatures))
-        learned = learn(rows, start, temperatures, plan.max_iter, tol)
+        learned = learn(rows, start, temperatures, plan.max_iter, plan.tol)
     core = find_core(rows, learned.last.next)
     return SampleFit(kept, (), temperatures, learned, core)
 
@@ -219,8 +218,7 @@ def settle(rows: Rows, start: Subspace, trust: float) -> tuple[Subspace, Tempera
     # Fewer rows than twice the number of components cannot carry the subspace.
     least = 2.0 * (len(start.basis) + 1) / rows.shape[0]
     trust = min(1.0, max(trust, least))
-    solver = PowerSolver(2) if rows.shape[1] >= MANY_DIMENSIONS else EXACT
-    step = ReweightedStep(rows, TrustRule(trust), solver=solver)
+    step = ReweightedStep(rows, TrustRule(trust), solver=PowerSolver(POWER_STEPS))
     settled = iterate(step, start, max_iter=SETTLE_ROUNDS, tol=0.0)
     distances = settled.last.distances
     return settled.last.next, calibrate(distances.v, distances.e, trust)
