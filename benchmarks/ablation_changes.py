@@ -5,6 +5,8 @@ A function in place of another one gets that one as its first argument.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from trueaxis._engine.dswl import full_fit
@@ -83,12 +85,12 @@ def as_measured(ours, distances):
     return distances
 
 
-def gaussian_tail(ours, y, share, *, gaussian=False):
-    return ours(y, share, gaussian=True)
+def gaussian_tail(ours, y, share, dof, *, gaussian=False):
+    return ours(y, share, dof, gaussian=True)
 
 
-def no_power_tails(ours, y, share, *, gaussian=False):
-    fitted = ours(y, share, gaussian=gaussian)
+def no_power_tails(ours, y, share, dof, *, gaussian=False):
+    fitted = ours(y, share, dof, gaussian=gaussian)
     if fitted.scale == 0 or fitted.shape >= 0.05:
         return fitted
     m, shape = len(y), 0.05
@@ -98,41 +100,42 @@ def no_power_tails(ours, y, share, *, gaussian=False):
     return tail.Tail(float(middle - scale * center), float(scale), shape)
 
 
-def any_shape(ours, y, share, *, gaussian=False):
-    """Let the tail be shorter than that of Gaussian rows."""
-    fitted = ours(y, share, gaussian=gaussian)
-    m = len(y)
-    upper = tail._upper(m)
-    places = np.clip(np.array([0.25, 0.5, upper]) * m - 0.5, 0, m - 1)
-    low, middle, high = np.interp(places, np.arange(m), y)
-    if gaussian or fitted.scale == 0 or not middle > low:
-        return fitted
-    below, above = tail._widths(upper, share)
-    ratio = (high - middle) / (middle - low)
-    shape = np.interp(ratio, (above / below)[::-1], tail.SHAPES[::-1])
-    shape = np.copysign(max(abs(shape), 0.05), shape)
-    quarter, center = (tail._quantiles(p * share, shape) for p in (0.25, 0.5))
-    scale = (middle - low) / (center - quarter)
-    return tail.Tail(float(middle - scale * center), float(scale), float(shape))
+def as_narrow_as_the_rows(ours, y, share, dof, *, gaussian=False):
+    return ours(y, share, 10**6, gaussian=gaussian)
 
 
-def ungrown(ours, views, distinct):
+def ungrown(ours, counts):
     """Learn the law from the rows of the start only."""
-    measures = [law._Measure(d2[distinct], floor) for d2, floor in views]
-    each = law.REGULAR / max(1, sum(measure.varies for measure in measures))
-    every = np.ones(int(distinct.sum()), dtype=bool)
-    tails = [measure.tail(every, 1.0, gaussian=True) for measure in measures]
-    members = law._within(measures, tails, each)
-    if not members.any():
-        return tails
-    return [measure.tail(members, 1 - each) for measure in measures]
+    return False
+
+
+def grown_over_shoulders(ours, counts):
+    """Stop at gaps only."""
+    return counts[2] > 0
+
+
+def bent_beyond_the_edge_only(ours, counts):
+    return ours(counts[1:])
+
+
+def bent_within_the_edge_only(ours, counts):
+    return ours(counts[:3])
+
+
+def all_within(ours, self, d2):
+    return 1.0
 
 
 def of_all_rows(ours, views, distinct):
     """Learn the law from all rows."""
-    measures = [law._Measure(d2[distinct], floor) for d2, floor in views]
+    measures = [law._Measure(view, distinct) for view in views]
     every = np.ones(int(distinct.sum()), dtype=bool)
-    return [measure.tail(every, 1.0) for measure in measures]
+    return [measure.tail(every) for measure in measures]
+
+
+def to_the_last_digit(ours, given, problem, k):
+    found = ours(given, problem, k)
+    return replace(found, tol=found.tol_on_all_rows)
 
 
 def all_distinct(ours, distances):
@@ -185,20 +188,13 @@ def _constant(stage, module, name, ours, *others):
 
 def _changes():
     yield from _constant("start", STARTS, "DIRECTIONS", 250, 125)
-    yield "start", "DEFLATED off", {f"{STARTS}:DEFLATED": (0, 0)}
-    yield (
-        "start", "DIRECTIONS 125, DEFLATED off",
-        {f"{STARTS}:DIRECTIONS": 125, f"{STARTS}:DEFLATED": (0, 0)},
-    )  # fmt: skip
-    yield from _constant("start", STARTS, "ENOUGH_ROWS", 2000, 300)
-    yield from _constant("start", STARTS, "ROWS_PER_COLUMN", 5, 1)
+    yield from _constant("start", STARTS, "ENOUGH_ROWS", 1000, 300)
     yield (
         "start", "tightest half to median and MAD",
         {f"{STARTS}:shortest_variance": median_and_mad},
     )  # fmt: skip
     yield "start", "deepest half to all rows", {f"{FIT}:deep_start": start_of_all_rows}
     yield from _constant("start", SAMPLE, "SAMPLE_ROWS", 4000, 1500)
-    yield "start", "TOO_FAR off", {f"{SAMPLE}:TOO_FAR": np.inf}
     yield "Algorithm 1", "settling off", {f"{FIT}:settle": unsettled}
     yield from _constant("Algorithm 1", FIT, "SETTLE_ROUNDS", 8, 2)
     yield "Algorithm 1", "one round instead of all", {f"{FIT}:learn": one_round}
@@ -207,13 +203,18 @@ def _changes():
         {f"{FIT}:settle": unsettled, f"{FIT}:learn": one_round},
     )  # fmt: skip
     yield "Algorithm 1", "SQUAREM off", {f"{FIT}:Squarem": lambda ours: None}
-    yield from _constant("Algorithm 1", FIT, "MAX_DOUBLINGS", 6, 0)
+    yield (
+        "Algorithm 1",
+        "tol, not its cube root",
+        {f"{PLAN}:make_plan": to_the_last_digit},
+    )
+    yield from _constant("Algorithm 1", "reweighted", "POWER_STEPS", 2, 1)
     yield "Algorithm 1", "trust 0.5 to 0.35", {}, {"trust": 0.35}
     yield "Algorithm 1", "trust 0.5 to 0.65", {}, {"trust": 0.65}
-    yield "plan", "MIN_ROOM off", {f"{PLAN}:MIN_ROOM": NEVER}
-    yield from _constant("plan", PLAN, "MIN_ROOM", 8, 1)
-    yield "plan", "MANY_DIMENSIONS off", {f"{PLAN}:MANY_DIMENSIONS": NEVER}
-    yield from _constant("plan", PLAN, "SAMPLE_TOL", 1e-4, 1e-2)
+    yield (
+        "plan", "judged with all components",
+        {f"{PLAN}:max_components_with_outliers": lambda ours, n, trust: NEVER},
+    )  # fmt: skip
     yield "core", "HalfRule off", {f"{FIT}:find_core": core_without_half}
     yield "core", "CoreRule off", {f"{FIT}:find_core": half_only}
     yield from _constant("core", CORE, "CORE", 1.5, 1.0, 2.5)
@@ -231,14 +232,24 @@ def _changes():
     )  # fmt: skip
     yield "refit", "at least half off", {f"{FULL}:min_rows!": half_of_one}
     yield from _constant("law", LAW, "REGULAR", 0.025, 0.01, 0.05)
-    yield from _constant("law", LAW, "BAND", 0.05, 1.0, 0.01)
+    yield from _constant("law", LAW, "BAND", 0.02, 0.2, 0.002)
     yield from _constant("law", TAIL, "UNSURE", 10, 0.0, 30.0)
     yield from _constant("law", LAW, "FEW", 8, 0, 30)
     yield "law", "Gaussian tails only", {f"{LAW}:fit_tail!": gaussian_tail}
     yield "law", "no tails heavier than lognormal", {f"{LAW}:fit_tail!": no_power_tails}
-    yield "law", "tails may be shorter than Gaussian", {f"{LAW}:fit_tail!": any_shape}
+    yield "law", "as narrow as the rows", {f"{LAW}:fit_tail!": as_narrow_as_the_rows}
     yield "law", "upper quantile to 0.75", {f"{TAIL}:_upper": lambda ours, m: 0.75}
-    yield "law", "growth off", {f"{LAW}:_grow": ungrown}
+    yield "law", "all rows within reach", {f"{TAIL}:Tail.share_within": all_within}
+    yield "law", "growth off", {f"{LAW}:_log_concave": ungrown}
+    yield "law", "only gaps stop", {f"{LAW}:_log_concave": grown_over_shoulders}
+    yield (
+        "law", "bends beyond the edge only",
+        {f"{LAW}:_log_concave": bent_beyond_the_edge_only},
+    )  # fmt: skip
+    yield (
+        "law", "bends up to the edge only",
+        {f"{LAW}:_log_concave": bent_within_the_edge_only},
+    )  # fmt: skip
     yield "law", "learned from all rows", {f"{LAW}:_grow": of_all_rows}
     yield "law", "copies count", {f"{LAW}:first_copies!": all_distinct}
     yield (
@@ -269,13 +280,12 @@ def _changes():
     )  # fmt: skip
     yield "groups", "sides off in verdicts", {"outliers.judge:learn_law!": no_sides}
     for name, ours, others in (
-        ("SCREENED_ROWS", 1000, (300,)),
         ("CLIP", 3.0, (1.0, 1e9)),
         ("LEAST_SHARE", 0.08, (0.02, 0.15)),
         ("LEAST_DEVIATION", 0.05, (1e-6, 0.2)),
         ("LONGEST", 3, (1, 6)),
         ("POWERS", 8, (2,)),
-        ("CLEAR", -1.0, (-0.5, -2.0)),
+        ("CLEAR", -0.5, (0.0, -1.0)),
         ("APART", 2.5, (0.0, 4.0)),
         ("LEAST_ROWS", 25, (4, 100)),
     ):
@@ -283,7 +293,7 @@ def _changes():
     for name, ours, others in (
         ("PENALTY", 10.0, (0.0, 30.0)),
         ("CHANCE", 1.25, (0.0, 2.5)),
-        ("GAUSSIAN", 2.576, (2.0, 3.5)),
+        ("GAUSSIAN", 2.24, (3.0,)),
         ("MAJORITY", 0.6, (0.5, 0.75)),
     ):
         yield from _constant("groups", FIT, name, ours, *others)

@@ -1,6 +1,6 @@
 """Tables for `ablation.py`, and what one fit does on each of them.
 
-No seed below 1000 is used: rules and constants were chosen with smaller ones.
+No seed below 5000 is used: rules and constants were chosen with smaller ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from accuracy import TALL, angle, planted_cases
 from trueaxis import DSWL
 from trueaxis.datasets import awkward, planted
 
-FIRST_SEED = 1000
+FIRST_SEED = 5000
 
 
 class Trial(NamedTuple):
@@ -123,6 +123,12 @@ def hard(seed: int) -> Iterator[Trial]:
     for df, kind, share in ((2, "none", 0.0), (3, "ocs", 0.2), (3, "both", 0.2)):
         shape = TALL | {"df": df, "share": share}
         yield of_cloud("hard", planted(kind, random_state=seed, **shape))
+    for other in range(6):  # heavy tails hide clusters in some samples only
+        shape = TALL | {"df": 3, "share": 0.2}
+        yield of_cloud(
+            "hard", planted("both", random_state=seed + 1000 * other, **shape)
+        )
+    yield cluster_and_a_far_row(seed)
     # Groups that bend an axis; more components than the rows can support.
     for n, D, k, share in ((150, 300, 40, 0.2), (300, 90, 9, 0.35), (300, 90, 9, 0.1)):
         X, bad = awkward.shifted(n, D, 40, seed, share)
@@ -164,6 +170,15 @@ def three_clusters(seed: int) -> Trial:
     for first in (0, 1):
         away = rng.standard_normal(X.shape[1])
         X[np.flatnonzero(bad)[first::3]] += 10 * away / np.linalg.norm(away)
+    oracle = angle(PCA(3).fit(X[~bad]).components_, cloud.components)
+    return Trial("hard", X, 3, bad, cloud.components, oracle)
+
+
+def cluster_and_a_far_row(seed: int) -> Trial:
+    """Put a tight cluster beside the others, and one row a thousand times as far."""
+    cloud = planted("both", share=0.3, random_state=seed, **TALL)
+    X, bad = cloud.X.copy(), cloud.is_outlier.copy()
+    X[0], bad[0] = 1e4, True
     oracle = angle(PCA(3).fit(X[~bad]).components_, cloud.components)
     return Trial("hard", X, 3, bad, cloud.components, oracle)
 

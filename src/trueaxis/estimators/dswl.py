@@ -63,10 +63,9 @@ class DSWL(IterativeMethod):
         Maximum number of iterations of Algorithm 1.
     tol : float, default=1e-6
         Tolerance of Algorithm 1: it stops when both the subspace (root mean square of
-        the sines of its angles) and the objective change by less. If the final stage
-        follows, a coarser tolerance suffices: the square root of `tol` with 100
-        dimensions or more (the cube root after a group that tilts an axis was set
-        aside) or once `max_iter` is reached, and 1e-4 on a sample.
+        the sines of its angles) and the objective change by less. If a later stage
+        corrects the answer, or a sample stands for all rows, the cube root of `tol`
+        suffices.
     random_state : int, RandomState instance or None, default=0
         Seed of the directions of the start, and of the sample used for large data.
     level : float in (0, 0.5], default=0.025

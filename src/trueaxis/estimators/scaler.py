@@ -60,7 +60,7 @@ class ColumnScaler(
     >>> X = sensors().X * [1, 1, 1000, 1, 1, 1]  # pressure in another unit
     >>> pipeline = make_pipeline(ColumnScaler(), DSWL(2)).fit(X)
     >>> int((pipeline.predict(X) < 0).sum())
-    31
+    34
     """
 
     def __init__(self, how: Literal["robust", "standard"] = "robust") -> None:

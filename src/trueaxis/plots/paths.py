@@ -165,7 +165,7 @@ class ConvergenceDisplay(Display):
     >>> from trueaxis.plots import ConvergenceDisplay
     >>> display = ConvergenceDisplay.from_estimator(DSWL(2).fit(sensors().X))
     >>> display.ax_.get_title()
-    'DSWL: converged after 10 iterations'
+    'DSWL: converged after 2 iterations'
     """
 
     history: dict[str, NDArray[np.float64]]

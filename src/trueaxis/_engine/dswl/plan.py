@@ -48,7 +48,7 @@ class Plan:
         Coordinates in which groups that stand apart are searched for.
     max_iter : int
     tol : float
-        Tolerance on the sample, the square root of what was asked for if later stages
+        Tolerance on the sample, the cube root of what was asked for if later stages
         correct the answer.
     iterate_on_all_rows : bool
         Repeat Algorithm 1 on all rows, because no later stage would correct the answer
@@ -105,7 +105,7 @@ def make_plan(given: DSWLParameters, problem: Problem, k: int) -> Plan:
         temperatures=temperatures,
         separable=problem.separable,
         max_iter=given.max_iter,
-        tol=max(tol, tol**0.5) if reweight or sample.large else tol,
+        tol=max(tol, tol ** (1 / 3)) if reweight or sample.large else tol,
         iterate_on_all_rows=not (reweight or sample.exact or published),
         tol_on_all_rows=tol,
         accepted_change=float(np.sqrt(given.tol)) if reweight else -np.inf,

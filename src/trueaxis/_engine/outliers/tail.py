@@ -19,8 +19,9 @@ from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammal
 # Shapes that can be told apart from three quantiles. Between -0.05 and 0.05 the law is
 # lognormal for all purposes.
 SHAPES = np.concatenate([np.linspace(-2.0, -0.05, 40), np.linspace(0.05, 2.5, 50)])
-# With m rows, a tail counts as longer or shorter than that of Gaussian rows only beyond
-# a factor of exp(UNSURE / m): three quantiles of few rows say little.
+# Three quantiles of few rows say little. With m rows, a tail counts as longer than that
+# of Gaussian rows beyond a factor of exp(UNSURE / m), and as shorter below that of
+# exp(-sqrt(UNSURE / m)).
 UNSURE = 10.0
 UNDERFLOW = -460.0  # log p-value (1e-200) beyond which asymptotes are used
 LARGEST = 700.0  # of a logarithm whose exponential is finite
@@ -125,8 +126,11 @@ def fit_tail(
     if not gaussian:
         expected = np.interp(shape, SHAPES, above / below)
         longer = np.log(max((high - middle) / half, 1e-300) / expected)
-        longer = max(longer - UNSURE / m, 0.0)
-        if longer > 0:
+        # To miss a long tail costs false alarms, so that more evidence is asked of a
+        # short one.
+        doubt = UNSURE / m
+        longer = max(longer - doubt, 0.0) + min(longer + doubt**0.5, 0.0)
+        if longer != 0:
             ratio = expected * np.exp(longer)
             shape = np.interp(ratio, (above / below)[::-1], SHAPES[::-1])
     if abs(shape) < 0.05:
