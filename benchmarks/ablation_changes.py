@@ -126,11 +126,15 @@ def all_within(ours, self, d2):
     return 1.0
 
 
-def of_all_rows(ours, views, distinct):
+def of_all_rows(ours, views, distinct, leveled):
     """Learn the law from all rows."""
     measures = [law._Measure(view, distinct) for view in views]
     every = np.ones(int(distinct.sum()), dtype=bool)
     return [measure.tail(every) for measure in measures]
+
+
+def as_if_continuous(ours, views, distinct, leveled):
+    return ours(views, distinct, False)
 
 
 def to_the_last_digit(ours, given, problem, k):
@@ -250,6 +254,7 @@ def _changes():
         "law", "bends up to the edge only",
         {f"{LAW}:_log_concave": bent_within_the_edge_only},
     )  # fmt: skip
+    yield "law", "levels do not matter", {f"{LAW}:_grow": as_if_continuous}
     yield "law", "learned from all rows", {f"{LAW}:_grow": of_all_rows}
     yield "law", "copies count", {f"{LAW}:first_copies!": all_distinct}
     yield (
@@ -257,7 +262,7 @@ def _changes():
         "discrete columns off",
         {f"{DISCRETE}:discrete_columns": no_column},
     )
-    yield from _constant("discrete", DISCRETE, "TIE", 1e-4, 0.0, 1e-2)
+    yield from _constant("discrete", DISCRETE, "TIE", 1e-5, 0.0, 1e-2)
     yield from _constant("discrete", DISCRETE, "MOSTLY", "1/3", 0.0, 1.0)
     yield (
         "discrete", "few values only",

@@ -175,10 +175,10 @@ def three_clusters(seed: int) -> Trial:
 
 
 def cluster_and_a_far_row(seed: int) -> Trial:
-    """Put a tight cluster beside the others, and one row a thousand times as far."""
-    cloud = planted("both", share=0.3, random_state=seed, **TALL)
+    """Put a tight cluster beside the others, and one row a million times as far."""
+    cloud = planted("both", share=0.4, random_state=seed, **TALL)
     X, bad = cloud.X.copy(), cloud.is_outlier.copy()
-    X[0], bad[0] = 1e4, True
+    X[0], bad[0] = 1e6, True
     oracle = angle(PCA(3).fit(X[~bad]).components_, cloud.components)
     return Trial("hard", X, 3, bad, cloud.components, oracle)
 

@@ -144,3 +144,38 @@ def test_changes_are_undone_if_there_is_an_error(error):
     with unchanged_on_error(model):
         model.n_features_in_ = 7
     assert model.n_features_in_ == 7
+
+
+def test_contamination_flags_its_share_off_an_exact_subspace():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((200, 2)) @ rng.standard_normal((2, 6))
+    X[:20] += rng.standard_normal((20, 6))
+    model = DSWL(2, contamination=0.05).fit(X)
+    assert (
+        (model.predict(X) == -1).sum() == (model.decision_function(X) < 0).sum() == 10
+    )
+
+
+def test_contamination_counts_rows_as_often_as_their_weight_says():
+    X = np.random.default_rng(3).standard_normal((300, 4))
+    weights = np.repeat([1, 9], 150)
+    weighted = DSWL(2, contamination=0.1).fit(X, sample_weight=weights)
+    repeated = DSWL(2, contamination=0.1).fit(np.repeat(X, weights, axis=0))
+    assert weighted.offset_ == pytest.approx(repeated.offset_)
+    share = weights[~weighted.support_].sum() / weights.sum()
+    assert share == pytest.approx(0.1, abs=0.004)
+
+
+def test_contamination_never_cuts_between_equal_rows():
+    X = np.repeat(np.random.default_rng(0).standard_normal((100, 4)), 5, axis=0)
+    flagged = ~DSWL(2, contamination=0.013).fit(X).support_
+    assert flagged.sum() == 5 and flagged.reshape(100, 5).all(axis=1).sum() == 1
+
+
+def test_a_gross_cell_leaves_p_values_to_all_other_rows():
+    X = np.random.default_rng(0).standard_normal((200, 4))
+    X[0, 0] = 1e6
+    for name in ("pca", "rpca-om"):
+        model = METHODS[name](2, contamination=0.1).fit(X)
+        assert len(np.unique(model.p_values(X))) > 150
+        assert (model.predict(X) == -1).sum() == 20

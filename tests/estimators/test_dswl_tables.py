@@ -141,3 +141,26 @@ def test_a_code_for_missing_among_grades_is_flagged(n, share):
     for k in (1, 2):
         flagged = ~DSWL(k).fit(X).support_
         assert flagged[bad].all() and flagged[~bad].mean() < 0.06
+
+
+@pytest.mark.parametrize("far", [1e4, 1e6])
+def test_a_far_row_does_not_hide_a_cluster(far):
+    """It must not make the values of all other rows look equal."""
+    cloud = planted("both", n=500, n_features=8, n_components=2, share=0.4)
+    X = cloud.X.copy()
+    X[0] = far * np.where(np.arange(8) % 2, 1, -1)
+    flagged = ~DSWL(2).fit(X).support_
+    assert flagged[cloud.is_outlier].all() and flagged[~cloud.is_outlier].mean() < 0.1
+
+
+def test_gaussian_rows_are_no_copies_of_each_other():
+    for D, k in ((1, 1), (2, 2), (5, 1)):
+        X = np.random.default_rng(D).standard_normal((4000, D))
+        X[:, k:] *= 0.003
+        assert 0.018 < (~DSWL(k).fit(X).support_).mean() < 0.032
+
+
+def test_one_copy_among_few_rows_does_not_make_the_others_outliers():
+    X = np.random.default_rng(0).standard_normal((7, 3))
+    X[1] = X[0]
+    assert DSWL(1).fit(X).support_.all()

@@ -256,7 +256,7 @@ def test_a_fit_that_fails_later_leaves_the_earlier_fit(cls):
 
 @pytest.mark.parametrize("fitted", [False, True])
 def test_a_fit_that_fails_while_it_is_stored_stores_nothing(fitted, monkeypatch):
-    def fail(*cutoffs):
+    def fail(self, problem):
         assert model.components_.shape == (2, 3)  # stored already
         raise MemoryError("no room")
 
@@ -264,7 +264,7 @@ def test_a_fit_that_fails_while_it_is_stored_stores_nothing(fitted, monkeypatch)
     if fitted:
         model.fit(GOOD)
     before = state(model)
-    monkeypatch.setattr(method, "Distances", fail)
+    monkeypatch.setattr(DSWL, "_draw_line", fail)
     with pytest.raises(MemoryError, match="no room"):
         model.fit(GOOD[:, :3])
     assert state(model) == before

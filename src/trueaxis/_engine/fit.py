@@ -72,7 +72,13 @@ class Recipe:
     def judge(self, problem: Problem, found: SearchResult) -> Verdicts:
         """Judge all rows by the subspace that was found."""
         sample = problem.sample
-        judge = Judge(problem.hull, problem.counts, sample.index, sample.original)
+        judge = Judge(
+            problem.hull,
+            problem.counts,
+            sample.index,
+            sample.original,
+            leveled=problem.leveled,
+        )
         n = found.n_behind_variances or problem.n_copies
         return judge.judge(unbiased(found.subspace, n))
 

@@ -169,11 +169,19 @@ class Problem:
     @cached_property
     def separable(self) -> NDArray[np.bool_]:
         """Coordinates in which a group of rows can stand apart."""
-        separable = separable_columns(self.sample.original)
         if self.hull.frame is None:
-            return separable
+            return self._separable
         # Hull coordinates mix the columns: groups show in all of them, or in none.
-        return np.full(self.rows.shape[1], separable.any())
+        return np.full(self.rows.shape[1], self._separable.any())
+
+    @property
+    def leveled(self) -> bool:
+        """Whether some of the columns are discrete."""
+        return not self._separable.all()
+
+    @cached_property
+    def _separable(self) -> NDArray[np.bool_]:
+        return separable_columns(self.sample.original)
 
     def lift(self, subspace: Subspace) -> Subspace:
         """Map a subspace to the columns as given."""

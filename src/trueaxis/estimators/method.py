@@ -30,7 +30,6 @@ from trueaxis._validation import (
     warn,
 )
 from trueaxis.estimators.base import (
-    Distances,
     SubspaceEstimator,
     unchanged_on_error,
 )
@@ -191,9 +190,7 @@ class Method(SubspaceEstimator):
         law = problem.lift_law(verdicts.law)
         self._tails, self._sides = law.to_arrays(D)
         self._n_judging = verdicts.n_judging
-        self.offset_ = self._draw_line(problem)
-        cuts = law.cuts(self.offset_ * float(np.log(10.0)))
-        self.cutoffs_ = Distances(*(float(np.sqrt(c)) for c in (cuts.s, cuts.e)))
+        self._set_line(self._draw_line(problem))
         if found.weights is not None:
             self.weights_ = rows.like_rows(found.weights)
         self.history_ = found.iterations.history
@@ -210,11 +207,17 @@ class Method(SubspaceEstimator):
         if problem.sample.large:
             rows = ArrayRows(rows.take(problem.sample.index))
         (log_p,), _ = rows.scan(PValueKernel(self._subspace(), self._law()))
-        counts = problem.counts
-        if counts is not None and not problem.sample.large:
-            log_p = np.repeat(log_p, (counts > 0).astype(int))
-        ranked = np.sort(log_p) / np.log(10.0)
-        n = round(self.contamination * len(ranked))
+        counts = np.ones(len(log_p))
+        if problem.counts is not None and not problem.sample.large:
+            counts = problem.counts
+        used = counts > 0
+        order = np.argsort(log_p[used], kind="stable")
+        ranked = log_p[used][order] / np.log(10.0)
+        # The line lies between different scores: rounding must not decide about ties.
+        ends = np.flatnonzero(np.diff(ranked) > 1e-9 * np.abs(ranked[1:])) + 1
+        flagged = np.append(0.0, np.cumsum(counts[used][order]))
+        ends = np.append(0, ends)
+        n = int(ends[np.abs(flagged[ends] - self.contamination * flagged[-1]).argmin()])
         return float(ranked[n - 1 : n + 1].mean() if n else ranked[0] - 1.0)
 
     def _warn(self, found: SearchResult) -> None:

@@ -13,5 +13,5 @@ def test_truncation_by_simulation(dof):
     t = np.random.default_rng(dof).standard_normal((200_000, dof))
     d2 = (t**2).sum(axis=1)
     inner = t[d2 <= np.quantile(d2, 1 - REGULAR / 2)]
-    np.testing.assert_allclose(truncation(dof), 1 / inner.var(), rtol=0.01)
-    assert truncation(0) == 1
+    np.testing.assert_allclose(truncation(dof, 0.0125), 1 / inner.var(), rtol=0.01)
+    assert truncation(0, 0.0125) == 1

@@ -25,7 +25,7 @@ from trueaxis._engine.kernels import (
 )
 from trueaxis._engine.outliers.core import CutRule
 from trueaxis._engine.outliers.judge import Judge, Verdicts, measure_without_leverage
-from trueaxis._engine.outliers.law import REGULAR, Law, Sides
+from trueaxis._engine.outliers.law import REGULAR, Law, Sides, log_p_of_each
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.quantiles import n_different_rows
 from trueaxis._engine.reweighted import (
@@ -204,10 +204,13 @@ class FullDataFit:
         distances = measure_rows(self.kept_rows, judging)
         k, unbiased = verdicts.n_judging, n / max(n - 1.0, 1.0)
         rest = max(judging.total - judging.variances.sum(), 0.0)
-        inside = unbiased * truncation(k) * distances.s[regular].mean() / max(k, 1)
+        beyond = float(np.exp(log_p_of_each(float(np.log(REGULAR)), law.n_views())))
+        inside = (
+            unbiased * truncation(k, beyond) * distances.s[regular].mean() / max(k, 1)
+        )
         if not 0 < inside < np.inf:
             return verdicts
-        off = unbiased * truncation(int(min(D, n)) - k)
+        off = unbiased * truncation(int(min(D, n)) - k, beyond)
         if rest > 0:
             off *= distances.e[regular].mean() / rest
         variances = float(inside) * subspace.variances
@@ -232,7 +235,7 @@ def full_data_fit(problem: Problem, plan: Plan, sample_fit: SampleFit) -> FullDa
             counts[np.delete(sample.index, kept)] = 0.0
         apart = None
     index, original = sample.index[kept], sample.original[kept]
-    judge = Judge(problem.hull, counts, index, original, sides)
+    judge = Judge(problem.hull, counts, index, original, sides, problem.leveled)
     return FullDataFit(plan, sample_fit, judge, ArrayRows(sample.X[kept]), apart)
 
 
@@ -247,9 +250,9 @@ def _normalized(log_weights: Any, total: LogSum) -> LearnedWeights:
     return LearnedWeights(weights, log_total, total.perplexity())
 
 
-def truncation(dof: int) -> float:
-    """Return the ratio of a normal variance to that of the rows within a cut-off."""
+def truncation(dof: int, beyond: float) -> float:
+    """Return the ratio of a normal variance to that of all rows but a share beyond."""
     if dof < 1:
         return 1.0
-    kept = 1 - REGULAR / 2
+    kept = 1 - beyond
     return float(kept / chi2.cdf(chi2.ppf(kept, dof), dof + 2))

@@ -181,7 +181,7 @@ def _straighten(
 def _fit_rows(
     X: NDArray[Any], kept: NDArray[np.intp], start: Subspace, plan: Plan
 ) -> SampleFit:
-    """Settle, converge and trim on the rows `kept`."""
+    """Settle, converge and find the core of the rows `kept`."""
     rows, temperatures = ArrayRows(X[kept]), plan.temperatures
     if temperatures is None:
         start, temperatures = settle(rows, start, plan.trust)

@@ -1,1 +1,1 @@
-"""Cut-offs for trimming rows and for flagging outliers."""
+"""The core of the rows, the law of regular ones, and verdicts that follow from it."""

@@ -91,10 +91,10 @@ def deviations(distances: RowDistances) -> NDArray[np.float64]:
     distinct = first_copies(distances)
     d = distances.v + distances.e
     views = ((distances.e, distances.e), (distances.s, distances.v))
-    return np.maximum(
-        *(_deviations(np.where(raw <= ROUNDING * d, 0.0, d2), distinct)
-          for d2, raw in views)
-    )  # fmt: skip
+    e, s = (
+        np.where((raw <= ROUNDING * d) & np.isfinite(raw), 0.0, d2) for d2, raw in views
+    )
+    return np.maximum(_deviations(e, distinct), _deviations(s, distinct))
 
 
 def _deviations(d2: NDArray[Any], distinct: NDArray[np.bool_]) -> NDArray[np.float64]:

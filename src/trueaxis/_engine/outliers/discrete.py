@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOSTLY = 1 / 3  # data are mostly discrete if more than this share of the columns are
-TIE = 1e-4  # values that differ by less, in standard deviations, are the same level
+TIE = 1e-5  # values that differ by less, relative to their spread, are the same level
 
 
 def discrete_columns(X: NDArray[Any]) -> NDArray[np.bool_]:
@@ -17,11 +17,24 @@ def discrete_columns(X: NDArray[Any]) -> NDArray[np.bool_]:
     Few are at most the square root of the number of rows.
     """
     n = len(X)
-    tie = TIE * X.std(axis=0, dtype=float)
     values = np.sort(X, axis=0)
+    tie = tie_of(values)
     few = (np.diff(values, axis=0) > tie).sum(axis=0) + 1 <= np.sqrt(n)
     shared = (np.abs(X - values[n // 2]) <= tie).sum(axis=0)
     return np.asarray(few | (2 * shared > n))
+
+
+def tie_of(values: NDArray[Any]) -> Any:
+    """Return the difference up to which sorted values, or columns of them, are equal.
+
+    It is relative to the shortest interval with three quarters of the values, so that
+    a few of them, however far away, do not matter.
+    """
+    n = len(values)
+    most = 3 * n // 4
+    with np.errstate(invalid="ignore"):
+        widths = values[most:] - values[: n - most]
+    return TIE * np.nan_to_num(widths.min(axis=0).astype(float), posinf=0.0)
 
 
 def separable_columns(X: NDArray[Any]) -> NDArray[np.bool_]:

@@ -63,6 +63,8 @@ class Judge:
         The rows of the sample, with the columns as given.
     sides : Sides or None
         Groups of rows that are not regular.
+    leveled : bool
+        Whether some of the columns are discrete.
     """
 
     hull: AffineHull
@@ -70,6 +72,7 @@ class Judge:
     index: NDArray[np.intp]
     original: NDArray[Any]
     sides: Sides | None = None
+    leveled: bool = False
 
     @property
     def rows(self) -> Rows:
@@ -99,7 +102,7 @@ class Judge:
         return law_of_fit(self._cloud(sampled, subspace))
 
     def _cloud(self, sampled: RowDistances, subspace: Subspace) -> Cloud:
-        return Cloud(sampled, self.original, self.hull.lift(subspace))
+        return Cloud(sampled, self.original, self.hull.lift(subspace), self.leveled)
 
 
 def _equal_leverage(distances: RowDistances, k: int) -> NDArray[np.float64]:

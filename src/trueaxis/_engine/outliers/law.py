@@ -21,8 +21,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._engine.outliers.discrete import TIE, varying_columns
-from trueaxis._engine.outliers.tail import Tail, fit_tail
+from trueaxis._engine.outliers.discrete import tie_of, varying_columns
+from trueaxis._engine.outliers.tail import LARGEST, Tail, fit_tail
 from trueaxis._engine.rules.base import RowDistances
 from trueaxis._engine.subspace import Subspace
 
@@ -111,7 +111,7 @@ class Law:
     ) -> NDArray[np.float64]:
         """Return the logarithms of p-values, given squared distances."""
         log_p = np.minimum(self.score.log_sf(s), self.orthogonal.log_sf(e))
-        if self._n_views() == 2:
+        if self.n_views() == 2:
             log_p += np.log(2.0 - np.exp(log_p))
         if beyond is not None:
             # REGULAR on the boundary, falling like a Gaussian density.
@@ -120,7 +120,7 @@ class Law:
 
     def cuts(self, log_p: float) -> Cuts:
         """Return the distances of rows with a given p-value."""
-        each = log_p_of_each(log_p, self._n_views())
+        each = log_p_of_each(log_p, self.n_views())
         beyond = float(np.sqrt(log_p / np.log(REGULAR)))
         return Cuts(self.orthogonal.cut(each), self.score.cut(each), beyond)
 
@@ -140,7 +140,7 @@ class Law:
             return cls(score, orthogonal)
         return cls(score, orthogonal, Sides(sides[:, :-2], sides[:, -2], sides[:, -1]))
 
-    def _n_views(self) -> int:
+    def n_views(self) -> int:
         """Return the number of distances that vary among regular rows, at least 1."""
         return max(1, (self.score.scale > 0) + (self.orthogonal.scale > 0))
 
@@ -157,16 +157,20 @@ class Cloud:
         The same rows with the columns as given.
     subspace : Subspace
         In the columns as given.
+    leveled : bool
+        Whether some of the columns are discrete.
     """
 
     distances: RowDistances
     original: NDArray[Any]
     subspace: Subspace
+    leveled: bool = False
 
     def distance(self, which: Which) -> NDArray[np.float64]:
         """Return squared distances, with rounding errors set to 0."""
         raw = self.distances.e if which == "e" else self.distances.v
-        return np.where(raw <= self.rounding(), 0.0, getattr(self.distances, which))
+        rounding = (raw <= self.rounding()) & np.isfinite(raw)
+        return np.where(rounding, 0.0, getattr(self.distances, which))
 
     def rounding(self) -> NDArray[np.float64]:
         """Return the squared distance below which each row's is a rounding error."""
@@ -215,10 +219,10 @@ def learn_law(cloud: Cloud, sides: Sides | None = None) -> Law:
     """Learn the law of regular rows from a sample of all rows."""
     distinct = first_copies(cloud.distances)
     views = cloud.views()
-    if distinct.sum() < FEW and not distinct.all():
+    if distinct.sum() < min(FEW, len(distinct) / 2):
         e, s = (_reach_of_copies(view, distinct) for view in views)
     else:
-        e, s = _grow(views, distinct)
+        e, s = _grow(views, distinct, cloud.leveled)
     return Law(s, e, sides)
 
 
@@ -246,7 +250,7 @@ def _reach_of_copies(view: View, distinct: NDArray[np.bool_]) -> Tail:
     return Tail(float(np.log(farthest)) + 1e-9, 0.0, 0.0)
 
 
-def _grow(views: list[View], distinct: NDArray[np.bool_]) -> list[Tail]:
+def _grow(views: list[View], distinct: NDArray[np.bool_], leveled: bool) -> list[Tail]:
     """Return the laws of several distances, all learned from the same rows.
 
     Parameters
@@ -254,6 +258,9 @@ def _grow(views: list[View], distinct: NDArray[np.bool_]) -> list[Tail]:
     views : list of View
     distinct : ndarray of bool
         Rows to learn from; the others are copies.
+    leveled : bool
+        Whether levels of columns make the density of the rows uneven. Then only a gap
+        says that something else begins.
     """
     measures = [_Measure(view, distinct) for view in views]
     n_views = sum(measure.varies for measure in measures)
@@ -269,7 +276,8 @@ def _grow(views: list[View], distinct: NDArray[np.bool_]) -> list[Tail]:
             tails = [measure.tail(members, share) for measure, share in pairs]
         within, next_band, counts = _bands(measures, tails, each)
         grown = members | within | next_band
-        if (grown == members).all() or not _log_concave(counts):
+        goes_on = counts[2] > 0 if leveled else _log_concave(counts)
+        if (grown == members).all() or not goes_on:
             break
         farther = (tail.cut(each + float(np.log(BAND))) for tail in tails)
         members, reach = grown, [max(*r) for r in zip(reach, farther, strict=True)]
@@ -286,10 +294,10 @@ def _bands(
     """
     within = [np.ones(len(measures[0].d2), dtype=bool) for _ in range(5)]
     for measure, tail in zip(measures, tails, strict=True):
-        near, far = tail.cut(each), tail.cut(each + float(np.log(BAND)))
-        width = far / near if near > 0 else 1.0
+        near = tail.log_cut(each)
+        width = tail.log_cut(each + float(np.log(BAND))) - near
         for i, rows in enumerate(within):
-            rows &= measure.d2 <= near * width ** (i - 2)
+            rows &= measure.d2 <= np.exp(min(near + (i - 2) * width, LARGEST))
     sizes = [int(rows.sum()) for rows in within]
     counts = [outer - inner for inner, outer in pairwise(sizes)]
     return within[2], within[3] & ~within[2], counts
@@ -336,12 +344,11 @@ class _Measure:
 def first_copies(distances: RowDistances) -> NDArray[np.bool_]:
     """Mark one row of each set of rows with equal distances, such as copies."""
     v, e = distances.v, distances.e
-    d = v + e
-    usable = d[(d > 0) & np.isfinite(d)]
-    tie = TIE * np.median(usable) if len(usable) else 0.0
     order = np.argsort(v, kind="stable")
+    same = np.ones(max(len(v) - 1, 0), dtype=bool)
+    for d2 in (v, e):
+        with np.errstate(invalid="ignore"):
+            same &= np.abs(np.diff(d2[order])) <= tie_of(np.sort(d2))
     first = np.ones(len(v), dtype=bool)
-    with np.errstate(invalid="ignore"):
-        same = [np.abs(np.diff(x[order])) <= tie for x in (v, e)]
-    first[order[1:]] = ~(same[0] & same[1])
+    first[order[1:]] = ~same
     return first

@@ -23,6 +23,7 @@ SHAPES = np.concatenate([np.linspace(-2.0, -0.05, 40), np.linspace(0.05, 2.5, 50
 # of Gaussian rows beyond a factor of exp(UNSURE / m), and as shorter below that of
 # exp(-sqrt(UNSURE / m)).
 UNSURE = 10.0
+OFF_EXACT = -1e3  # log p-value of rows just beyond rounding errors, if the fit is exact
 UNDERFLOW = -460.0  # log p-value (1e-200) beyond which asymptotes are used
 LARGEST = 700.0  # of a logarithm whose exponential is finite
 
@@ -46,7 +47,7 @@ class Tail(NamedTuple):
         with np.errstate(divide="ignore", over="ignore", under="ignore"):
             y = np.log(d2) - self.location
             if self.scale == 0:
-                return np.where(y <= 0, 0.0, -np.maximum(1.0, y) * 1e3)
+                return np.where(y <= 0, 0.0, OFF_EXACT * (1.0 + y))
             a = self.shape**-2
             t = a * np.exp(np.clip(self.shape / self.scale * y, -700.0, 700.0))
             if self.shape > 0:
@@ -61,15 +62,16 @@ class Tail(NamedTuple):
 
     def cut(self, log_p: float) -> float:
         """Return the squared distance that a share exp(log_p) of the rows exceeds."""
-        log_cut = self.location
-        if self.scale > 0:
-            upper = float(np.exp(max(log_p, UNDERFLOW)))
-            log_cut += self.scale * _quantiles(1 - upper, self.shape, upper)
-        # A finite cut-off, so that infinite distances lie beyond it.
-        log_cut = min(log_cut, LARGEST)
-        if self.scale > 0 and log_p < UNDERFLOW:
-            log_cut = self._far_cut(log_p, log_cut)
-        return float(np.exp(log_cut))
+        return float(np.exp(self.log_cut(log_p)))
+
+    def log_cut(self, log_p: float) -> float:
+        """Return the logarithm of `cut`, finite so that infinity lies beyond it."""
+        if self.scale == 0:
+            return min(self.location + max(log_p / OFF_EXACT - 1.0, 0.0), LARGEST)
+        upper = float(np.exp(max(log_p, UNDERFLOW)))
+        quantile = float(_quantiles(1 - upper, self.shape, upper))
+        nearest = min(self.location + self.scale * quantile, LARGEST)
+        return nearest if log_p >= UNDERFLOW else self._far_cut(log_p, nearest)
 
     def _far_cut(self, log_p: float, nearest: float) -> float:
         def missing(log_d2: float) -> float:
@@ -116,8 +118,6 @@ def fit_tail(
     places = np.clip(np.array([0.25, 0.5, upper]) * m - 0.5, 0, m - 1)
     low, middle, high = np.interp(places, np.arange(m), y)
     half = middle - low
-    if not half > 0:  # no spread that could be measured
-        return Tail(float(middle), 0.0, 0.0)
     below, above = _widths(upper, share)
     positive = SHAPES > 0
     least = (2.0 / dof) ** 0.5
