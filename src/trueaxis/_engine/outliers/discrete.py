@@ -27,11 +27,11 @@ def discrete_columns(X: NDArray[Any]) -> NDArray[np.bool_]:
 def tie_of(values: NDArray[Any]) -> Any:
     """Return the difference up to which sorted values, or columns of them, are equal.
 
-    It is relative to the shortest interval with half of the values, so that the others,
-    however far away, do not matter.
+    It is relative to the shortest interval with three quarters of the values: the
+    others may be far away, and half of the values may be the same.
     """
     n = len(values)
-    most = n // 2
+    most = 3 * n // 4
     with np.errstate(invalid="ignore"):
         widths = values[most:] - values[: n - most]
     return TIE * np.nan_to_num(widths.min(axis=0).astype(float), posinf=0.0)

@@ -343,12 +343,13 @@ class _Measure:
 
 def first_copies(distances: RowDistances) -> NDArray[np.bool_]:
     """Mark one row of each set of rows with equal distances, such as copies."""
-    v, e = distances.v, distances.e
+    v, e = np.sqrt(distances.v), np.sqrt(distances.e)
+    tie = tie_of(np.sort(np.hypot(v, e)))
     order = np.argsort(v, kind="stable")
     same = np.ones(max(len(v) - 1, 0), dtype=bool)
-    for d2 in (v, e):
+    for d in (v, e):
         with np.errstate(invalid="ignore"):
-            same &= np.abs(np.diff(d2[order])) <= tie_of(np.sort(d2))
+            same &= np.abs(np.diff(d[order])) <= tie
     first = np.ones(len(v), dtype=bool)
     first[order[1:]] = ~same
     return first
