@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -190,8 +191,14 @@ class Cloud:
         limits = np.finfo(float)
         return float(np.clip(floor, limits.tiny, limits.max))
 
+    @cached_property
+    def distinct(self) -> NDArray[np.bool_]:
+        """Mark the rows to learn from; the others are copies of them."""
+        return first_copies(self.distances)
+
+    @cached_property
     def views(self) -> list[View]:
-        """Return orthogonal and score distances."""
+        """Orthogonal and score distances."""
         k = len(self.subspace.basis)
         D = int(varying_columns(self.original).sum())
         dof: dict[Which, int] = {"e": max(D - k, 1), "s": max(k, 1)}
@@ -217,8 +224,7 @@ class View(NamedTuple):
 
 def learn_law(cloud: Cloud, sides: Sides | None = None) -> Law:
     """Learn the law of regular rows from a sample of all rows."""
-    distinct = first_copies(cloud.distances)
-    views = cloud.views()
+    distinct, views = cloud.distinct, cloud.views
     if distinct.sum() < min(FEW, len(distinct) / 2):
         e, s = (_reach_of_copies(view, distinct) for view in views)
     else:
@@ -233,9 +239,8 @@ def law_of_fit(cloud: Cloud) -> Law:
     half of distances: heavy tails only cost accuracy. Inside it, far rows sharpen the
     axes, and the law is the one that is learned.
     """
-    distinct = first_copies(cloud.distances)
-    all_rows = np.ones(int(distinct.sum()), dtype=bool)
-    e = _Measure(cloud.views()[0], distinct).tail(all_rows, gaussian=True)
+    all_rows = np.ones(int(cloud.distinct.sum()), dtype=bool)
+    e = _Measure(cloud.views[0], cloud.distinct).tail(all_rows, gaussian=True)
     return Law(learn_law(cloud).score, e)
 
 
