@@ -18,31 +18,53 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from trueaxis._rows.base import ArrayRows, Rows
-from trueaxis._rows.checked import CheckedRows, check_columns, refuse_nonfinite
+from trueaxis._rows.checked import (
+    CheckedRows,
+    IncompleteRows,
+    check_columns,
+    refuse_nonfinite,
+)
 from trueaxis._rows.dask.collections import is_dask
 from trueaxis._rows.dask.rows import DaskRows
 from trueaxis._rows.open_rows import ENDINGS, open_rows
+from trueaxis._rows.transformed import RowwiseRows
 
 DTYPES = (np.float64, np.float32)
 MOST_COPIES = 1e12  # larger integer weights are not taken as counts of rows
 
 
-def validate_rows(estimator: Any, X: Any, *, reset: bool = True) -> Rows:
+def validate_rows(
+    estimator: Any, X: Any, *, reset: bool = True, holes: bool = False
+) -> Rows:
     """Validate X for an estimator and return it as `Rows`.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X : array-like, or a source of rows
+    reset : bool
+        Whether to store the number and names of columns, or to compare them.
+    holes : bool
+        Whether NaN are allowed.
 
     Raises
     ------
+    IncompleteRows
+        If X has holes and they are not allowed.
     TypeError, ValueError
         If X is not a dense, finite, numeric table.
     """
     if _is_source(X):
-        return _validate_source(estimator, open_rows(X), reset)
+        return _validate_source(estimator, open_rows(X), reset, holes)
     _refuse_text(X)
     if np.ma.is_masked(X):
-        raise ValueError(
-            f"X is a masked array with {np.ma.getmaskarray(X).sum()} masked cells, "
-            "whose values are unknown: drop or impute the rows."
-        )
+        if not holes:
+            raise IncompleteRows(
+                f"X is a masked array with {np.ma.getmaskarray(X).sum()} masked cells, "
+                "whose values are unknown: use DSWL, which takes missing cells, or "
+                "drop the rows."
+            )
+        X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
     try:
         X = validate_data(
             estimator,
@@ -64,7 +86,7 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool = True) -> Rows:
             "or convert them to numbers."
         ) from None
     rows = ArrayRows(X)
-    refuse_nonfinite(rows, getattr(estimator, "feature_names_in_", None))
+    refuse_nonfinite(rows, getattr(estimator, "feature_names_in_", None), holes)
     return rows
 
 
@@ -83,7 +105,7 @@ def _names_a_file(item: Any) -> bool:
     return is_path and str(item).lower().endswith(ENDINGS)
 
 
-def _validate_source(estimator: Any, rows: Rows, reset: bool) -> Rows:
+def _validate_source(estimator: Any, rows: Rows, reset: bool, holes: bool) -> Rows:
     """Check the metadata of a source; its values are checked when they are read."""
     check_columns(estimator, rows, reset)
     minimum = 2 if reset else 1
@@ -94,16 +116,31 @@ def _validate_source(estimator: Any, rows: Rows, reset: bool) -> Rows:
         )
     names = getattr(estimator, "feature_names_in_", None)
     if isinstance(rows, DaskRows):  # which checks its values on the workers
-        rows.check_anew(names)
+        rows.check_anew(names, holes=holes)
         return rows
-    return CheckedRows(rows, names)
+    return CheckedRows(rows, names, holes=holes)
 
 
 def fitted_rows(model: Any, X: Any) -> Rows:
-    """Check that a model is fitted; validate X against the data of the fit."""
+    """Check that a model is fitted; validate X against the data of the fit.
+
+    Holes are filled, and wrong cells repaired, if the model does so.
+    """
     # After a fit that failed half-way, n_features_in_ is set, but not components_.
     check_is_fitted(model, "components_")
-    return validate_rows(model, X, reset=False)
+    repair = model._repair()
+    if repair is None:
+        return validate_rows(model, X, reset=False)
+    rows = validate_rows(model, X, reset=False, holes=True)
+    if rows.complete and repair.wrong is None:  # nothing to repair
+        return rows
+    return RowwiseRows(rows, repair)
+
+
+def raw_rows(model: Any, X: Any) -> Rows:
+    """Validate X like `fitted_rows`, but return the rows as they are, with holes."""
+    check_is_fitted(model, "components_")
+    return validate_rows(model, X, reset=False, holes=model._repair() is not None)
 
 
 def _refuse_text(X: Any) -> None:

@@ -80,6 +80,15 @@ class Moments:
         total += other
         return total
 
+    def widened(self, covariance: NDArray[np.float64] | None) -> Moments:
+        """Return the moments of rows that vary more, by a covariance of their own."""
+        if covariance is None or self.is_empty():
+            return self
+        wider = Moments(self.pivot)
+        wider += self
+        wider.second += self.weight * covariance
+        return wider
+
     def log_weight(self) -> float:
         """Return the logarithm of the sum of the weights."""
         return float(np.log(self.weight) + self.log_scale)

@@ -58,6 +58,14 @@ class AffineHull:
             basis=subspace.basis @ self.frame,
         )
 
+    def covariance(
+        self, given: NDArray[np.float64] | None
+    ) -> NDArray[np.float64] | None:
+        """Write a covariance of the columns in the coordinates."""
+        if given is None or self.frame is None:
+            return given
+        return self.frame @ given @ self.frame.T
+
 
 def affine_hull(rows: Rows) -> AffineHull:
     """Write rows in coordinates of their affine hull if that has fewer dimensions."""
@@ -88,11 +96,16 @@ class Problem:
     rotatable : bool
         Whether the method gives the same answer in any orthonormal coordinates, so that
         n rows in more than n columns can be written in n coordinates.
+    filling : ndarray of shape (D, D), optional
+        If cells of the rows were filled or repaired, the mean covariance of these cells
+        about the truth.
 
     Attributes
     ----------
     original, counts
         As passed.
+    filling : ndarray or None
+        In the coordinates of the fit.
     hull : AffineHull
         The coordinates of the fit.
     rows : Rows
@@ -112,6 +125,7 @@ class Problem:
         rng: np.random.Generator,
         *,
         rotatable: bool = True,
+        filling: NDArray[np.float64] | None = None,
     ) -> None:
         self.original = original
         self.counts = counts
@@ -120,6 +134,7 @@ class Problem:
         if rotatable:
             self.hull = affine_hull(original)
         self.rows = self.hull.rows
+        self.filling = self.hull.covariance(filling)
         self.sample = draw_sample(self.rows, counts, rng)
         if self.hull.frame is not None:
             as_given = original.take(self.sample.index)

@@ -95,6 +95,8 @@ class Rows:
         Column names, if known.
     largest : float or None
         Largest absolute value, if known.
+    complete : bool
+        Whether it is known that no cell is missing.
     in_memory : bool
         Whether all rows are in memory already.
     limit : float or None
@@ -106,6 +108,7 @@ class Rows:
     dtype: np.dtype[Any]
     names: tuple[str, ...] | None = None
     largest: float | None = None
+    complete: bool = False
     in_memory: bool = False
     limit: float | None = None
     _holders: int = 0  # number of `with` statements still open

@@ -1,4 +1,6 @@
-"""Checks of values: no NaN, no infinity, nothing whose square overflows.
+"""Checks of values: no infinity, nothing whose square overflows, no holes (NaN).
+
+Methods that take rows with holes allow NaN.
 
 Rows in memory are checked immediately. Rows of a source are checked when they are first
 read, since a separate pass may cost as much as the fit.
@@ -16,18 +18,29 @@ from trueaxis._rows.base import Kernel, Rows, WrappedRows
 from trueaxis._rows.transformed import TransformedRows
 
 
-def refuse_nonfinite(rows: Rows, names: Sequence[Any] | None) -> None:
-    """Raise if a value is NaN or infinite; store the largest absolute value."""
-    largest = 0.0
+class IncompleteRows(ValueError):
+    """Rows have holes (NaN), where complete rows are needed."""
+
+
+def refuse_nonfinite(
+    rows: Rows, names: Sequence[Any] | None, holes: bool = False
+) -> None:
+    """Raise if a value is infinite, or NaN unless holes are allowed.
+
+    The largest absolute value is stored, and whether there are holes.
+    """
+    largest, complete = 0.0, True
     for first, block in rows.blocks():
         size = largest_magnitude(block)
+        if holes and np.isnan(size):
+            size, complete = largest_seen(block), False
         if not np.isfinite(size):
             where = f"rows {first} to {first + len(block) - 1}"
             raise_nonfinite(
                 rows, block, np.arange(first, first + len(block)), where, names
             )
         largest = max(largest, size)
-    rows.largest = largest
+    rows.largest, rows.complete = largest, complete
 
 
 def refuse_overflow(rows: Rows) -> None:
@@ -96,15 +109,20 @@ class ValueCheck(NamedTuple):
         Column names, for error messages.
     limit : float
         Largest absolute value that is allowed.
+    holes : bool
+        Whether NaN are allowed.
     """
 
     places: Rows
     names: Sequence[Any] | None
     limit: float
+    holes: bool = False
 
     def __call__(self, block: NDArray[Any], index: NDArray[Any]) -> None:
         """Raise if the rows with these indices have NaN, infinity or larger values."""
         size = largest_magnitude(block)
+        if self.holes and np.isnan(size):
+            size = largest_seen(block)
         if not np.isfinite(size):
             where = f"{len(index):,} rows from row {index.min():,} on"
             raise_nonfinite(self.places, block, index, where, self.names)
@@ -120,10 +138,15 @@ class CheckedRows(WrappedRows):
     rows : Rows
     names : sequence of str, or None
         Column names for error messages, if the rows have none.
+    holes : bool
+        Whether NaN are allowed.
     """
 
-    def __init__(self, rows: Rows, names: Sequence[Any] | None = None) -> None:
+    def __init__(
+        self, rows: Rows, names: Sequence[Any] | None = None, *, holes: bool = False
+    ) -> None:
         super().__init__(rows)
+        self.holes = holes
         self.names = rows.names
         self.limit: float = np.inf
         self._columns = names if rows.names is None else rows.names
@@ -145,7 +168,7 @@ class CheckedRows(WrappedRows):
         return out
 
     def _check(self, block: NDArray[Any], index: NDArray[Any]) -> None:
-        ValueCheck(self, self._columns, self.limit)(block, index)
+        ValueCheck(self, self._columns, self.limit, self.holes)(block, index)
 
 
 def check_columns(estimator: Any, rows: Rows, reset: bool) -> None:
@@ -180,6 +203,13 @@ def largest_magnitude(block: NDArray[Any]) -> float:
     return max(float(block.max(initial=0.0)), -float(block.min(initial=0.0)))
 
 
+def largest_seen(block: NDArray[Any]) -> float:
+    """Return the largest absolute value, holes left out."""
+    low = np.fmin.reduce(block, axis=None, initial=0.0)
+    high = np.fmax.reduce(block, axis=None, initial=0.0)
+    return max(float(high), -float(low))
+
+
 def raise_nonfinite(
     rows: Rows,
     block: NDArray[Any],
@@ -188,14 +218,23 @@ def raise_nonfinite(
     names: Sequence[Any] | None,
 ) -> None:
     """Raise an error that names the first NaN or infinite cell of a block."""
-    bad = ~np.isfinite(block)
+    infinite = np.isinf(block)
+    bad = infinite if infinite.any() else np.isnan(block)
     row, column = np.argwhere(bad)[0]
-    what = "NaN" if np.isnan(block[row, column]) else "infinity"
     name = column if names is None else repr(str(names[column]))
-    raise ValueError(
+    what = "infinity" if infinite.any() else "NaN"
+    found = (
         f"X contains {what} in {rows.place(int(index[row]))}, column {name} (such "
-        f"cells in {where}: {bad.sum()}). Distances need finite numbers: drop or "
-        "impute the rows."
+        f"cells in {where}: {bad.sum()})."
+    )
+    if infinite.any():
+        raise ValueError(
+            f"{found} Distances need finite numbers: drop these rows, or replace the "
+            "cells by NaN, which DSWL takes as missing."
+        )
+    raise IncompleteRows(
+        f"{found} Complete rows are needed here: use DSWL, which takes missing cells, "
+        "fill them with DSWL().fit(X).impute(X), or drop the rows."
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from trueaxis._rows.base import Kernel, Rows, WrappedRows
 
@@ -70,6 +70,14 @@ class TransformedRows(WrappedRows):
         """Read the data once; return the per-row records and the kernel's state."""
         return self.rows.scan(TransformedKernel(kernel, self.change))
 
+    def scan_in_place(self, kernel: Kernel) -> tuple[Any, Any]:
+        """Scan the data, but leave the per-row records where the rows are stored."""
+        return self.rows.scan_in_place(TransformedKernel(kernel, self.change))
+
+    def each(self, kernel: Kernel) -> Any:
+        """Return only the per-row records, lazily if the rows are lazy."""
+        return self.rows.each(TransformedKernel(kernel, self.change))
+
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
         """Copy the rows with these indices, in the order of `index`."""
         return self.change(self.rows.take(index), index)
@@ -77,6 +85,24 @@ class TransformedRows(WrappedRows):
     def like_rows(self, vector: Any) -> Any:
         """Store a per-row vector the way the rows are stored."""
         return self.rows.like_rows(vector)
+
+
+class RowwiseRows(TransformedRows):
+    """Rows after a transform that depends on nothing but each row."""
+
+    def map(
+        self,
+        function: Callable[[NDArray[Any]], NDArray[Any]],
+        width: int,
+        dtype: DTypeLike | None = None,
+    ) -> Any:
+        """Apply a function to the transformed rows, lazily if the rows are lazy."""
+        change, anywhere = self.change, slice(None)
+
+        def composed(block: NDArray[Any]) -> NDArray[Any]:
+            return function(change(block, anywhere))
+
+        return self.rows.map(composed, width, dtype)
 
 
 class ReplaceUncounted(NamedTuple):

@@ -1,5 +1,6 @@
 """Diagnostics of a fitted model: outliers, their causes, and their effect on PCA."""
 
+from trueaxis.diagnostics.cells import CellMap, cell_map, cell_table
 from trueaxis.diagnostics.columns import Contributions, contributions
 from trueaxis.diagnostics.comparison import ComparedMethod, compare
 from trueaxis.diagnostics.influence import Effect, effect
@@ -18,6 +19,7 @@ from trueaxis.diagnostics.trust import TrustPath, trust_path
 
 __all__ = [
     "KINDS",
+    "CellMap",
     "ComparedMethod",
     "Contributions",
     "Diagnosis",
@@ -26,6 +28,8 @@ __all__ = [
     "ScorePlane",
     "Spread",
     "TrustPath",
+    "cell_map",
+    "cell_table",
     "column_names",
     "compare",
     "contributions",

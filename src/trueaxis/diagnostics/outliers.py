@@ -286,6 +286,11 @@ def outlier_table(
     }
     if hasattr(model, "tau_"):
         fields |= {name: x[order] for name, x in reasons(model, X)._asdict().items()}
+    return to_frame(fields)
+
+
+def to_frame(fields: dict[str, Any]) -> Any:
+    """Return columns as a DataFrame, or as a record array without pandas."""
     try:
         import pandas as pd
     except ImportError:

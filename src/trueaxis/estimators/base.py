@@ -84,7 +84,7 @@ class SubspaceEstimator(
         ndarray of shape (n, n_components_)
         """
         with fitted_rows(self, X) as rows:
-            if isinstance(rows, DaskRows):
+            if is_dask(X) or isinstance(rows, DaskRows):
                 refuse_frames(self)
             # Dask sends the function to its workers: keep the whole model out of it.
             mean, axes = self.mean_, self.components_
@@ -216,6 +216,10 @@ class SubspaceEstimator(
                 PValueKernel(self._subspace(), self._law())
             )[0]
             return log_p
+
+    def _repair(self) -> Any:
+        """Return what fills the holes of rows; None if holes are refused."""
+        return None
 
     def _law(self) -> Law:
         return Law.from_arrays(self._tails, self._sides)

@@ -6,14 +6,28 @@ and reweight, and stores the result.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trueaxis._engine.cells.factors import FactorModel
+from trueaxis._engine.cells.fit import learn_from_rows
+from trueaxis._engine.cells.model import CellModel
 from trueaxis._engine.dswl.recipe import DSWLRecipe
 from trueaxis._engine.fit import Recipe
-from trueaxis._validation import validate_tau, warn
+from trueaxis._rows.base import Rows
+from trueaxis._rows.dask.collections import refuse_frames
+from trueaxis._rows.dask.rows import DaskRows
+from trueaxis._rows.transformed import RowwiseRows
+from trueaxis._validation import make_rng, raw_rows, validate_tau, warn
 from trueaxis.estimators.method import IterativeMethod
 from trueaxis.estimators.parameters import checked, choice, flag, number
+
+NOISE_FLOOR = 1e-12  # share of the variance that is noise, for rows without any
 
 
 def _check_tau(name: str, value: Any) -> None:
@@ -59,6 +73,10 @@ class DSWL(IterativeMethod):
     reweight : bool, default=True
         Whether to refit with the rows that look regular. If False, the result is the
         fixed point of Algorithm 1.
+    cells : bool, default=False
+        Whether to look for wrong cells in rows that are otherwise good, and to replace
+        them by what would fit before the rows are fitted and judged. Missing cells
+        (NaN) are always filled in this way.
     max_iter : int, default=200
         Maximum number of iterations of Algorithm 1.
     tol : float, default=1e-6
@@ -148,10 +166,110 @@ class DSWL(IterativeMethod):
     tau: Literal["auto"] | tuple[float, float, float] = checked("auto", _check_tau)
     init: Literal["auto", "uniform"] = choice("auto", "uniform")
     reweight: bool = flag(True)
+    cells: bool = flag(False)
 
     _own_attributes: ClassVar[frozenset[str]] = frozenset(
         {"objective_", "tau_", "trust_"}
     )
+
+    _takes_holes: ClassVar[bool] = True
+    _cells: dict[str, NDArray[Any]] | None = None
+
+    def impute(self, X: ArrayLike) -> NDArray[Any]:
+        """Fill the holes of rows; all other cells stay as they are.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows of the fit, or new ones, with NaN in holes.
+
+        Returns
+        -------
+        ndarray of shape (n, D)
+        """
+        return self._changed(X, CellModel.impute)
+
+    def repair(self, X: ArrayLike) -> NDArray[Any]:
+        """Fill the holes of rows, and replace wrong cells by what would fit.
+
+        Rows that are wrong as a whole keep their cells. Only models that were fitted
+        with ``cells=True`` know which cells are wrong.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows of the fit, or new ones.
+
+        Returns
+        -------
+        ndarray of shape (n, D)
+        """
+        return self._changed(X, CellModel.__call__)
+
+    def wrong_cells(self, X: ArrayLike, *, missing: bool = False) -> Any:
+        """List the wrong cells of rows, with what would fit.
+
+        Only models that were fitted with ``cells=True`` know which cells are wrong.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows of the fit, or new ones.
+        missing : bool, default=False
+            Whether to list holes as well.
+
+        Returns
+        -------
+        pandas.DataFrame, or ndarray with named fields if pandas is not installed
+            See `trueaxis.diagnostics.cell_table`.
+        """
+        # Imported here, as diagnostics import the estimators.
+        from trueaxis.diagnostics import cell_table
+
+        return cell_table(self, X, missing=missing)
+
+    def _changed(
+        self, X: ArrayLike, change: Callable[[CellModel, NDArray[Any]], NDArray[Any]]
+    ) -> NDArray[Any]:
+        with raw_rows(self, X) as rows:
+            if isinstance(rows, DaskRows):
+                refuse_frames(self)
+            repair = partial(change, self._repair())
+            changed: NDArray[Any] = rows.map(repair, rows.shape[1])
+            return changed
+
+    def _repair(self) -> CellModel:
+        """Return what fills the holes of rows, and repairs their cells."""
+        if self._cells is not None:
+            return CellModel.from_arrays(self._cells)
+        # Fitted on complete rows: a hole is filled by what the components say.
+        noise = max(self.noise_variance_, NOISE_FLOOR * self._total_variance)
+        along = np.sqrt(np.maximum(self.explained_variance_ - noise, 0.0))
+        D = len(self.mean_)
+        factors = FactorModel(
+            np.zeros(D),
+            (self.components_ * along[:, None]).T.astype(float),
+            np.full(D, noise),
+        )
+        return CellModel(self.mean_.astype(float), np.ones(D), factors, None, 0.0)
+
+    def _complete(
+        self, rows: Rows, counts: NDArray[np.float64] | None, holes: bool
+    ) -> tuple[Rows, NDArray[np.float64] | None]:
+        """Return rows without holes and wrong cells; see `Method`."""
+        self._cells = None
+        if not holes and not bool(self.cells):
+            return rows, None
+        learned = learn_from_rows(
+            rows,
+            counts,
+            make_rng(self.random_state),
+            self._recipe(),
+            self.n_components,
+            find_wrong=bool(self.cells),
+        )
+        self._cells = learned.model.to_arrays()
+        return RowwiseRows(rows, learned.model), learned.filling
 
     def _recipe(self) -> Recipe:
         tau = validate_tau(self.tau)

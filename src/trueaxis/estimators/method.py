@@ -20,7 +20,7 @@ from trueaxis._engine.row_kernels import PValueKernel
 from trueaxis._engine.rules.base import Rule
 from trueaxis._engine.subspace import fix_signs
 from trueaxis._rows.base import ArrayRows, Rows
-from trueaxis._rows.checked import refuse_overflow
+from trueaxis._rows.checked import IncompleteRows, refuse_overflow
 from trueaxis._rows.transformed import replace_uncounted
 from trueaxis._validation import (
     make_rng,
@@ -113,6 +113,7 @@ class Method(SubspaceEstimator):
 
     # Names of fitted attributes that only this method has, for model files.
     _own_attributes: ClassVar[frozenset[str]] = frozenset()
+    _takes_holes: ClassVar[bool] = False
 
     def fit(
         self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
@@ -131,19 +132,48 @@ class Method(SubspaceEstimator):
         -------
         self
         """
-        with unchanged_on_error(self), validate_rows(self, X) as rows:
+        with unchanged_on_error(self):
+            try:
+                fit = self._fit(X, sample_weight, holes=False)
+            except IncompleteRows:
+                if not self._takes_holes:
+                    raise
+                fit = None
+            if fit is None:  # files show their holes only when they are read
+                fit = self._fit(X, sample_weight, holes=True)
+        # The fit is complete: keep it even if a warning is turned into an error.
+        self._warn(fit.found)
+        return self
+
+    def _fit(self, X: Any, sample_weight: Any, *, holes: bool) -> FitResult:
+        """Fit the subspace to complete rows, or to rows with holes."""
+        with validate_rows(self, X, holes=holes) as rows:
             counts = validate_counts(sample_weight, rows.shape[0])
             self._check(rows, counts)
             recipe = self._recipe()
-            problem = self._build_problem(rows, counts, recipe)  # start
+            rows, filling = self._complete(rows, counts, holes)
+            problem = self._build_problem(rows, counts, recipe, filling)  # start
             fit = fit_with(recipe, problem, self.n_components)  # iterate and judge
             self._store(problem, fit)
             # Rows that do not count are judged, too, like new ones.
             (support,), _ = rows.scan_in_place(self._support_kernel())
             self.support_ = rows.like_rows(support)
-        # The fit is complete: keep it even if a warning is turned into an error.
-        self._warn(fit.found)
-        return self
+        return fit
+
+    def _complete(
+        self, rows: Rows, counts: NDArray[np.float64] | None, holes: bool
+    ) -> tuple[Rows, NDArray[np.float64] | None]:
+        """Return rows without holes and wrong cells.
+
+        Also return the mean covariance of filled cells about the truth, if there are
+        any. Methods that do not repair cells return the rows as they are.
+        """
+        return rows, None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._takes_holes
+        return tags
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a pickle, also one of an older version."""
@@ -161,14 +191,18 @@ class Method(SubspaceEstimator):
         check_parameters(self)
 
     def _build_problem(
-        self, rows: Rows, counts: NDArray[np.float64] | None, recipe: Recipe
+        self,
+        rows: Rows,
+        counts: NDArray[np.float64] | None,
+        recipe: Recipe,
+        filling: NDArray[np.float64] | None = None,
     ) -> Problem:
         if not recipe.ignores_far_rows:
             if counts is not None and not counts.all():
                 rows = replace_uncounted(rows, counts)
             refuse_overflow(rows)
         rng = make_rng(self.random_state)
-        return Problem(rows, counts, rng, rotatable=recipe.rotatable)
+        return Problem(rows, counts, rng, rotatable=recipe.rotatable, filling=filling)
 
     def _store(self, problem: Problem, fit: FitResult) -> None:
         """Set all fitted attributes."""

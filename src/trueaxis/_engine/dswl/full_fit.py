@@ -96,6 +96,8 @@ class FullDataFit:
         The rows of the sample that the fit kept, in the coordinates of the fit.
     apart : Sides or None
         Marks rows of groups that were set aside, if `counts` does not.
+    filling : ndarray or None
+        If cells were filled or repaired, their mean covariance about the truth.
     """
 
     plan: Plan
@@ -103,6 +105,7 @@ class FullDataFit:
     judge: Judge
     kept_rows: ArrayRows
     apart: Sides | None
+    filling: NDArray[np.float64] | None = None
 
     @property
     def counts(self) -> NDArray[np.float64] | None:
@@ -132,7 +135,7 @@ class FullDataFit:
         core = self.sample_fit.core
         subspace, fit_weight = core.next, core.copy_weights()
         sampled = measure_without_leverage(self.kept_rows, subspace, fit_weight)
-        law = self.judge.law_of_fit(sampled, subspace)
+        law = self._law_of_fit(sampled, subspace)
         least = self._least_log_p(sampled, law)
         rows = self.judge.rows
         if self.plan.in_passes:
@@ -142,7 +145,7 @@ class FullDataFit:
             solving = DistanceKernel(subspace, weigh, counts, NOTHING)
             kernel = PairedKernel(LogWeightKernel(state, rule, counts), solving)
             (log_weights,), ((_, total), sums) = rows.scan_in_place(kernel)
-            span = sums.span()
+            span = sums.span().widened(self.filling)
             solved = EXACT(span, None, subspace)
             n = float(np.exp(span.log_weight()))
             weights = _normalized(log_weights, total)
@@ -152,18 +155,31 @@ class FullDataFit:
         distances = measure_without_leverage(rows, subspace, all_fit_weights)
         kept = law.log_p(distances.e, distances.s) >= least
         weighting = RowWeights(np.where(kept, 0.0, -np.inf))
-        span = weighted_moments(rows, subspace.mean, weighting, self.counts).span()
+        sums = weighted_moments(rows, subspace.mean, weighting, self.counts)
+        span = sums.span().widened(self.filling)
         n = float(np.exp(span.log_weight()))
         judging = result = EXACT(span, None, subspace)
         if self.plan.k > self.plan.fit_k:
             result = solve(span, self.plan.k)
         return self.weights(state, rule), FinalSubspaces(judging, result, kept / n, n)
 
+    def _law_of_fit(self, sampled: RowDistances, subspace: Subspace) -> Law:
+        """Return the law by which rows take part in the fit."""
+        if self.filling is None:
+            return self.judge.law_of_fit(sampled, subspace)
+        return self.judge.law(sampled, subspace)
+
     def _least_log_p(self, sampled: RowDistances, law: Law) -> float:
-        """Return the least log p-value of rows to keep: at least half of the sample."""
+        """Return the least log p-value of rows to keep: at least half of the sample.
+
+        Rows that were repaired cell by cell are left out only if no regular row, of as
+        many as there are, lies as far away: their heavy tails are what the cells of
+        other rows were filled by.
+        """
         log_p = law.log_p(sampled.e, sampled.s)
         need = min_rows(len(log_p), self.plan.fit_k)
-        return min(float(np.log(REGULAR)), float(np.partition(log_p, -need)[-need]))
+        level = REGULAR if self.filling is None else REGULAR / len(log_p)
+        return min(float(np.log(level)), float(np.partition(log_p, -need)[-need]))
 
     def verdicts(self, subspaces: FinalSubspaces) -> Verdicts:
         """Learn the law of the rows of the fit, and of all others."""
@@ -187,7 +203,8 @@ class FullDataFit:
         regular = self._regular(verdicts)
         weighting = RowWeights(np.where(regular, 0.0, -np.inf))
         sums = weighted_moments(self.kept_rows, verdicts.subspace.mean, weighting)
-        return spectrum(sums.span()), n_different_rows(self.judge.original[regular])
+        span = sums.span().widened(self.filling)
+        return spectrum(span), n_different_rows(self.judge.original[regular])
 
     def consistent(self, verdicts: Verdicts, n: float, D: int) -> Verdicts:
         """Return variances of regular rows, as n - 1 normal rows would have them.
@@ -202,17 +219,21 @@ class FullDataFit:
         if regular.sum() < 2:
             return verdicts
         distances = measure_rows(self.kept_rows, judging)
+        e, s = distances.e[regular].mean(), distances.s[regular].mean()
+        if self.filling is not None:  # filled cells vary less than true ones
+            basis = judging.basis
+            along = np.einsum("ij,ij->i", basis @ self.filling, basis)
+            s += float((along / judging.floored_variances()).sum())
+            e += float(np.trace(self.filling) - along.sum())
         k, unbiased = verdicts.n_judging, n / max(n - 1.0, 1.0)
         rest = max(judging.total - judging.variances.sum(), 0.0)
         beyond = float(np.exp(log_p_of_each(float(np.log(REGULAR)), law.n_views())))
-        inside = (
-            unbiased * truncation(k, beyond) * distances.s[regular].mean() / max(k, 1)
-        )
+        inside = unbiased * truncation(k, beyond) * s / max(k, 1)
         if not 0 < inside < np.inf:
             return verdicts
         off = unbiased * truncation(int(min(D, n)) - k, beyond)
         if rest > 0:
-            off *= distances.e[regular].mean() / rest
+            off *= e / rest
         variances = float(inside) * subspace.variances
         total = float(variances[:k].sum() + off * rest)
         # Score distances are in units of the variances.
@@ -236,7 +257,8 @@ def full_data_fit(problem: Problem, plan: Plan, sample_fit: SampleFit) -> FullDa
         apart = None
     index, original = sample.index[kept], sample.original[kept]
     judge = Judge(problem.hull, counts, index, original, sides, problem.leveled)
-    return FullDataFit(plan, sample_fit, judge, ArrayRows(sample.X[kept]), apart)
+    kept_rows = ArrayRows(sample.X[kept])
+    return FullDataFit(plan, sample_fit, judge, kept_rows, apart, problem.filling)
 
 
 def _normalized(log_weights: Any, total: LogSum) -> LearnedWeights:

@@ -75,6 +75,7 @@ class DaskRows(Rows):
         same = self.lengths == given
         self._bundles = array if same else array.rechunk({0: self.lengths})
         self.limit: float = np.inf
+        self.holes = False
         self.columns: Sequence[Any] | None = self.names  # for error messages
         places = BlockPlaces(self._given_starts, self.dtype, block_name)
         self._places: Rows = places if origin is None else origin
@@ -200,12 +201,13 @@ class DaskRows(Rows):
         """Describe where a row is."""
         return self._places.place(row, overall)
 
-    def check_anew(self, columns: Sequence[Any] | None) -> None:
+    def check_anew(self, columns: Sequence[Any] | None, *, holes: bool = False) -> None:
         """Have the next pass check all values again, with these column names.
 
-        Any finite value is allowed until a new `limit` is set.
+        Any finite value is allowed until a new `limit` is set, and NaN if `holes` is.
         """
         self.columns, self.limit, self._checked = columns, np.inf, False
+        self.holes = holes
 
     def mapped(self, function: Callable[[NDArray[Any]], NDArray[Any]]) -> DaskRows:
         """Return the rows after a transform that keeps their shape."""
@@ -248,7 +250,7 @@ class DaskRows(Rows):
         return self.lengths[number], self.shape[1]
 
     def _check(self) -> ValueCheck:
-        return ValueCheck(self._places, self.columns, self.limit)
+        return ValueCheck(self._places, self.columns, self.limit, self.holes)
 
     def _tasks(self, kernel: Kernel) -> tuple[list[Any], Any]:
         """Return the tasks for the records of all blocks, and for the total state.

@@ -1,0 +1,1 @@
+"""Missing and wrong cells: learn how to fill and repair rows before they are fitted."""

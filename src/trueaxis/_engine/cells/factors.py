@@ -1,0 +1,308 @@
+"""A factor model of rows with holes: what a cell should be, given the others.
+
+Rows are x = mean + L f + noise, with independent standard normal factors f, and noise
+of its own variance in every column. The model is richer than the k components of a fit:
+to fill a hole is to use all that the other columns know. Notation: n rows, D columns, r
+factors; W are the weights of cells, 0 for holes and 1 for good cells; L is D x r.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# The prior of a column, in cells: so many more had its variance, without any factor.
+PRIOR_CELLS = 3.0
+PRIOR_NOISE = (
+    0.1  # share of a column's variance that is noise, according to these cells
+)
+USELESS = 0.05  # factors that explain less, in units of the noise, are dropped
+LEAST_NOISE = 0.05  # of the variance, at the start
+TINY = float(np.finfo(float).tiny)
+UNCERTAIN = 1e-6  # smallest share of noise in the variance of a prediction
+
+
+class Prediction(NamedTuple):
+    """What the good cells of rows say about each of their cells.
+
+    Attributes
+    ----------
+    fitted : ndarray of shape (n, D)
+        Expected values, given the good cells of the row.
+    spread : ndarray of shape (n, D)
+        Variances of the fitted values.
+    """
+
+    fitted: Array
+    spread: Array
+
+
+class Deviations(NamedTuple):
+    """Differences of cells from what the other good cells of their row say.
+
+    Attributes
+    ----------
+    difference : ndarray of shape (n, D)
+    variance : ndarray of shape (n, D)
+        Of a good cell.
+    fitted : ndarray of shape (n, D)
+        Expected values, given all good cells.
+    """
+
+    difference: Array
+    variance: Array
+    fitted: Array
+
+    def standard(self) -> Array:
+        """Return the differences in standard deviations."""
+        return self.difference / np.sqrt(self.variance)
+
+
+@dataclass(frozen=True)
+class FactorModel:
+    """Mean, loadings and noise of rows.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (D,)
+    loadings : ndarray of shape (D, r)
+    noise : ndarray of shape (D,)
+        Variances.
+    """
+
+    mean: Array
+    loadings: Array
+    noise: Array
+
+    def factors(self, X: Array, W: Array) -> tuple[Array, Array]:
+        """Return means and covariances of the factors of rows, given their cells."""
+        L, r = self.loadings, self.loadings.shape[1]
+        Q = W / self.noise
+        precision = (Q @ _products(L))[:, _square(r)].reshape(-1, r, r)
+        precision[:, range(r), range(r)] += 1.0
+        covariance = np.linalg.inv(precision)
+        means = np.einsum("iab,ib->ia", covariance, (Q * (X - self.mean)) @ L)
+        return means, covariance
+
+    def predict(self, X: Array, W: Array) -> Prediction:
+        """Return the expected values of all cells of rows, and their variances."""
+        means, covariance = self.factors(X, W)
+        r = self.loadings.shape[1]
+        doubled = _products(self.loadings) * _multiplicity(r)
+        spread = covariance.reshape(-1, r * r)[:, _triangle(r)] @ doubled.T
+        return Prediction(self.mean + means @ self.loadings.T, spread)
+
+    def fill(self, X: Array, W: Array) -> Array:
+        """Return the expected values of all cells of rows."""
+        return self.mean + self.factors(X, W)[0] @ self.loadings.T
+
+    def deviations(self, X: Array, W: Array) -> Deviations:
+        """Compare every cell with what the other good cells of its row say."""
+        fitted, spread = self.predict(X, W)
+        without = np.maximum(1.0 - W * (spread / self.noise), UNCERTAIN)
+        difference = (X - fitted) / without
+        return Deviations(difference, self.noise + spread / without, fitted)
+
+    def filling_covariance(self, X: Array, W: Array, weights: Array) -> Array:
+        """Return the mean covariance of filled cells about the truth.
+
+        Filled values vary less than true ones: the covariance of rows is that of filled
+        rows, plus this.
+        """
+        covariance = self.factors(X, W)[1]
+        holes = np.sqrt(weights)[:, None] * (1.0 - W)
+        total = np.diag((weights @ np.square(1.0 - W)) * self.noise)
+        for root in np.linalg.cholesky(covariance).transpose(2, 0, 1):
+            part = holes * (root @ self.loadings.T)
+            total += part.T @ part
+        filling: Array = total / weights.sum()
+        return filling
+
+    def rotated(self) -> FactorModel:
+        """Return the same model with orthogonal factors, by decreasing strength.
+
+        Factors that explain next to nothing are left out.
+        """
+        unit = np.sqrt(self.noise)[:, None]
+        U, strength, _ = np.linalg.svd(self.loadings / unit, full_matrices=False)
+        kept = max(1, int((np.square(strength) > USELESS).sum()))
+        return FactorModel(self.mean, unit * U[:, :kept] * strength[:kept], self.noise)
+
+
+def start_factors(X: Array, W: Array, weights: Array, r: int) -> FactorModel:
+    """Return a model by the correlations of pairs of columns, where both are good."""
+    D, mean = X.shape[1], column_means(X, W, weights)
+    variance = column_variances(X, W, weights)
+    Y = W * (X - mean) / np.sqrt(variance)
+    weighted = weights[:, None] * W
+    correlation = (weights[:, None] * Y).T @ Y / (weighted.T @ W + 1.0)
+    values, vectors = np.linalg.eigh(correlation)
+    values, vectors = values[: -r - 1 : -1], vectors[:, : -r - 1 : -1]
+    rest = max((D - values.sum()) / max(D - r, 1), LEAST_NOISE)
+    loadings = vectors * np.sqrt(np.maximum(values - rest, 0.01))
+    noise = np.maximum(1.0 - np.square(loadings).sum(axis=1), LEAST_NOISE)
+    unit = np.sqrt(variance)
+    return FactorModel(mean, unit[:, None] * loadings, variance * noise)
+
+
+def column_means(X: Array, W: Array, weights: Array) -> Array:
+    """Return the means of the good cells of every column."""
+    means: Array = (weights @ (W * X)) / np.maximum(weights @ W, 1e-9)
+    return means
+
+
+def column_variances(X: Array, W: Array, weights: Array) -> Array:
+    """Return the variances of the good cells of every column; none is 0."""
+    mean, total = column_means(X, W, weights), np.maximum(weights @ W, 1e-9)
+    variances = (weights @ (W * np.square(X - mean))) / total
+    least = 1e-12 * max(float(variances.max(initial=0.0)), np.finfo(float).tiny)
+    return np.maximum(variances, least)
+
+
+def penalty(model: FactorModel, prior: Array) -> Array:
+    """Return the precisions of the prior of loadings, column by factor, over the noise.
+
+    Two priors: a few cells of each column know no factor, so that columns with few
+    values do not run away; and a factor must earn its place in all columns together
+    (automatic relevance determination), so that their number need not be known.
+    """
+    D, unit = len(model.mean), np.sqrt(model.noise)[:, None]
+    strength = np.square(model.loadings / unit).sum(axis=0)
+    relevance = D / np.maximum(strength, 1e-9)
+    return (PRIOR_CELLS * model.noise / prior)[:, None] + relevance
+
+
+def log_posterior(
+    model: FactorModel, X: Array, W: Array, weights: Array, prior: Array, fixed: Array
+) -> float:
+    """Return what a step of `improve` raises: the log-likelihood of the good cells.
+
+    With the logarithm of the priors, whose relevance of factors, `fixed`, is that of
+    the model before the step.
+    """
+    L, r = model.loadings, model.loadings.shape[1]
+    residual = W * (X - model.mean)
+    Q = W / model.noise
+    precision = (Q @ _products(L))[:, _square(r)].reshape(-1, r, r)
+    precision[:, range(r), range(r)] += 1.0
+    _, log_det = np.linalg.slogdet(precision)
+    inner = (Q * residual) @ L
+    explained = np.einsum(
+        "ia,ia->i", inner, np.linalg.solve(precision, inner[..., None])[..., 0]
+    )
+    rows = (Q * np.square(residual)).sum(axis=1) - explained
+    rows += log_det + W @ np.log(model.noise)
+    shrunk = (fixed * np.square(L)).sum(axis=1) / model.noise
+    cells = PRIOR_CELLS * (np.log(model.noise) + PRIOR_NOISE * prior / model.noise)
+    return -0.5 * float(weights @ rows + (shrunk + cells).sum())
+
+
+def improve(
+    model: FactorModel,
+    X: Array,
+    W: Array,
+    weights: Array,
+    prior: Array,
+    fixed: Array,
+    *,
+    standardize: bool = False,
+) -> FactorModel:
+    """Take one step of the EM algorithm; the log-posterior never falls.
+
+    Parameters
+    ----------
+    model : FactorModel
+    X : ndarray of shape (n, D)
+        Finite; cells of weight 0 do not matter.
+    W : ndarray of shape (n, D)
+        Weights of cells, between 0 and 1.
+    weights : ndarray of shape (n,)
+        Weights of rows.
+    prior : ndarray of shape (D,)
+        Variances of the columns, for the prior.
+    fixed : ndarray of shape (D, r)
+        `penalty`.
+    standardize : bool
+        Whether to give the factors mean 0 and variance 1 among the rows: EM moves
+        slowly along models that only differ in the units of the factors.
+    """
+    n, r = len(X), model.loadings.shape[1]
+    means, covariance = model.factors(X, W)
+    design = np.column_stack([means, np.ones(n)])
+    i, j = np.triu_indices(r + 1)
+    second = design[:, i] * design[:, j]
+    factors_only = j < r
+    second[:, factors_only] += covariance[:, i[factors_only], j[factors_only]]
+    second *= weights[:, None]
+    A = (W.T @ second)[:, _square(r + 1)].reshape(-1, r + 1, r + 1)
+    b = (W * X).T @ (weights[:, None] * design)
+    A[:, range(r), range(r)] += fixed
+    A[:, r, r] += 1e-9
+    slopes = np.linalg.solve(A, b[..., None])[..., 0]
+    squares = weights @ (W * np.square(X)) - (slopes * b).sum(axis=1)
+    noise = (np.maximum(squares, 0.0) + PRIOR_CELLS * PRIOR_NOISE * prior) / (
+        weights @ W + PRIOR_CELLS
+    )
+    mean, loadings = slopes[:, r], slopes[:, :r]
+    if standardize:
+        moments = second.sum(axis=0)[_square(r + 1)].reshape(r + 1, r + 1)
+        moments /= moments[r, r]
+        center = moments[:r, r]
+        mean = mean + loadings @ center
+        scatter = moments[:r, :r] - np.outer(center, center)
+        loadings = loadings @ np.linalg.cholesky(scatter)
+    return FactorModel(mean, loadings, noise)
+
+
+def fit_factors(
+    model: FactorModel,
+    X: Array,
+    W: Array,
+    weights: Array,
+    prior: Array,
+    max_iter: int,
+    tol: float = 1e-3,
+) -> FactorModel:
+    """Improve a model until the explained covariance settles."""
+    for _ in range(max_iter):
+        before = model.rotated()
+        fixed = penalty(before, prior)
+        model = improve(before, X, W, weights, prior, fixed, standardize=True)
+        old = before.loadings @ (before.loadings.T @ before.loadings)
+        new = model.loadings @ (model.loadings.T @ before.loadings)
+        moved = float(np.abs(model.mean - before.mean).max())
+        change = float(np.linalg.norm(new - old)) / max(
+            float(np.linalg.norm(old)), TINY
+        )
+        if change < tol and moved < tol * float(np.sqrt(prior.max())):
+            break
+    return model.rotated()
+
+
+def _triangle(r: int) -> NDArray[np.intp]:
+    i, j = np.triu_indices(r)
+    return i * r + j
+
+
+def _square(r: int) -> NDArray[np.intp]:
+    """Return, for every cell of a symmetric matrix, its place in the triangle."""
+    place = np.zeros((r, r), dtype=np.intp)
+    i, j = np.triu_indices(r)
+    place[i, j] = place[j, i] = np.arange(len(i))
+    return place.ravel()
+
+
+def _multiplicity(r: int) -> Array:
+    i, j = np.triu_indices(r)
+    return np.where(i == j, 1.0, 2.0)
+
+
+def _products(L: Array) -> Array:
+    """Return the products of all pairs of columns, upper triangle."""
+    i, j = np.triu_indices(L.shape[1])
+    return L[:, i] * L[:, j]

@@ -1,0 +1,90 @@
+"""Learn a cell model from rows of any source, with DSWL as the judge of rows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis._engine.cells.factors import Array
+from trueaxis._engine.cells.learn import learn_cells
+from trueaxis._engine.cells.model import CellModel
+from trueaxis._engine.fit import Recipe, fit_with
+from trueaxis._engine.problem import Problem
+from trueaxis._engine.reweighted import measure_rows
+from trueaxis._engine.sample import SAMPLE_ROWS
+from trueaxis._rows.base import ArrayRows, Rows
+
+
+class LearnedCells(NamedTuple):
+    """A cell model, and the mean covariance of filled cells about the truth."""
+
+    model: CellModel
+    filling: Array
+
+
+def learn_from_rows(
+    rows: Rows,
+    counts: Array | None,
+    rng: np.random.Generator,
+    recipe: Recipe,
+    n_components: Any,
+    *,
+    find_wrong: bool,
+) -> LearnedCells:
+    """Learn how to fill and repair rows from a sample of them.
+
+    Parameters
+    ----------
+    rows : Rows
+        With NaN in holes.
+    counts : ndarray or None
+        How often each row counts.
+    rng : Generator
+    recipe : Recipe
+        How rows are judged.
+    n_components : int, float, "auto" or None
+        Number of components that rows are judged with.
+    find_wrong : bool
+        Whether cells may be wrong, too.
+    """
+    index = np.arange(rows.shape[0]) if counts is None else np.flatnonzero(counts)
+    if len(index) > SAMPLE_ROWS:
+        index = np.sort(rng.choice(index, SAMPLE_ROWS, replace=False))
+    X = rows.take(index)
+    refuse_empty_columns(rows, X)
+    X = X.astype(float)
+    sampled = None if counts is None else counts[index]
+    seed = int(rng.integers(2**31))
+
+    def judge_rows(complete: Array) -> Array:
+        problem = Problem(ArrayRows(complete), sampled, np.random.default_rng(seed))
+        verdicts = fit_with(recipe, problem, n_components).verdicts
+        distances = measure_rows(problem.rows, verdicts.judging)
+        sides = verdicts.law.sides
+        beyond = None if sides is None else sides.beyond(problem.rows.read())
+        return verdicts.law.log_p(distances.e, distances.s, beyond)
+
+    model, weights = learn_cells(X, judge_rows, find_wrong=find_wrong, counts=sampled)
+    Z, seen = model.standard(X)
+    good, _ = model.good_cells(Z, seen)
+    crowded = model.crowded(good, seen)
+    W = np.where(crowded[:, None], seen, good).astype(float)
+    filling = model.factors.filling_covariance(Z, W, weights)
+    return LearnedCells(model, filling * np.outer(model.unit, model.unit))
+
+
+def refuse_empty_columns(rows: Rows, X: NDArray[Any]) -> None:
+    """Raise if a column has no value at all."""
+    empty = np.flatnonzero(np.isnan(X).all(axis=0))
+    if not len(empty):
+        return
+    names = rows.names
+    first = empty[0] if names is None else repr(names[empty[0]])
+    n, all_rows = len(X), rows.shape[0]
+    where = f"the {n:,} rows" if n == all_rows else f"{n:,} of {all_rows:,} rows drawn"
+    raise ValueError(
+        f"{len(empty)} column(s) of X have no value in {where}, such as column "
+        f"{first}: nothing can be learned about them. Drop them."
+    )

@@ -1,0 +1,213 @@
+"""Which cells are wrong: a mixture of good and wrong cells in every column.
+
+A cell is good, too low, or too high. Good cells follow the factor model; wrong ones
+have a center and a spread of their own, per column and side. How often a column is
+wrong is learned, so that a table without wrong cells has next to none flagged, and no
+cut-off is chosen. A column's own tail is not wrong, however skewed or heavy: a side has
+wrong cells only from where its deviations stop falling off as a single law does
+(`reach`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammainc
+
+from trueaxis._engine.cells.factors import Array, Deviations
+
+Mask = NDArray[np.bool_]
+
+# The prior of wrong cells, as if so many had been seen, this many standard deviations
+# of the column away, with this variance.
+PRIOR_WRONG, AWAY, PRIOR_VARIANCE = 5.0, 3.0, 4.0
+FEWEST, MOST = 1e-5, 0.4  # share of the cells of a column that are wrong, per side
+SECOND_MODE = 1 / 3  # a larger share is not wrong, but a mode of the column
+CHANCE = 1e-3  # p-value at which deviations do not follow one law any more
+N_BINS, RATIO = 24, np.sqrt(2.0)  # of the histogram of deviations
+SLOWEST = 0.9  # ratio of counts of neighboring bins, if the density hardly falls
+
+
+class CellClasses(NamedTuple):
+    """Probabilities that cells are good, too low and too high; 0 for holes."""
+
+    good: Array
+    low: Array
+    high: Array
+
+
+@dataclass(frozen=True)
+class WrongCells:
+    """How wrong cells are distributed in every column, too low and too high.
+
+    Attributes
+    ----------
+    shares, centers, variances : ndarray of shape (2, D)
+        Of cells that are too low and of cells that are too high.
+    limits : ndarray of shape (2, D)
+        Deviations, in standard deviations, up to which cells are good on either side.
+    marginal : ndarray of shape (D,), bool
+        Columns with few different values, whose cells are compared with the other cells
+        of the column only: next to a level, another level is far away.
+    """
+
+    shares: Array
+    centers: Array
+    variances: Array
+    limits: Array
+    marginal: Mask
+
+    def log_odds(self, X: Array, deviations: Deviations) -> Array:
+        """Return log densities of shape (3, n, D): good, too low, too high."""
+        out = np.empty((3, *X.shape))
+        with np.errstate(over="ignore"):
+            out[0] = -0.5 * (
+                np.log(deviations.variance)
+                + np.square(deviations.difference) / deviations.variance
+            )
+            out[0] += np.log1p(-self.shares.sum(axis=0))
+            for side in (0, 1):
+                spread = self.variances[side]
+                out[1 + side] = -0.5 * np.square(X - self.centers[side]) / spread
+                out[1 + side] += np.log(self.shares[side]) - 0.5 * np.log(spread)
+        out[0][:, self.marginal] = -np.inf  # good within the limits, or not at all
+        return out
+
+    def within(self, X: Array, deviations: Deviations) -> Mask:
+        """Mark the cells that are within the limits of their column."""
+        z = self.standard(X, deviations)
+        return np.asarray((z >= -self.limits[0]) & (z <= self.limits[1]))
+
+    def standard(self, X: Array, deviations: Deviations) -> Array:
+        """Return the deviations of cells in standard deviations."""
+        return np.where(self.marginal, X, deviations.standard())
+
+    def classify(self, X: Array, seen: Mask, deviations: Deviations) -> CellClasses:
+        """Return the probabilities of the three classes."""
+        log = self.log_odds(X, deviations)
+        log -= log.max(axis=0)
+        p = np.exp(log, out=log)
+        p /= p.sum(axis=0)
+        within = self.within(X, deviations)
+        p[0][within], p[1][within], p[2][within] = 1.0, 0.0, 0.0
+        p *= seen
+        return CellClasses(*p)
+
+    def good(self, X: Array, seen: Mask, deviations: Deviations) -> Mask:
+        """Mark the cells that are more likely good than wrong."""
+        log = self.log_odds(X, deviations)
+        likely = log[0] >= np.maximum(log[1], log[2])
+        return np.asarray(seen & (likely | self.within(X, deviations)))
+
+
+def first_guess(
+    W: Array, seen: Mask, weights: Array, prior: Array, marginal: Mask
+) -> WrongCells:
+    """Return wrong cells as the prior has them, as frequent as cells left out by W."""
+    n = np.maximum(weights @ seen, 1.0)
+    share = np.clip(weights @ (seen * (1.0 - W)) / n, 0.005, 0.5) / 2
+    away = AWAY * np.sqrt(prior)
+    return WrongCells(
+        np.array([share, share]),
+        np.array([-away, away]),
+        np.tile(PRIOR_VARIANCE * prior, (2, 1)),
+        np.zeros((2, len(prior))),
+        marginal,
+    )
+
+
+def learn_wrong(
+    X: Array,
+    classes: CellClasses,
+    weights: Array,
+    prior: Array,
+    noise: Array,
+    before: WrongCells,
+) -> WrongCells:
+    """Estimate shares, centers and variances of wrong cells, given probabilities."""
+    n = weights @ (classes.good + classes.low + classes.high)
+    shares, centers, variances = np.empty((3, 2, X.shape[1]))
+    for side, sign in ((0, -1.0), (1, 1.0)):
+        p = weights[:, None] * classes[1 + side]
+        count = p.sum(axis=0)
+        center = (p * X).sum(axis=0) + PRIOR_WRONG * sign * AWAY * np.sqrt(prior)
+        centers[side] = center / (count + PRIOR_WRONG)
+        squares = (p * np.square(X - centers[side])).sum(axis=0)
+        squares += PRIOR_WRONG * PRIOR_VARIANCE * prior
+        variances[side] = np.maximum(squares / (count + PRIOR_WRONG), noise)
+        shares[side] = np.clip((count + 0.005) / (n + 1.0), FEWEST, MOST)
+    limits = np.where(shares > SECOND_MODE, np.inf, before.limits)
+    return WrongCells(shares, centers, variances, limits, before.marginal)
+
+
+def reach(z: Array, seen: Mask, good: Mask, marginal: Mask) -> Array:
+    """Return the deviations up to which the cells of each side follow a single law.
+
+    The density of the logarithm of deviations of a single law, light-tailed or heavy,
+    is log-concave: from bin to bin, counts fall by ever larger factors. Where more
+    cells follow than that allows, the law ended one bin before.
+
+    Parameters
+    ----------
+    z : ndarray of shape (n, D)
+        Standardized deviations.
+    seen : ndarray of bool
+        Cells to use.
+    good : ndarray of bool
+        Cells whose median deviation is the unit.
+    marginal : ndarray of shape (D,), bool
+        Columns whose deviations are in units of their own.
+
+    Returns
+    -------
+    ndarray of shape (2, D)
+        Low and high side; infinity if no cell needs to be wrong.
+    """
+    size = np.abs(z)
+    unit = column_medians(size, good)
+    unit = np.where((unit > 0) & ~marginal, unit / 0.6745, 1.0)
+    with np.errstate(divide="ignore"):
+        places = np.log(size / unit) / np.log(RATIO)
+    # Bin 0 has the deviations below one unit.
+    bins = np.clip(np.floor(np.maximum(places, -1.0)) + 1, 0, N_BINS).astype(np.intp)
+    D = z.shape[1]
+    limits = np.full((2, D), np.inf)
+    for side in (0, 1):
+        use = seen & ((z > 0) if side else (z < 0))
+        flat = (np.arange(D) * (N_BINS + 1) + bins)[use]
+        counts = np.bincount(flat, minlength=D * (N_BINS + 1)).reshape(D, -1)
+        limits[side] = _law_ends(counts.T.astype(float)) * unit
+    return limits
+
+
+def column_medians(X: Array, some: Mask) -> Array:
+    """Return the median of some cells of every column; 0 if there are none."""
+    medians = [
+        np.median(X[use, j]) if use.any() else 0.0 for j, use in enumerate(some.T)
+    ]
+    return np.array(medians)
+
+
+def _law_ends(counts: Array) -> Array:
+    """Return the lower edge of the bin before which counts stop to be log-concave."""
+    beyond = np.cumsum(counts[::-1], axis=0)[::-1]
+    ends = np.full(counts.shape[1], np.inf)
+    ratio = np.minimum((counts[2] + 0.5) / (counts[1] + 0.5), 1.0)
+    last = counts[2] + 0.5
+    for b in range(3, len(counts)):
+        slow = np.minimum(ratio, SLOWEST)
+        expected = last * slow
+        surplus = at_least(beyond[b], expected / (1.0 - slow)) < CHANCE
+        surplus |= at_least(counts[b], expected) < CHANCE
+        ends[surplus & np.isinf(ends)] = RATIO ** (b - 2)
+        now = np.maximum(np.maximum(counts[b], expected / 2), 1e-30)
+        ratio, last = np.minimum(ratio, now / last), now
+    return ends
+
+
+def at_least(count: Array, expected: Array) -> Array:
+    """Return the probability of so many events or more, if `expected` are expected."""
+    return np.where(count > 0, gammainc(np.maximum(count, 1e-9), expected), 1.0)

@@ -1,0 +1,154 @@
+"""Wrong and missing cells of rows: where they are, and what would fit instead.
+
+Plots, report and command line show these numbers and compute none of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trueaxis._validation import fitted_rows, raw_rows
+from trueaxis.diagnostics.outliers import column_names, row_labels, to_frame
+
+if TYPE_CHECKING:
+    from trueaxis._engine.cells.model import Repaired
+    from trueaxis.estimators.dswl import DSWL
+
+
+class CellMap(NamedTuple):
+    """Deviations of all cells of rows from what the other cells of the row say.
+
+    Attributes
+    ----------
+    deviations : ndarray of shape (n, D)
+        In standard deviations of good cells, with a sign; NaN for missing cells.
+    wrong : ndarray of shape (n, D), bool
+        Wrong cells.
+    missing : ndarray of shape (n, D), bool
+    outlier : ndarray of shape (n,), bool
+        Rows that are outliers, even if their wrong cells are replaced.
+    names : ndarray of str
+        Names of the columns.
+    """
+
+    deviations: NDArray[np.float64]
+    wrong: NDArray[np.bool_]
+    missing: NDArray[np.bool_]
+    outlier: NDArray[np.bool_]
+    names: NDArray[np.str_]
+
+
+def cell_map(model: DSWL, X: ArrayLike) -> CellMap:
+    """Compare every cell of rows with what the other cells of its row say.
+
+    Parameters
+    ----------
+    model : DSWL
+        Fitted. Wrong cells are only known if it was fitted with ``cells=True``.
+    X : array-like of shape (n, D)
+        Rows, those of the fit or new ones.
+
+    Returns
+    -------
+    CellMap
+    """
+    parts = [
+        (repaired.deviations, _wrong(block, repaired), np.isnan(block))
+        for _, block, repaired in _repaired_blocks(model, X)
+    ]
+    deviations, wrong, missing = (
+        np.concatenate(part) for part in zip(*parts, strict=True)
+    )
+    names = column_names(model)
+    return CellMap(deviations, wrong, missing, _outliers(model, X), names)
+
+
+def cell_table(model: DSWL, X: ArrayLike, *, missing: bool = False) -> Any:
+    """List the wrong cells of rows, in order, with what would fit.
+
+    Parameters
+    ----------
+    model : DSWL
+        Fitted with ``cells=True``, or with holes.
+    X : array-like of shape (n, D)
+        Rows, those of the fit or new ones.
+    missing : bool, default=False
+        Whether to list holes as well.
+
+    Returns
+    -------
+    pandas.DataFrame, or ndarray with named fields if pandas is not installed
+        One line per cell: "row" (its number, or its label in the index of a frame),
+        "column", "value" (NaN for a hole), "fitted" (what the good cells of the row
+        say), "deviation" (value minus what the other cells say, in standard deviations
+        of good cells), and "outlier": whether the row is an outlier even without its
+        wrong cells.
+
+    Examples
+    --------
+    >>> from trueaxis import DSWL
+    >>> from trueaxis.datasets import sensors
+    >>> table = sensors()
+    >>> X = table.X.copy()
+    >>> X[3, 2] = 99.0
+    >>> model = DSWL(2, cells=True).fit(X)
+    >>> cells = model.wrong_cells(X)
+    >>> bool(((cells["row"] == 3) & (cells["value"] == 99.0)).any())
+    True
+    """
+    names, found = column_names(model), []
+    for first, block, repaired in _repaired_blocks(model, X):
+        listed = _wrong(block, repaired)
+        if missing:
+            listed |= np.isnan(block)
+        row, column = np.nonzero(listed)
+        found.append(
+            (
+                first + row,
+                column,
+                block[row, column],
+                repaired.fitted[row, column],
+                repaired.deviations[row, column],
+            )
+        )
+    row, column, value, fitted, deviation = (
+        np.concatenate(part) for part in zip(*found, strict=True)
+    )
+    outlier = _outliers(model, X)
+    return to_frame(
+        {
+            "row": row_labels(X, len(outlier))[row],
+            "column": names[column],
+            "value": value,
+            "fitted": fitted,
+            "deviation": deviation,
+            "outlier": outlier[row],
+        }
+    )
+
+
+def _repaired_blocks(
+    model: DSWL, X: ArrayLike
+) -> Iterator[tuple[int, NDArray[Any], Repaired]]:
+    if not hasattr(model, "impute"):
+        raise TypeError(
+            f"{type(model).__name__} needs complete rows and judges no cells: use DSWL."
+        )
+    with raw_rows(model, X) as rows:
+        repair = model._repair()
+        for first, block in rows.blocks():
+            yield first, block, repair.repair(block)
+
+
+def _wrong(block: NDArray[Any], repaired: Repaired) -> NDArray[np.bool_]:
+    return np.asarray(~repaired.good & ~np.isnan(block))
+
+
+def _outliers(model: DSWL, X: ArrayLike) -> NDArray[np.bool_]:
+    with fitted_rows(model, X) as rows:
+        (regular,), _ = rows.scan(model._support_kernel())
+    return np.asarray(~regular)
