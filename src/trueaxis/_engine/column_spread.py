@@ -21,8 +21,8 @@ class ColumnSpread:
     Attributes
     ----------
     pivot : ndarray of shape (D,)
-    n : float
-        Number of rows.
+    n : ndarray of shape (D,)
+        Number of cells that are not missing.
     size : ndarray of shape (D,)
         Largest |y|. `mean` is in units of `size`, and `square` in units of its square,
         so that nothing overflows.
@@ -33,7 +33,7 @@ class ColumnSpread:
     """
 
     pivot: NDArray[np.float64]
-    n: float
+    n: NDArray[np.float64]
     size: NDArray[np.float64]
     mean: NDArray[np.float64]
     square: NDArray[np.float64]
@@ -41,18 +41,34 @@ class ColumnSpread:
     @classmethod
     def about(cls, pivot: NDArray[np.float64]) -> ColumnSpread:
         """Return an empty spread, to which rows can be added."""
-        return cls(pivot, 0.0, *np.zeros((3, len(pivot))))
+        return cls(pivot, *np.zeros((4, len(pivot))))
 
     @classmethod
     def of(cls, pivot: NDArray[np.float64], block: NDArray[Any]) -> ColumnSpread:
-        """Return the spread of a block."""
+        """Return the spread of a block, without its missing cells."""
         y = block.astype(float) / 4 - pivot / 4
         size = np.abs(y).max(axis=0)
+        if np.isnan(size).any():
+            return cls._of_seen_cells(pivot, y)
         y /= np.where(size > 0, size, 1.0)
         mean = y.mean(axis=0)
         y -= mean
         square = np.einsum("ij,ij->j", y, y)
-        return cls(pivot, float(len(block)), size, mean, square)
+        return cls(pivot, np.full(len(size), float(len(block))), size, mean, square)
+
+    @classmethod
+    def _of_seen_cells(
+        cls, pivot: NDArray[np.float64], y: NDArray[np.float64]
+    ) -> ColumnSpread:
+        hole = np.isnan(y)
+        n = (~hole).sum(axis=0).astype(float)
+        y[hole] = 0.0
+        size = np.abs(y).max(axis=0)
+        y /= np.where(size > 0, size, 1.0)
+        mean = y.sum(axis=0) / np.maximum(n, 1.0)
+        y -= mean
+        y[hole] = 0.0
+        return cls(pivot, n, size, mean, np.einsum("ij,ij->j", y, y))
 
     def add(self, other: ColumnSpread) -> None:
         """Add the spread of other rows."""
@@ -60,15 +76,20 @@ class ColumnSpread:
         unit = np.where(size > 0, size, 1.0)
         own_unit, other_unit = self.size / unit, other.size / unit
         n = self.n + other.n
+        some = np.maximum(n, 1.0)
         step = other_unit * other.mean - own_unit * self.mean
         self.square = own_unit**2 * self.square + other_unit**2 * other.square
-        self.square += step**2 * (self.n * other.n / n)
-        self.mean = own_unit * self.mean + step * (other.n / n)
+        self.square += step**2 * (self.n * other.n / some)
+        self.mean = own_unit * self.mean + step * (other.n / some)
         self.n, self.size = n, size
 
     def center_and_unit(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return means and standard deviations (1 for constant columns)."""
-        deviation = 4 * (self.size * np.sqrt(self.square / self.n))
+        """Return means and standard deviations (1 for constant columns).
+
+        Both are NaN or 1 for columns without any value, whose pivot is NaN.
+        """
+        some = np.maximum(self.n, 1.0)
+        deviation = 4 * (self.size * np.sqrt(self.square / some))
         constant = self.size == 0
         center = self.pivot + 4 * (self.size * self.mean)
         return center, np.where(constant, 1.0, deviation)
@@ -92,6 +113,6 @@ class SpreadKernel(Kernel):
 
     def merge(self, state: ColumnSpread, other: ColumnSpread) -> ColumnSpread:
         """Add the state of later rows to the state of earlier ones."""
-        if other.n:
+        if other.n.any():
             state.add(other)
         return state

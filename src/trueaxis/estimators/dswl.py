@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._engine.cells.factors import FactorModel
 from trueaxis._engine.cells.fit import learn_from_rows
-from trueaxis._engine.cells.model import CellModel
+from trueaxis._engine.cells.model import CellModel, RememberedRepair
 from trueaxis._engine.dswl.recipe import DSWLRecipe
 from trueaxis._engine.fit import Recipe
 from trueaxis._rows.base import Rows
@@ -269,7 +269,10 @@ class DSWL(IterativeMethod):
             find_wrong=bool(self.cells),
         )
         self._cells = learned.model.to_arrays()
-        return RowwiseRows(rows, learned.model), learned.filling
+        change: Any = learned.model
+        if rows.in_memory:
+            change = RememberedRepair(learned.model)
+        return RowwiseRows(rows, change), learned.filling
 
     def _recipe(self) -> Recipe:
         tau = validate_tau(self.tau)

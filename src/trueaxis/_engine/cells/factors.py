@@ -9,6 +9,7 @@ factors; W are the weights of cells, 0 for holes and 1 for good cells; L is D x 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -80,21 +81,24 @@ class FactorModel:
     noise: Array
 
     def factors(self, X: Array, W: Array) -> tuple[Array, Array]:
-        """Return means and covariances of the factors of rows, given their cells."""
+        """Return means and covariances of the factors of rows, given their cells.
+
+        The covariances are upper triangles, one column per row.
+        """
         L, r = self.loadings, self.loadings.shape[1]
         Q = W / self.noise
-        precision = (Q @ _products(L))[:, _square(r)].reshape(-1, r, r)
-        precision[:, range(r), range(r)] += 1.0
-        covariance = np.linalg.inv(precision)
-        means = np.einsum("iab,ib->ia", covariance, (Q * (X - self.mean)) @ L)
-        return means, covariance
+        precision = _products(L).T @ Q.T
+        precision[_diagonal(r)] += 1.0
+        covariance = invert(precision, r)
+        scores = (Q * (X - self.mean)) @ L
+        return _times(covariance, scores), covariance
 
     def predict(self, X: Array, W: Array) -> Prediction:
         """Return the expected values of all cells of rows, and their variances."""
         means, covariance = self.factors(X, W)
         r = self.loadings.shape[1]
         doubled = _products(self.loadings) * _multiplicity(r)
-        spread = covariance.reshape(-1, r * r)[:, _triangle(r)] @ doubled.T
+        spread = covariance.T @ doubled.T
         return Prediction(self.mean + means @ self.loadings.T, spread)
 
     def fill(self, X: Array, W: Array) -> Array:
@@ -104,9 +108,15 @@ class FactorModel:
     def deviations(self, X: Array, W: Array) -> Deviations:
         """Compare every cell with what the other good cells of its row say."""
         fitted, spread = self.predict(X, W)
-        without = np.maximum(1.0 - W * (spread / self.noise), UNCERTAIN)
-        difference = (X - fitted) / without
-        return Deviations(difference, self.noise + spread / without, fitted)
+        without = spread / self.noise
+        without *= W
+        np.subtract(1.0, without, out=without)
+        np.maximum(without, UNCERTAIN, out=without)
+        difference = np.subtract(X, fitted)
+        difference /= without
+        spread /= without
+        spread += self.noise
+        return Deviations(difference, spread, fitted)
 
     def filling_covariance(self, X: Array, W: Array, weights: Array) -> Array:
         """Return the mean covariance of filled cells about the truth.
@@ -117,7 +127,9 @@ class FactorModel:
         covariance = self.factors(X, W)[1]
         holes = np.sqrt(weights)[:, None] * (1.0 - W)
         total = np.diag((weights @ np.square(1.0 - W)) * self.noise)
-        for root in np.linalg.cholesky(covariance).transpose(2, 0, 1):
+        square = covariance[_square(self.loadings.shape[1])].T
+        r = self.loadings.shape[1]
+        for root in np.linalg.cholesky(square.reshape(-1, r, r)).transpose(2, 0, 1):
             part = holes * (root @ self.loadings.T)
             total += part.T @ part
         filling: Array = total / weights.sum()
@@ -174,7 +186,7 @@ def penalty(model: FactorModel, prior: Array) -> Array:
     D, unit = len(model.mean), np.sqrt(model.noise)[:, None]
     strength = np.square(model.loadings / unit).sum(axis=0)
     relevance = D / np.maximum(strength, 1e-9)
-    return (PRIOR_CELLS * model.noise / prior)[:, None] + relevance
+    return np.asarray((PRIOR_CELLS * model.noise / prior)[:, None] + relevance)
 
 
 def log_posterior(
@@ -234,10 +246,10 @@ def improve(
     n, r = len(X), model.loadings.shape[1]
     means, covariance = model.factors(X, W)
     design = np.column_stack([means, np.ones(n)])
-    i, j = np.triu_indices(r + 1)
+    i, j = _pairs(r + 1)
     second = design[:, i] * design[:, j]
     factors_only = j < r
-    second[:, factors_only] += covariance[:, i[factors_only], j[factors_only]]
+    second[:, factors_only] += covariance.T
     second *= weights[:, None]
     A = (W.T @ second)[:, _square(r + 1)].reshape(-1, r + 1, r + 1)
     b = (W * X).T @ (weights[:, None] * design)
@@ -284,25 +296,85 @@ def fit_factors(
     return model.rotated()
 
 
-def _triangle(r: int) -> NDArray[np.intp]:
-    i, j = np.triu_indices(r)
-    return i * r + j
+def invert(triangles: Array, r: int) -> Array:
+    """Invert many small positive definite matrices, given as upper triangles.
+
+    Each step is one operation on all matrices: LAPACK takes ten times as long, one
+    matrix at a time.
+
+    Parameters
+    ----------
+    triangles : ndarray of shape (r (r + 1) / 2, n)
+    r : int
+
+    Returns
+    -------
+    ndarray of the same shape
+    """
+    at = _square(r).reshape(r, r)
+    # Cholesky factor G = R'R, R upper triangular; then its inverse; then the product.
+    R = np.array(triangles)
+    for a in range(r):
+        for b in range(a):
+            R[at[a, a] : at[a, r - 1] + 1] -= (
+                R[at[b, a]] * R[at[b, a] : at[b, r - 1] + 1]
+            )
+        R[at[a, a]] = 1.0 / np.sqrt(R[at[a, a]])
+        R[at[a, a] + 1 : at[a, r - 1] + 1] *= R[at[a, a]]
+    # `R` has the reciprocals of its diagonal on it.
+    T = np.zeros_like(R)
+    for a in range(r):
+        T[at[a, a]] = R[at[a, a]]
+        for b in range(a + 1, r):
+            row, column = T[at[a, a] : at[a, b]], R[at[a:b, b]]
+            T[at[a, b]] = -np.einsum("cn,cn->n", row, column) * R[at[b, b]]
+    inverse = np.empty_like(R)
+    for a in range(r):
+        for b in range(a, r):
+            inverse[at[a, b]] = np.einsum(
+                "cn,cn->n",
+                T[at[a, b] : at[a, r - 1] + 1],
+                T[at[b, b] : at[b, r - 1] + 1],
+            )
+    return inverse
 
 
+def _times(triangles: Array, vectors: Array) -> Array:
+    """Multiply many symmetric matrices, given as triangles, by one vector each."""
+    r = vectors.shape[1]
+    at = _square(r).reshape(r, r)
+    columns = np.ascontiguousarray(vectors.T)
+    products = [np.einsum("bn,bn->n", triangles[at[a]], columns) for a in range(r)]
+    return np.array(products).T
+
+
+@lru_cache
+def _diagonal(r: int) -> NDArray[np.intp]:
+    return _square(r).reshape(r, r).diagonal()
+
+
+@lru_cache
 def _square(r: int) -> NDArray[np.intp]:
     """Return, for every cell of a symmetric matrix, its place in the triangle."""
     place = np.zeros((r, r), dtype=np.intp)
-    i, j = np.triu_indices(r)
+    i, j = _pairs(r)
     place[i, j] = place[j, i] = np.arange(len(i))
     return place.ravel()
 
 
+@lru_cache
 def _multiplicity(r: int) -> Array:
-    i, j = np.triu_indices(r)
+    i, j = _pairs(r)
     return np.where(i == j, 1.0, 2.0)
 
 
 def _products(L: Array) -> Array:
     """Return the products of all pairs of columns, upper triangle."""
-    i, j = np.triu_indices(L.shape[1])
+    i, j = _pairs(L.shape[1])
     return L[:, i] * L[:, j]
+
+
+@lru_cache
+def _pairs(r: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    i, j = np.triu_indices(r)
+    return i, j

@@ -6,7 +6,7 @@ files and Dask are treated alike: it is a transform of blocks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -18,11 +18,11 @@ from trueaxis._engine.cells.wrong import Mask, WrongCells
 from trueaxis._rows.transformed import Where
 
 NEAR = 2.0  # rows are first compared by the cells within so many units of the center
-SWEEPS = 6  # over the cells of a row; the good ones rarely change after three
+SWEEPS = 6  # over the cells of a row; they rarely change after three
 FAR = 1e8  # units of a column beyond which it does not matter how far a cell is
 # Wrong cells that are rarer than this, in a row, are never held against it.
 TOLERATED = 0.05
-NAMES = ("center", "unit", "mean", "noise", "loadings")
+REMEMBERED = 0.3  # share of cells; they take half as much memory again as the rows
 WRONG_NAMES = ("shares", "centers", "variances", "limits", "marginal")
 
 
@@ -76,7 +76,9 @@ class CellModel:
     def __call__(self, block: NDArray[Any], where: Where | None = None) -> NDArray[Any]:
         """Return the repaired rows of a block: a `BlockTransform`."""
         if self.wrong is not None:
-            return self.repair(block).rows
+            X, seen = self.standard(block)
+            good, deviations = self.good_cells(X, seen)
+            return self._replaced(block, good, seen, deviations.fitted)
         if not np.isnan(np.add.reduce(block, axis=None)):
             return block
         some = np.isnan(block).any(axis=1)
@@ -110,38 +112,51 @@ class CellModel:
         """Find the wrong cells of rows, and say what would fit."""
         X, seen = self.standard(block)
         good, deviations = self.good_cells(X, seen)
-        crowded = self.crowded(good, seen)
         z = deviations.standard()
         if self.wrong is not None:
             z = self.wrong.standard(X, deviations)
-        fitted = self.center + self.unit * deviations.fitted
-        kept = good | (seen & crowded[:, None])
-        rows = np.where(kept, block, fitted).astype(block.dtype, copy=False)
-        return Repaired(rows, good, crowded, np.where(seen, z, np.nan), fitted)
+        return Repaired(
+            rows=self._replaced(block, good, seen, deviations.fitted),
+            good=good,
+            crowded=self.crowded(good, seen),
+            deviations=np.where(seen, z, np.nan),
+            fitted=self.center + self.unit * deviations.fitted,
+        )
+
+    def _replaced(
+        self, block: NDArray[Any], good: Mask, seen: Mask, fitted: Array
+    ) -> NDArray[Any]:
+        """Return a block with what fits in place of cells that are not good."""
+        good = np.where(self.crowded(good, seen)[:, None], seen, good)
+        places = np.flatnonzero(~good)
+        rows, column = np.array(block, order="C"), places % block.shape[1]
+        fits = self.unit[column] * fitted.reshape(-1)[places] + self.center[column]
+        rows.reshape(-1)[places] = fits
+        return rows
 
     def good_cells(self, X: Array, seen: Mask) -> tuple[Mask, Deviations]:
         """Mark the cells of rows that are there and right."""
-        deviations = self.factors.deviations(X, seen.astype(float))
         if self.wrong is None:
-            return seen, deviations
-        good = self.wrong.good(X, seen, deviations)
-        open_ = np.flatnonzero((good != seen).any(axis=1))
+            return seen, self.factors.deviations(X, seen.astype(float))
         # Wrong cells hide each other: begin with those that are nowhere near wrong.
-        good[open_] = self.first_guess(X[open_], seen[open_])
-        for _ in range(SWEEPS):
-            if not len(open_):
-                break
+        near = self.first_guess(X, seen)
+        far = np.asarray(np.abs(X).max(axis=1) > 2 * NEAR)
+        good = np.where(far[:, None], near, seen)
+        deviations = self.factors.deviations(X, good.astype(float))
+        now = self.wrong.good(X, seen, deviations)
+        moved = (now != good).any(axis=1)
+        good = np.where((moved & ~far)[:, None], near, now)
+        open_ = np.flatnonzero(moved)
+        for sweep in range(SWEEPS):
             some = self.factors.deviations(X[open_], good[open_].astype(float))
+            for whole, part in zip(deviations, some, strict=True):
+                whole[open_] = part
+            if sweep == SWEEPS - 1 or not len(open_):
+                break
             now = self.wrong.good(X[open_], seen[open_], some)
             moved = (now != good[open_]).any(axis=1)
-            for whole, part in zip(deviations, some, strict=True):
-                whole[open_] = part
             good[open_] = now
             open_ = open_[moved]
-        if len(open_):  # compare with the final choice
-            some = self.factors.deviations(X[open_], good[open_].astype(float))
-            for whole, part in zip(deviations, some, strict=True):
-                whole[open_] = part
         return good, deviations
 
     def first_guess(self, X: Array, seen: Mask) -> Mask:
@@ -152,17 +167,17 @@ class CellModel:
 
     def crowded(self, good: Mask, seen: Mask) -> NDArray[np.bool_]:
         """Mark the rows that have more wrong cells than chance or a majority allows."""
-        n_wrong = (seen & ~good).sum(axis=1)
         if self.wrong is None:
             return np.zeros(len(good), dtype=bool)
-        expected = seen @ np.maximum(self.wrong.shares.sum(axis=0), TOLERATED)
-        p = gammainc(np.maximum(n_wrong, 1e-9), np.maximum(expected, 1e-9))
-        unlikely = (n_wrong > 0) & (p < self.chance)
-        return np.asarray(unlikely | (2 * n_wrong > seen.sum(axis=1)))
-
-    def without_wrong(self) -> CellModel:
-        """Return the model that only fills holes."""
-        return replace(self, wrong=None)
+        n_seen = np.count_nonzero(seen, axis=1)
+        n_wrong = n_seen - np.count_nonzero(good, axis=1)
+        shares = np.maximum(self.wrong.shares.sum(axis=0), TOLERATED)
+        crowded = np.asarray(2 * n_wrong > n_seen)
+        # Fewer wrong cells than expected are never too many.
+        (some,) = np.nonzero(~crowded & (n_wrong > shares.min() * n_seen))
+        expected = seen[some] @ shares
+        crowded[some] = gammainc(n_wrong[some], expected) < self.chance
+        return crowded
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the model as arrays, for model files."""
@@ -187,3 +202,37 @@ class CellModel:
             wrong = WrongCells(**{name: arrays[name] for name in WRONG_NAMES})
         chance = float(arrays["chance"])
         return cls(arrays["center"], arrays["unit"], factors, wrong, chance)
+
+
+class RememberedRepair:
+    """Repair of rows in memory that is computed once for every block.
+
+    Only the cells that changed are kept. If they are many, they are computed anew in
+    every pass.
+    """
+
+    def __init__(self, model: CellModel) -> None:
+        self.model = model
+        self.wrong = model.wrong
+        self._changes: dict[int, tuple[int, NDArray[np.int32], NDArray[Any]]] = {}
+
+    def __call__(self, block: NDArray[Any], where: Where) -> NDArray[Any]:
+        """Return the repaired rows of a block."""
+        if not isinstance(where, slice):
+            return self.model(block)
+        known = self._changes.get(where.start)
+        if known is not None and known[0] == where.stop:
+            rows = np.array(block, order="C")
+            rows.ravel()[known[1]] = known[2]
+            return rows
+        rows = self.model(block)
+        with np.errstate(invalid="ignore"):
+            places = np.flatnonzero(rows != block)
+        if rows is not block and len(places) <= REMEMBERED * block.size:
+            changed = rows.ravel()[places]
+            self._changes[where.start] = where.stop, places.astype(np.int32), changed
+        return rows
+
+    def part(self, first: int, n: int) -> CellModel:
+        """Return the repair for n rows that are somewhere else."""
+        return self.model

@@ -60,47 +60,68 @@ class WrongCells:
     limits: Array
     marginal: Mask
 
-    def log_odds(self, X: Array, deviations: Deviations) -> Array:
-        """Return log densities of shape (3, n, D): good, too low, too high."""
-        out = np.empty((3, *X.shape))
-        with np.errstate(over="ignore"):
-            out[0] = -0.5 * (
-                np.log(deviations.variance)
-                + np.square(deviations.difference) / deviations.variance
-            )
-            out[0] += np.log1p(-self.shares.sum(axis=0))
-            for side in (0, 1):
-                spread = self.variances[side]
-                out[1 + side] = -0.5 * np.square(X - self.centers[side]) / spread
-                out[1 + side] += np.log(self.shares[side]) - 0.5 * np.log(spread)
-        out[0][:, self.marginal] = -np.inf  # good within the limits, or not at all
-        return out
-
     def within(self, X: Array, deviations: Deviations) -> Mask:
         """Mark the cells that are within the limits of their column."""
-        z = self.standard(X, deviations)
-        return np.asarray((z >= -self.limits[0]) & (z <= self.limits[1]))
+        low, high = self.limits
+        inside = np.square(deviations.difference) <= (
+            np.square(np.where(deviations.difference > 0, high, low))
+            * deviations.variance
+        )
+        if self.marginal.any():
+            own = self.marginal
+            inside[:, own] = (X[:, own] <= high[own]) & (X[:, own] >= -low[own])
+        return np.asarray(inside)
 
     def standard(self, X: Array, deviations: Deviations) -> Array:
         """Return the deviations of cells in standard deviations."""
         return np.where(self.marginal, X, deviations.standard())
 
+    def log_densities(
+        self, x: Array, column: NDArray[np.intp], difference: Array, variance: Array
+    ) -> Array:
+        """Return log densities of some cells, as good, too low and too high ones."""
+        out = np.empty((3, len(x)))
+        with np.errstate(over="ignore"):
+            out[0] = -0.5 * (np.log(variance) + np.square(difference) / variance)
+            out[0] += np.log1p(-self.shares.sum(axis=0))[column]
+            for side in (0, 1):
+                spread = self.variances[side][column]
+                off = np.square(x - self.centers[side][column]) / spread
+                constant = np.log(self.shares[side]) - 0.5 * np.log(
+                    self.variances[side]
+                )
+                out[1 + side] = constant[column] - 0.5 * off
+        out[0][self.marginal[column]] = -np.inf  # good within the limits, or not at all
+        return out
+
     def classify(self, X: Array, seen: Mask, deviations: Deviations) -> CellClasses:
         """Return the probabilities of the three classes."""
-        log = self.log_odds(X, deviations)
+        p = np.zeros((3, *X.shape))
+        p[0] = seen
+        places, log = self._beyond(X, seen, deviations)
         log -= log.max(axis=0)
-        p = np.exp(log, out=log)
-        p /= p.sum(axis=0)
-        within = self.within(X, deviations)
-        p[0][within], p[1][within], p[2][within] = 1.0, 0.0, 0.0
-        p *= seen
+        log = np.exp(log)
+        p.reshape(3, -1)[:, places] = log / log.sum(axis=0)
         return CellClasses(*p)
 
     def good(self, X: Array, seen: Mask, deviations: Deviations) -> Mask:
         """Mark the cells that are more likely good than wrong."""
-        log = self.log_odds(X, deviations)
-        likely = log[0] >= np.maximum(log[1], log[2])
-        return np.asarray(seen & (likely | self.within(X, deviations)))
+        good = np.array(seen, order="C")
+        places, log = self._beyond(X, seen, deviations)
+        good.reshape(-1)[places] = log[0] >= np.maximum(log[1], log[2])
+        return good
+
+    def _beyond(
+        self, X: Array, seen: Mask, deviations: Deviations
+    ) -> tuple[NDArray[np.intp], Array]:
+        """Return the places and log densities of the cells beyond the limits."""
+        places = np.flatnonzero(seen & ~self.within(X, deviations))
+        x, difference, variance = (
+            part.reshape(-1)[places]
+            for part in (X, deviations.difference, deviations.variance)
+        )
+        column = places % X.shape[1]
+        return places, self.log_densities(x, column, difference, variance)
 
 
 def first_guess(
