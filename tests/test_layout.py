@@ -174,7 +174,7 @@ ACROSS = {
         "all_methods",
         "dswl_equivariance",
         "dswl_paper",
-        "dswl_tables",
+        "dswl_cells", "dswl_tables",
         "identities",
         "objectives",
         "scaler_streamed",

@@ -79,7 +79,7 @@ def numbers_in(state):
         found += [*(scale * state.first), *(scale * np.triu(state.second)).ravel()]
         return found
     if isinstance(state, ColumnSpread):
-        return np.hstack(state.center_and_unit()).tolist() if state.n else []
+        return np.hstack(state.center_and_unit()).tolist() if state.n.any() else []
     if isinstance(state, LogSum):
         return [state.log_total(), state.perplexity()] if state.total else []
     if isinstance(state, (tuple, list)):

@@ -15,18 +15,19 @@ def test_bad_cell_is_reported_with_its_place(X, tmp_path):
     for number, part in enumerate(np.array_split(X, 3)):
         part = part.copy()
         if number == 2:
-            part[1417, 3] = np.nan
+            part[1417, 3] = np.inf
             np.save(tmp_path / "part.npy", part)
         write_parquet(tmp_path / "parts" / f"part-{number}.parquet", part)
     place = (
-        r"NaN in part-2.parquet, row group 2, row 17 \(row 7,417 of all\), column 'x3'"
+        r"infinity in part-2.parquet, row group 2, row 17 \(row 7,417 of all\), "
+        r"column 'x3'"
     )
     for options in ({}, {"spool": False}):
         with pytest.raises(ValueError, match=place):
             DSWL(3).fit(open_rows(tmp_path / "parts", **options))
         with pytest.raises(ValueError, match=place):
             DSWL(3).fit(X).predict(open_rows(tmp_path / "parts", **options))
-    with pytest.raises(ValueError, match=r"NaN in .*part.npy, row 1,417, column 3"):
+    with pytest.raises(ValueError, match=r"infinity in .*part.npy, row 1,417, column 3"):
         DSWL(3).fit(tmp_path / "part.npy")
     table = pyarrow.table({"a": [1, 2, None, 4], "b": [1.0, 2.0, 3.0, 5.0]})
     parquet.write_table(table, tmp_path / "null.parquet")

@@ -146,9 +146,9 @@ def test_compressed_arrays_and_shards(X, tmp_path):
 @pytest.mark.slow
 def test_bad_cell_of_a_stored_array_is_reported(store, X):
     bad = X.copy()
-    bad[7417, 3] = np.nan
+    bad[7417, 3] = np.inf
     array = store(bad, (500, 7))
-    place = rf"NaN in {type(array).__name__} /.*, row 7,417, column 3"
+    place = rf"infinity in {type(array).__name__} /.*, row 7,417, column 3"
     with pytest.raises(ValueError, match=place):
         DSWL(3).fit(open_rows(array))
     with pytest.raises(ValueError, match=place):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from trueaxis import __version__
+from trueaxis._engine.cells.model import find_flaw
 from trueaxis._persistence.archive import ModelFileError, damaged
 from trueaxis._persistence.json_values import decode, encode
 from trueaxis._rows.dask.collections import compute_vector, is_dask
@@ -23,7 +24,8 @@ from trueaxis.estimators.parameters import DEPRECATED, add_law
 from trueaxis.estimators.pipeline import SplitPipeline, join_pipeline, split_pipeline
 from trueaxis.estimators.scaler import HOW, ColumnScaler
 
-HISTORY = "history_."  # prefix of the arrays of the dict history_
+# Attributes that are dicts of arrays. Their arrays are saved as "history_.change" etc.
+DICTS = ("history_", "_cells")
 # Arrays of the scaler before the method, and their attributes. The names on the left
 # are part of the file format.
 SCALER_ARRAYS = {"scaling.centre": "center_", "scaling.unit": "unit_"}
@@ -144,8 +146,8 @@ def _fitted_attributes(
                 f"The model has an attribute {key}, which fitting a "
                 f"{type(model).__name__} does not set: delete it before saving."
             )
-        if key == "history_":
-            arrays |= {HISTORY + part: array for part, array in value.items()}
+        if key in DICTS:
+            arrays |= {f"{key}.{part}": array for part, array in value.items()}
         elif isinstance(value, np.ndarray):
             arrays[key] = value
         else:
@@ -156,7 +158,7 @@ def _fitted_attributes(
 def _is_fitted_attribute(key: str) -> bool:
     if key == "feature_names_in_":  # has its own entry in the header
         return False
-    return key in COMMON or (key.endswith("_") and not key.startswith("_"))
+    return key in {*COMMON, *DICTS} or (key.endswith("_") and not key.startswith("_"))
 
 
 # ---------------------------------------------------------------- header to model
@@ -174,7 +176,9 @@ def _read_model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     cls = CLASSES[name]
     parameters = rename_parameters(cls, parameters)
     _refuse_unknown("parameters", parameters, set(cls._get_param_names()), cls)
-    attributes = values | _unflatten_history(arrays)
+    attributes = values | _unflatten(arrays)
+    if "_cells" not in known_attributes(cls) and not attributes["_cells"]:
+        del attributes["_cells"]
     if "level" not in parameters:
         attributes = _add_law(attributes)
     _refuse_unknown("attributes", attributes, known_attributes(cls), cls)
@@ -249,12 +253,13 @@ def _decoded(header: dict[str, Any], key: str) -> dict[str, Any]:
         raise damaged(f"in its {key}, {error}") from error
 
 
-def _unflatten_history(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return arrays as attributes, with those of the history in one dict."""
-    attributes: dict[str, Any] = {"history_": {}}
+def _unflatten(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return arrays as attributes, with those of dicts in one dict each."""
+    attributes: dict[str, Any] = {name: {} for name in DICTS}
     for name, array in arrays.items():
-        if name.startswith(HISTORY):
-            attributes["history_"][name.removeprefix(HISTORY)] = array
+        owner, _, part = name.partition(".")
+        if owner in DICTS:
+            attributes[owner][part] = array
         else:
             attributes[name] = array
     return attributes
@@ -286,6 +291,8 @@ def _find_mismatch(attributes: dict[str, Any], names: Any) -> str | None:
     if not isinstance(attributes["cutoffs_"], Distances):
         return "cutoffs_ is not a pair of distances"
     mismatch = _find_lawless(attributes, D)
+    if attributes.get("_cells"):
+        mismatch = mismatch or find_flaw(attributes["_cells"], D)
     if mismatch:
         return mismatch
     if names is None:

@@ -50,8 +50,8 @@ def export_onnx(
     line. It is not `score_samples`, which needs functions that ONNX lacks. Rows of a
     group that stands apart have the label -1 whatever their score.
 
-    A graph cannot raise errors: a row with NaN gets NaN in all outputs and the label
-    -1.
+    A graph can neither raise errors nor fill holes: a row with NaN gets NaN in all
+    outputs and the label -1. Pass rows that `DSWL.impute` completed.
 
     Parameters
     ----------
@@ -72,7 +72,8 @@ def export_onnx(
     TypeError
         For other classes and pipelines.
     NotFittedError, ValueError
-        If the model is not fitted, or float32 is too coarse for it.
+        If the model is not fitted, if it repairs cells (DSWL with ``cells=True``), or
+        if float32 is too coarse for it.
 
     Examples
     --------
@@ -93,6 +94,7 @@ def export_onnx(
     onnx = _import_onnx()
     validate_choice("dtype", dtype, DTYPES)
     scaler, method = split_fitted(model)
+    _refuse_cells(method)
     subspace = method._subspace()
     if dtype == "float32":
         _refuse_if_too_coarse(subspace, method.cutoffs_)
@@ -145,6 +147,16 @@ def _refuse_if_too_coarse(subspace: Subspace, cutoffs: Distances) -> None:
                 'dtype="float64", fewer components, or fit on float32 rows, whose '
                 "cut-offs allow for rounding."
             )
+
+
+def _refuse_cells(method: Any) -> None:
+    """Raise if rows are repaired cell by cell, which takes rounds of decisions."""
+    if "shares" in getattr(method, "_cells", {}):
+        raise ValueError(
+            "The model was fitted with cells=True: wrong cells are found in rounds that "
+            "depend on the row, which an ONNX graph cannot do. Export a model fitted "
+            "with cells=False on model.repair(X), or save this one with trueaxis.save."
+        )
 
 
 def _metadata(scaler: ColumnScaler | None, method: Any, dtype: str) -> dict[str, str]:

@@ -99,6 +99,8 @@ class Rows:
         Whether it is known that no cell is missing.
     in_memory : bool
         Whether all rows are in memory already.
+    lazy : bool
+        Whether `map` and `each` return lazy arrays.
     limit : float or None
         Largest absolute value that is allowed, for rows that are checked while they
         are read.
@@ -110,6 +112,7 @@ class Rows:
     largest: float | None = None
     complete: bool = False
     in_memory: bool = False
+    lazy: bool = False
     limit: float | None = None
     _holders: int = 0  # number of `with` statements still open
 
@@ -272,7 +275,7 @@ class WrappedRows(Rows):
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
         self.shape, self.dtype = rows.shape, rows.dtype
-        self.in_memory = rows.in_memory
+        self.in_memory, self.lazy = rows.in_memory, rows.lazy
 
     def place(self, row: int, overall: int | None = None) -> str:
         """Describe where a row is."""

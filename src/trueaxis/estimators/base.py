@@ -25,7 +25,6 @@ from trueaxis._engine.outliers.law import Law
 from trueaxis._engine.row_kernels import PValueKernel, SupportKernel
 from trueaxis._engine.subspace import Subspace, orthonormal
 from trueaxis._rows.dask.collections import dask_rows, is_dask, refuse_frames
-from trueaxis._rows.dask.rows import DaskRows
 from trueaxis._validation import fitted_rows
 
 
@@ -84,7 +83,7 @@ class SubspaceEstimator(
         ndarray of shape (n, n_components_)
         """
         with fitted_rows(self, X) as rows:
-            if is_dask(X) or isinstance(rows, DaskRows):
+            if rows.lazy:
                 refuse_frames(self)
             # Dask sends the function to its workers: keep the whole model out of it.
             mean, axes = self.mean_, self.components_

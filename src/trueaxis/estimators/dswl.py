@@ -21,7 +21,6 @@ from trueaxis._engine.dswl.recipe import DSWLRecipe
 from trueaxis._engine.fit import Recipe
 from trueaxis._rows.base import Rows
 from trueaxis._rows.dask.collections import refuse_frames
-from trueaxis._rows.dask.rows import DaskRows
 from trueaxis._rows.transformed import RowwiseRows
 from trueaxis._validation import make_rng, raw_rows, validate_tau, warn
 from trueaxis.estimators.method import IterativeMethod
@@ -169,11 +168,10 @@ class DSWL(IterativeMethod):
     cells: bool = flag(False)
 
     _own_attributes: ClassVar[frozenset[str]] = frozenset(
-        {"objective_", "tau_", "trust_"}
+        {"objective_", "tau_", "trust_", "_cells"}
     )
 
     _takes_holes: ClassVar[bool] = True
-    _cells: dict[str, NDArray[Any]] | None = None
 
     def impute(self, X: ArrayLike) -> NDArray[Any]:
         """Fill the holes of rows; all other cells stay as they are.
@@ -232,7 +230,7 @@ class DSWL(IterativeMethod):
         self, X: ArrayLike, change: Callable[[CellModel, NDArray[Any]], NDArray[Any]]
     ) -> NDArray[Any]:
         with raw_rows(self, X) as rows:
-            if isinstance(rows, DaskRows):
+            if rows.lazy:
                 refuse_frames(self)
             repair = partial(change, self._repair())
             changed: NDArray[Any] = rows.map(repair, rows.shape[1])
@@ -240,8 +238,9 @@ class DSWL(IterativeMethod):
 
     def _repair(self) -> CellModel:
         """Return what fills the holes of rows, and repairs their cells."""
-        if self._cells is not None:
-            return CellModel.from_arrays(self._cells)
+        cells = getattr(self, "_cells", None)  # models of older versions have none
+        if cells:
+            return CellModel.from_arrays(cells)
         # Fitted on complete rows: a hole is filled by what the components say.
         noise = max(self.noise_variance_, NOISE_FLOOR * self._total_variance)
         along = np.sqrt(np.maximum(self.explained_variance_ - noise, 0.0))
@@ -257,7 +256,8 @@ class DSWL(IterativeMethod):
         self, rows: Rows, counts: NDArray[np.float64] | None, holes: bool
     ) -> tuple[Rows, NDArray[np.float64] | None]:
         """Return rows without holes and wrong cells; see `Method`."""
-        self._cells = None
+        # Empty if the rows are complete and their cells are not in question.
+        self._cells: dict[str, NDArray[Any]] = {}
         if not holes and not bool(self.cells):
             return rows, None
         learned = learn_from_rows(
@@ -267,6 +267,7 @@ class DSWL(IterativeMethod):
             self._recipe(),
             self.n_components,
             find_wrong=bool(self.cells),
+            names=getattr(self, "feature_names_in_", None),
         )
         self._cells = learned.model.to_arrays()
         change: Any = learned.model

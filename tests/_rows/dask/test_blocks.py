@@ -21,7 +21,7 @@ def test_many_small_blocks_are_bundled(client, tmp_path):
     for answer in (model.weights_, model.support_, model.predict(small)):
         assert answer.chunks == (small.chunks[0],)
     bad = X.copy()
-    bad[7_017, 3] = np.nan
+    bad[7_017, 3] = np.inf
     with pytest.raises(ValueError, match=r"block 140, row 17 \(row 7,017 of all\)"):
         DSWL(3).fit(da.from_array(bad, chunks=(50, -1)))
 

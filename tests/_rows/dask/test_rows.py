@@ -133,9 +133,9 @@ def test_blocks_are_released_after_the_fit(client):
 
 def test_bad_cells_are_reported_with_their_block(client):
     bad = X.copy()
-    bad[7_017, 3] = np.nan
+    bad[7_017, 3] = np.inf
     lazy = da.from_array(bad, chunks=(2_000, -1))
-    place = r"NaN in block 3, row 1,017 \(row 7,017 of all\), column 3"
+    place = r"infinity in block 3, row 1,017 \(row 7,017 of all\), column 3"
     with pytest.raises(ValueError, match=place):
         DSWL(3).fit(lazy)
     with pytest.raises(ValueError, match=place):

@@ -172,7 +172,7 @@ def column_variances(X: Array, W: Array, weights: Array) -> Array:
     """Return the variances of the good cells of every column; none is 0."""
     mean, total = column_means(X, W, weights), np.maximum(weights @ W, 1e-9)
     variances = (weights @ (W * np.square(X - mean))) / total
-    least = 1e-12 * max(float(variances.max(initial=0.0)), np.finfo(float).tiny)
+    least = 1e-12 * (float(variances.max(initial=0.0)) or 1.0)
     return np.maximum(variances, least)
 
 
@@ -198,7 +198,7 @@ def log_posterior(
     the model before the step.
     """
     L, r = model.loadings, model.loadings.shape[1]
-    residual = W * (X - model.mean)
+    residual = X - model.mean
     Q = W / model.noise
     precision = (Q @ _products(L))[:, _square(r)].reshape(-1, r, r)
     precision[:, range(r), range(r)] += 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ def learn_from_rows(
     n_components: Any,
     *,
     find_wrong: bool,
+    names: Sequence[Any] | None = None,
 ) -> LearnedCells:
     """Learn how to fill and repair rows from a sample of them.
 
@@ -48,12 +50,14 @@ def learn_from_rows(
         Number of components that rows are judged with.
     find_wrong : bool
         Whether cells may be wrong, too.
+    names : sequence, optional
+        Names of the columns, for error messages.
     """
     index = np.arange(rows.shape[0]) if counts is None else np.flatnonzero(counts)
     if len(index) > SAMPLE_ROWS:
         index = np.sort(rng.choice(index, SAMPLE_ROWS, replace=False))
     X = rows.take(index)
-    refuse_empty_columns(rows, X)
+    refuse_empty_columns(X, rows.shape[0], names)
     X = X.astype(float)
     sampled = None if counts is None else counts[index]
     seed = int(rng.integers(2**31))
@@ -75,14 +79,15 @@ def learn_from_rows(
     return LearnedCells(model, filling * np.outer(model.unit, model.unit))
 
 
-def refuse_empty_columns(rows: Rows, X: NDArray[Any]) -> None:
-    """Raise if a column has no value at all."""
+def refuse_empty_columns(
+    X: NDArray[Any], all_rows: int, names: Sequence[Any] | None
+) -> None:
+    """Raise if a column has no value at all in rows drawn from all rows."""
     empty = np.flatnonzero(np.isnan(X).all(axis=0))
     if not len(empty):
         return
-    names = rows.names
-    first = empty[0] if names is None else repr(names[empty[0]])
-    n, all_rows = len(X), rows.shape[0]
+    first = empty[0] if names is None else repr(str(names[empty[0]]))
+    n = len(X)
     where = f"the {n:,} rows" if n == all_rows else f"{n:,} of {all_rows:,} rows drawn"
     raise ValueError(
         f"{len(empty)} column(s) of X have no value in {where}, such as column "

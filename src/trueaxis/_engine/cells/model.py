@@ -23,6 +23,8 @@ FAR = 1e8  # units of a column beyond which it does not matter how far a cell is
 # Wrong cells that are rarer than this, in a row, are never held against it.
 TOLERATED = 0.05
 REMEMBERED = 0.3  # share of cells; they take half as much memory again as the rows
+COLUMN_NAMES = ("center", "unit", "mean", "noise")
+POSITIVE = ("unit", "noise", "shares", "variances")
 WRONG_NAMES = ("shares", "centers", "variances", "limits", "marginal")
 
 
@@ -202,6 +204,26 @@ class CellModel:
             wrong = WrongCells(**{name: arrays[name] for name in WRONG_NAMES})
         chance = float(arrays["chance"])
         return cls(arrays["center"], arrays["unit"], factors, wrong, chance)
+
+
+def find_flaw(arrays: dict[str, Any], D: int) -> str | None:
+    """Return why arrays cannot be a cell model of D columns, or None if they can."""
+    r = np.shape(arrays.get("loadings", ()))[-1:]
+    shapes: dict[str, tuple[int, ...]] = {name: (D,) for name in COLUMN_NAMES}
+    shapes |= {"loadings": (D, *r), "chance": ()}
+    if "shares" in arrays:
+        shapes |= {name: (2, D) for name in WRONG_NAMES} | {"marginal": (D,)}
+    for name in sorted(shapes.keys() | arrays.keys()):
+        array, kind = arrays.get(name), bool if name == "marginal" else np.float64
+        if not isinstance(array, np.ndarray) or name not in shapes:
+            return f"the cells have no {name}, or know nothing of it"
+        if array.shape != shapes[name] or array.dtype != kind:
+            return f"{name} of the cells is not {kind.__name__} of shape {shapes[name]}"
+        if np.isnan(array).any() or (name != "limits" and np.isinf(array).any()):
+            return f"{name} of the cells has a value that is not finite"
+        if name in POSITIVE and not (array > 0).all():
+            return f"{name} of the cells is not positive"
+    return None
 
 
 class RememberedRepair:

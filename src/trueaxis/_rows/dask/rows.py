@@ -53,6 +53,8 @@ class DaskRows(Rows):
     runner : TaskRunner, optional
     """
 
+    lazy = True
+
     def __init__(
         self,
         array: Any,
