@@ -57,6 +57,26 @@ def test_killed_worker_changes_no_bit(tmp_path, monkeypatch, when):
 
 
 @pytest.mark.slow
+def test_killed_worker_changes_no_bit_of_a_fit_with_holes_and_wrong_cells(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(scheduler, "WORKER_SHARE", 0.0)
+    spoiled, rng = X.copy(), np.random.default_rng(5)
+    spoiled[rng.random(X.shape) < 0.05] = 20.0
+    spoiled[rng.random(X.shape) < 0.05] = np.nan
+    expected = DSWL(3, cells=True).fit(spoiled)
+    lazy = da.from_array(spoiled, chunks=(1_000, -1))
+    with local_cluster(2):
+        alike = DSWL(3, cells=True).fit(deadly(lazy, str(tmp_path), {3}))
+        support = alike.support_.compute()
+    for name in ("components_", "mean_", "explained_variance_"):
+        one, two = getattr(alike, name), getattr(expected, name)
+        np.testing.assert_allclose(one, two, atol=1e-8)
+    assert np.array_equal(support, expected.support_)
+    assert (tmp_path / "count").stat().st_size >= 4
+
+
+@pytest.mark.slow
 def test_killed_worker_with_kept_blocks_changes_no_bit():
     with local_cluster(2) as client:
         lazy = da.from_array(X, chunks=(1_000, -1))

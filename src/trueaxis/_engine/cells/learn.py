@@ -8,6 +8,7 @@ once more, repaired, and the cells of all that look regular now.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -36,9 +37,11 @@ MAX_FACTORS = 16  # factors that are not needed vanish; more of them only take l
 ROWS_PER_FACTOR = 8
 CLIPPED = 3.0  # units at which cells are clipped for the first look at the rows
 FEW = 0.25  # rows with at most this share of wrong cells tell what wrong cells are like
-START_STEPS, STEPS = 20, 5  # of EM, at the start and after a change of cells
+# Budgets: more of them take longer and change next to nothing.
+START_STEPS, STEPS, TURN_STEPS = 20, 5, 2  # of EM, at the start and in later rounds
 ROUNDS = 4  # of the start, each leaving out cells beyond NEAR standard deviations
-TURNS = 6  # of learning good and wrong cells
+TURNS = 6  # of learning what good and wrong cells are like
+LOOKS = 3  # at the cells of all rows, in every round and turn
 
 # Complete rows -> the logarithms of their p-values
 JudgeRows = Callable[[Array], Array]
@@ -98,45 +101,56 @@ def learn_cells(
     n, D = X.shape
     seen = ~np.isnan(X)
     counts = np.ones(n) if counts is None else counts
-    cell_share = np.log(REGULAR / n)  # no regular row of so many has a smaller p-value
     marginal = few_values(X, seen)
     center, unit = marginals(X, seen, marginal)
     model = CellModel(center, unit, _no_factors(D), None, float(REGULAR / n))
     weights = counts
     if find_wrong:
         Z, _ = model.standard(X)
-        clipped = center + unit * np.where(marginal, Z, np.clip(Z, -CLIPPED, CLIPPED))
-        weights = counts * (judge_rows(clipped) >= np.log(REGULAR))
+        pulled = center + unit * np.where(marginal, Z, np.clip(Z, -CLIPPED, CLIPPED))
+        weights = counts * (judge_rows(pulled) >= np.log(REGULAR))
         some = weights > 0
-        center, unit = marginals(X[some], seen[some], marginal)
+        known = seen[some].any(axis=0)
+        regular = marginals(X[some], seen[some], marginal)
+        center, unit = np.where(known, regular, (center, unit))
         model = replace(model, center=center, unit=unit)
-    Z, _ = model.standard(X)
-    learner = _Learner(Z, seen, marginal)
-    if find_wrong:
-        factors, wrong = learner.start(weights)
-        factors, wrong = learner.take_turns(factors, wrong, weights, model)
-        model = replace(model, factors=factors, wrong=wrong)
-    else:
-        pulled = _Learner(np.clip(Z, -CLIPPED, CLIPPED), seen, marginal)
-        W = seen.astype(float)
-        model = replace(model, factors=pulled.fit(W, weights, START_STEPS // 2))
+    learner = _Learner(model, model.standard(X)[0], seen, marginal)
+    learn = learner.learn_cells if find_wrong else learner.learn_filling
+    model = learn(weights, None)
     repaired = model.repair(X)
-    weights = counts * (judge_rows(repaired.rows) >= cell_share) * ~repaired.crowded
-    if find_wrong:
-        assert model.wrong is not None
-        factors, wrong = learner.take_turns(model.factors, model.wrong, weights, model)
-        return replace(model, factors=factors, wrong=wrong), weights
-    factors = learner.fit(W, weights, START_STEPS, model.factors)
-    return replace(model, factors=factors), weights
+    # Leave out rows only if no regular row, of so many, has a smaller p-value.
+    regular_rows = judge_rows(repaired.rows) >= np.log(REGULAR / n)
+    weights = counts * regular_rows * ~repaired.crowded
+    return learn(weights, model), weights
 
 
 class _Learner:
-    """Cells in units of their columns, and what is known about them."""
+    """Cells in units of their columns, from which a cell model is learned."""
 
-    def __init__(self, Z: Array, seen: Mask, marginal: Mask) -> None:
-        self.Z, self.seen, self.marginal = Z, seen, marginal
+    def __init__(self, model: CellModel, Z: Array, seen: Mask, marginal: Mask) -> None:
+        self.model, self.Z, self.seen, self.marginal = model, Z, seen, marginal
         n, D = Z.shape
         self.r = max(1, min(MAX_FACTORS, D // 2 + 1, n // ROWS_PER_FACTOR))
+
+    def learn_filling(self, weights: Array, start: CellModel | None) -> CellModel:
+        """Learn to fill holes, given the weights of rows."""
+        W = self.seen.astype(float)
+        if start is None:  # rows that are bad may still count: pull their cells in
+            pulled = copy(self)
+            pulled.Z = np.clip(self.Z, -CLIPPED, CLIPPED)
+            return replace(self.model, factors=pulled.fit(W, weights, START_STEPS // 2))
+        factors = self.fit(W, weights, START_STEPS, start.factors)
+        return replace(self.model, factors=factors)
+
+    def learn_cells(self, weights: Array, start: CellModel | None) -> CellModel:
+        """Learn to fill holes and to find wrong cells, given the weights of rows."""
+        if start is None:
+            factors, wrong = self.start(weights)
+        else:
+            assert start.wrong is not None
+            factors, wrong = start.factors, start.wrong
+        factors, wrong = self.take_turns(factors, wrong, weights)
+        return replace(self.model, factors=factors, wrong=wrong)
 
     def fit(
         self,
@@ -162,10 +176,10 @@ class _Learner:
         factors = self.fit(W, weights, START_STEPS, prior=prior)
         regular = weights > 0
         for _ in range(ROUNDS):
-            for again in range(3):
+            for look in range(LOOKS):
                 z = factors.deviations(Z, W).standard()
                 W = (seen & (self.marginal | (np.abs(z) <= NEAR))).astype(float)
-                if not again:
+                if look == 0:
                     # Half of the cells tell the scale, whatever the others are.
                     size = np.abs(z[regular])
                     scale = column_medians(size, seen[regular]) / 0.6745
@@ -178,18 +192,16 @@ class _Learner:
                 usable = weights
             factors = self.fit(W, usable, STEPS, factors, prior)
         wrong = first_guess(W, seen, weights, prior, self.marginal)
-        good = W > 0
-        return factors, replace(wrong, limits=self.limits(factors, good, weights))
+        z = wrong.standard(Z, factors.deviations(Z, W))
+        return factors, replace(wrong, limits=self.limits(z, W > 0, weights))
 
     def prior(self, W: Array, weights: Array) -> Array:
         """Return the variances of the columns."""
         some = weights > 0
         return column_variances(self.Z[some], W[some], weights[some])
 
-    def limits(self, factors: FactorModel, good: Mask, weights: Array) -> Array:
+    def limits(self, z: Array, good: Mask, weights: Array) -> Array:
         """Return the deviations up to which cells of either side are good."""
-        deviations = factors.deviations(self.Z, good.astype(float))
-        z = np.where(self.marginal, self.Z, deviations.standard())
         rows = self.telling(good, weights) > 0
         return reach(z[rows], self.seen[rows], good[rows], self.marginal)
 
@@ -206,31 +218,25 @@ class _Learner:
         factors: FactorModel,
         wrong: WrongCells,
         weights: Array,
-        model: CellModel,
     ) -> tuple[FactorModel, WrongCells]:
         """Learn the factors from good cells, and how cells are wrong, in turns."""
         Z, seen = self.Z, self.seen
-        current = replace(model, factors=factors, wrong=wrong)
+        current = replace(self.model, factors=factors, wrong=wrong)
         W = current.good_cells(Z, seen)[0].astype(float)
         prior = self.prior(W, weights)
         for _ in range(TURNS):
-            for _ in range(3):
+            for _ in range(LOOKS):
                 deviations = factors.deviations(Z, W)
                 classes = wrong.classify(Z, seen, deviations)
                 W = classes.good
             good = W > 0.5
-            z = wrong.standard(Z, deviations)
-            telling = self.telling(good, weights)
-            rows = telling > 0
-            limits = reach(z[rows], seen[rows], good[rows], self.marginal)
-            wrong = replace(
-                wrong, limits=np.where(wrong.shares > 1 / 3, np.inf, limits)
-            )
-            crowded = replace(model, wrong=wrong).crowded(good, seen)
+            limits = self.limits(wrong.standard(Z, deviations), good, weights)
+            crowded = replace(self.model, wrong=wrong).crowded(good, seen)
+            telling = self.telling(good, weights) * ~crowded
             wrong = learn_wrong(
-                Z, classes, telling * ~crowded, prior, factors.noise, wrong
+                Z, classes, telling, prior, factors.noise, replace(wrong, limits=limits)
             )
-            factors = self.fit(W, weights * ~crowded, 2, factors, prior)
+            factors = self.fit(W, weights * ~crowded, TURN_STEPS, factors, prior)
         return factors, wrong
 
 
