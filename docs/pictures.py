@@ -14,7 +14,7 @@ from playwright.sync_api import sync_playwright
 from trueaxis import DSWL
 from trueaxis._cli.demo import run
 from trueaxis.datasets import sensors
-from trueaxis.plots import OutlierMapDisplay, ScoresDisplay
+from trueaxis.plots import CellMapDisplay, OutlierMapDisplay, ScoresDisplay
 
 IMAGES = Path(__file__).parent / "images"
 table = sensors()
@@ -25,6 +25,12 @@ model = DSWL(2).fit(X)
 def draw_map():
     display = OutlierMapDisplay.from_estimator(model, X)
     display.figure_.savefig(IMAGES / "outlier-map.png", dpi=110)
+
+
+def draw_cells():
+    of_cells = DSWL(2, cells=True).fit(X)
+    display = CellMapDisplay.from_estimator(of_cells, X)
+    display.figure_.savefig(IMAGES / "cell-map.png", dpi=110)
 
 
 def draw_demo():
@@ -55,5 +61,6 @@ def capture_report():
 
 
 draw_map()
+draw_cells()
 draw_demo()
 capture_report()

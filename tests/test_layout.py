@@ -17,7 +17,7 @@ MAX_ENTRIES, MAX_MODULES = 14, 15
 
 # Imports against the order, inside a function, each with its reason.
 EXCEPTIONS = {
-    # `outliers()` and `wrong_cells()` are conveniences: diagnostics build on estimators.
+    # `outliers()` and `wrong_cells()` are conveniences: diagnostics build on these.
     ("estimators/base", "diagnostics"),
     ("estimators/dswl", "diagnostics"),
 }

@@ -41,7 +41,11 @@ from trueaxis.datasets import planted, sensors
         ("score {model} {pump} -o nowhere/x.csv", 1, "No such folder to write in"),
         ("score {pump} {pump}", 1, "is not a trueaxis model file"),
         ("score {model} {other}", 1, "no column 'inlet'"),
-        ("score {model} {holes}", 1, "'flow' has a missing cell in line 3"),
+        (
+            "score {model} {holes} --missing error",
+            1,
+            "'flow' has a missing cell in line 3",
+        ),
         ("compare {pump} --methods pca,pcb", 2, "'pcb' is not a method"),
         ("export {pump} x.onnx", 1, "is not a trueaxis model file"),
         ("report {pump} -o {folder}", 1, "is a folder"),

@@ -105,7 +105,7 @@ def test_commands_refuse_folders_without_rows(X, tmp_path):
 def test_commands_report_where_a_large_file_is_bad(X, tmp_path, monkeypatch):
     X = X[:1000].copy()
     np.save(tmp_path / "good.npy", X)
-    X[700, 3] = np.nan
+    X[700, 3] = np.inf
     write_parquet(tmp_path / "bad.parquet", X)
     write_parquet(tmp_path / "few.parquet", X[:, :5], NAMES[:5])
     model, run = str(tmp_path / "m.npz"), click.testing.CliRunner().invoke
@@ -114,6 +114,13 @@ def test_commands_report_where_a_large_file_is_bad(X, tmp_path, monkeypatch):
     target = tmp_path / "out.csv"
     done = run(main, ["score", model, str(tmp_path / "bad.parquet"), "-o", str(target)])
     assert done.exit_code == 1 and "bad.parquet, row group 1, row 0 " in done.output
+    X[700, 3] = np.nan
+    write_parquet(tmp_path / "bad.parquet", X)
+    given = ["score", model, str(tmp_path / "bad.parquet"), "-o", str(target)]
+    done = run(main, [*given, "--missing", "error"])
+    assert done.exit_code == 1 and "contains NaN in" in done.output
+    assert "bad.parquet, row group 1, row 0 " in done.output
+    assert "On the command line: --method dswl" in done.output
     done = run(main, ["score", model, str(tmp_path / "few.parquet"), "-o", str(target)])
     assert done.exit_code == 1 and "There is no column 'x5'" in done.output
     assert not target.exists()

@@ -27,7 +27,9 @@ def test_bad_cell_is_reported_with_its_place(X, tmp_path):
             DSWL(3).fit(open_rows(tmp_path / "parts", **options))
         with pytest.raises(ValueError, match=place):
             DSWL(3).fit(X).predict(open_rows(tmp_path / "parts", **options))
-    with pytest.raises(ValueError, match=r"infinity in .*part.npy, row 1,417, column 3"):
+    with pytest.raises(
+        ValueError, match=r"infinity in .*part.npy, row 1,417, column 3"
+    ):
         DSWL(3).fit(tmp_path / "part.npy")
     table = pyarrow.table({"a": [1, 2, None, 4], "b": [1.0, 2.0, 3.0, 5.0]})
     parquet.write_table(table, tmp_path / "null.parquet")

@@ -1,5 +1,6 @@
 """Cells: numbers, missing values and text."""
 
+import numpy as np
 import pytest
 from text_files import text_file
 
@@ -15,11 +16,23 @@ def test_minus_signs_and_spaces_between_thousands(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "cell", ["#N/A", "#NA", "N/A", "NULL", "-", ".", "<NA>", "\u2212"]
+    "cell",
+    ["", "#N/A", "#NA", "N/A", "NULL", "None", "nan", "-", "?", ".", "<NA>", "\u2212"],
 )
-def test_what_counts_as_missing(tmp_path, cell):
-    with pytest.raises(TableError, match="'b' has a missing cell in line 3"):
-        read_table(text_file(tmp_path, f"a,b\n1,2\n3,{cell}\n"))
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_what_counts_as_missing(tmp_path, cell, delimiter):
+    text = f"a,b\n1.5,2\n3,{cell}\n".replace(",", delimiter)
+    X = read_table(text_file(tmp_path, text)).X
+    np.testing.assert_array_equal(X, [[1.5, 2], [3, np.nan]])
+    text = f"a;b\n1,5;2\n3;{cell}\n"
+    X = read_table(text_file(tmp_path, text)).X
+    np.testing.assert_array_equal(X, [[1.5, 2], [3, np.nan]])
+
+
+@pytest.mark.parametrize("cell", ["--", "missing", "NA?", "n a", "no", "x", "#DIV/0!"])
+def test_other_words_are_text(tmp_path, cell):
+    with pytest.raises(TableError, match="Column 'b' contains text"):
+        read_table(text_file(tmp_path, f"a,b\n1,2\n,{cell}\n3,\n"))
 
 
 def test_underscores_as_in_python_are_text(tmp_path):

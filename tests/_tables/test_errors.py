@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from text_files import text_file
 
+from trueaxis._tables.errors import MissingCells
 from trueaxis._tables.read import Choice, TableError, read_table
 
 
@@ -13,11 +14,9 @@ from trueaxis._tables.read import Choice, TableError, read_table
     [
         ("a,b\n1,2\n\n3,x7\n", "Column 'b' contains text: 'x7' in line 4.*--drop b"),
         ("a,b\n1,\n3,4\n", "'b' has a missing cell in line 2.*in 1 of 2"),
-        (
-            "a,b\n1,NA\n3,n/a\n",
-            r"missing cell in line 2 \(missing or infinite cells: 2",
-        ),
+        ("a,b\n1,NA\n3,n/a\n", r"missing cell in line 2 \(missing cells: 2"),
         ("a,b\n1,inf\n", "an infinite cell in line 2"),
+        ("a,b\n,inf\n", r"an infinite cell in line 2 \(infinite cells: 1"),
         ("a,b\n1,2\n3\n", "Line 3 of .* has 1 cells, but line 1 has 2"),
         ("a,a\n1,2\n", "two columns named 'a'"),
         ("a,b\n", "has a header, but no rows"),
@@ -28,7 +27,7 @@ from trueaxis._tables.read import Choice, TableError, read_table
 )
 def test_errors_name_the_place(tmp_path, text, message):
     with pytest.raises(TableError, match=message):
-        read_table(text_file(tmp_path, text))
+        read_table(text_file(tmp_path, text), Choice(missing="error"))
 
 
 def test_missing_cells_are_named_in_other_formats_too(tmp_path):
@@ -38,11 +37,11 @@ def test_missing_cells_are_named_in_other_formats_too(tmp_path):
     frame = pd.DataFrame({"a": [1, None, 3], "b": ["u", "v", "w"]})
     frame.to_parquet(tmp_path / "a.parquet")
     with pytest.raises(TableError, match="'x1' has a missing cell in row 2"):
-        read_table(tmp_path / "a.npy")
+        read_table(tmp_path / "a.npy", Choice(missing="error"))
     with pytest.raises(TableError, match="'b' contains text: 'u' in row 0"):
         read_table(tmp_path / "a.parquet")
     with pytest.raises(TableError, match="'a' has a missing cell in row 1"):
-        read_table(tmp_path / "a.parquet", Choice(drop=["b"]))
+        read_table(tmp_path / "a.parquet", Choice(drop=["b"], missing="error"))
 
 
 @pytest.mark.parametrize("cell", ["6 %", "6%", "$5", "-$5", "5 €", "€5", "£1,234"])
@@ -77,6 +76,12 @@ def test_all_columns_of_text_are_named_at_once(tmp_path):
 def test_few_columns_with_missing_cells_are_named(tmp_path):
     path = text_file(tmp_path, "a,b b,c,d\n1,,3,\n4,,6,7\n")
     with pytest.raises(TableError, match="2 of 4 columns.*--drop 'b b,d'"):
-        read_table(path)
+        read_table(path, Choice(missing="error"))
     with pytest.raises(TableError, match=r"2 of 2 columns\).*drop the columns\.$"):
-        read_table(path, Choice(columns=["b b", "d"]))
+        read_table(path, Choice(columns=["b b", "d"], missing="error"))
+
+
+def test_notes_on_guesses_follow_an_error_of_the_same_class(tmp_path):
+    path = text_file(tmp_path, ",a\nu,1\nv,\n")
+    with pytest.raises(MissingCells, match="in line 3 .* Note: The first column"):
+        read_table(path, Choice(missing="error"))

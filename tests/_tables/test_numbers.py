@@ -91,3 +91,20 @@ def test_row_names_labels_and_headers_are_not_converted(tmp_path):
     assert table.ids.tolist() == ["1,1", "1,2"] and table.columns == ("1,5", "b")
     assert table.labels.tolist() == ["1.000", "2.000"]
     assert table.X.tolist() == [[0.5, 2], [0.7, 3]]
+
+
+@pytest.mark.parametrize("dash", ["-", "\u2212", "\u2013"])
+def test_dashes_are_missing_and_a_note_says_so(tmp_path, dash):
+    table = read_table(text_file(tmp_path, f"a,b\n1,2\n3,{dash}\n"))
+    (note,) = table.notes
+    assert np.isnan(table.X[1, 1]) and "0." in note
+    assert note.startswith(f"'{dash}' in line 3, column 'b', was read as a missing")
+    (note,) = read_table(text_file(tmp_path, f"a,b\n{dash},-\n3,{dash}\n4,5\n")).notes
+    assert note.startswith(f"'{dash}' in line 2, column 'a', and 2 more were read as")
+
+
+def test_missing_cells_do_not_settle_the_decimal_sign(tmp_path):
+    table = read_table(text_file(tmp_path, "a;b\n1.234;n.a.\n.;0,5\n"))
+    np.testing.assert_array_equal(table.X, [[1234, np.nan], [np.nan, 0.5]])
+    with pytest.raises(TableError, match="can be read in two ways"):
+        read_table(text_file(tmp_path, "a;b\n1.234;n.a.\n.;\n"))

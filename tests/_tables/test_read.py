@@ -46,6 +46,45 @@ def test_formats_agree(tmp_path):
     assert part.columns == ("x0", "x2")
 
 
+def test_missing_cells_of_all_formats_are_nan(tmp_path):
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
+    frame = pd.DataFrame(X, columns=["x0", "x1", "x2"])
+    for word in ("", "NA", "n/a", "?"):
+        frame.to_csv(tmp_path / f"{len(word)}.csv", index=False, na_rep=word)
+    frame.to_csv(tmp_path / "comma.csv", index=False, sep=";", decimal=",")
+    frame.to_parquet(tmp_path / "a.parquet")
+    frame.astype("Float64").to_parquet(tmp_path / "null.parquet")
+    texts = frame.astype(object).map(lambda x: "NA" if np.isnan(x) else repr(x))
+    texts.to_parquet(tmp_path / "text.parquet")
+    np.save(tmp_path / "a.npy", X)
+    whole = ~np.isnan(X).any(axis=1)
+    for path in sorted(tmp_path.iterdir()):
+        np.testing.assert_array_equal(read_table(path).X, X, err_msg=str(path))
+        few = read_table(path, Choice(missing="drop", columns=["x2", "x0"]))
+        some = ~np.isnan(X[:, [2, 0]]).any(axis=1)
+        np.testing.assert_array_equal(few.X, X[some][:, [2, 0]])
+        few = read_table(path, Choice(missing="drop"))
+        assert few.ids.tolist() == list(map(str, np.flatnonzero(whole)))
+        assert f"{(~whole).sum()} of 40 rows have a missing cell" in few.notes[-1]
+
+
+def test_rows_with_missing_cells_are_dropped_with_all_that_is_theirs(tmp_path):
+    path = text_file(tmp_path, "id,site,a,b,c\nr1,X,1,,3\nr2,Y,4,5,6\nr3,,7,8,\n")
+    choice = Choice(id="id", label="site", drop=["c"], missing="drop")
+    table = read_table(path, choice)
+    assert table.ids.tolist() == ["r2", "r3"] and table.labels.tolist() == ["Y", ""]
+    assert table.header == ("id", "site", "a", "b", "c")
+    assert table.others == {"id": ["r2", "r3"], "site": ["Y", ""], "c": ["6", ""]}
+    whole = read_table(path, Choice(columns=["a"], missing="drop"))
+    assert len(whole.X) == 3 and whole.ids is None and whole.notes == ()
+    path = text_file(tmp_path, "a,b\n1,\n,2\n")
+    with pytest.raises(TableError, match="All 2 rows have a missing cell.*fill"):
+        read_table(path, Choice(missing="drop"))
+    with pytest.raises(TableError, match="--missing is 'guess': choose fill, error"):
+        read_table(path, Choice(missing="guess"))
+
+
 def test_unknown_columns_folders_and_arrays_are_refused(tmp_path):
     path = text_file(tmp_path, "a,b\n1,2\n")
     for choice in (Choice(id="z"), Choice(drop=["z"]), Choice(columns=["z"])):

@@ -104,5 +104,21 @@ def test_other_columns_without_names_get_one(tmp_path):
     for text in ("a;b;\n1;2;\n3;4;\n", "a;b;;\n1;2;;\n3;4;;\n"):
         assert read_table(text_file(tmp_path, text)).columns == ("a", "b")
     assert read_table(text_file(tmp_path, "1;2;\n3;5;\n")).columns == ("x0", "x1")
-    with pytest.raises(TableError, match="'column 3' has a missing cell"):
-        read_table(text_file(tmp_path, "a;b;\n1;2;\n3;4;5\n"))
+    table = read_table(text_file(tmp_path, "a;b;\n1;2;\n3;4;5\n"))
+    assert table.columns == ("a", "b", "column 3") and np.isnan(table.X[0, 2])
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_lines_of_empty_cells_are_left_out_with_a_note(tmp_path, delimiter):
+    def read(text):
+        return read_table(text_file(tmp_path, text.replace(",", delimiter)))
+
+    table = read("a,b\n1,2\n,\n3,\n\n,\n5,6\n\n,\n , \n")
+    np.testing.assert_array_equal(table.X, [[1, 2], [3, np.nan], [5, 6]])
+    assert table.notes == (
+        "2 lines have only empty cells and were left out; the first is line 3.",
+    )
+    assert read("a,b\n1,2\n,\n3,4\n").notes == (
+        "Line 3 has only empty cells and was left out.",
+    )
+    assert read("\na,b\n\n1,2\n3,4\n,\n,\n").notes == ()

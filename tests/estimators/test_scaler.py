@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from trueaxis import DSWL, ColumnScaler
+from trueaxis import DSWL, ColumnScaler, PlainPCA
 from trueaxis.datasets import planted
 from trueaxis.estimators import scaler as scaler_module
 from trueaxis.estimators.scaler import HOW, uneven_columns
@@ -174,8 +174,8 @@ def test_integers_and_lists():
 def test_refusals(X):
     with pytest.raises(ValueError, match="how='mad'.*'standard', 'robust'"):
         ColumnScaler("mad").fit(X)
-    with pytest.raises(ValueError, match="NaN in row 2, column 1"):
-        ColumnScaler().fit(np.where(np.arange(10).reshape(5, 2) == 5, np.nan, 1.0))
+    with pytest.raises(ValueError, match="infinity in row 2, column 1"):
+        ColumnScaler().fit(np.where(np.arange(10).reshape(5, 2) == 5, np.inf, 1.0))
     for ask in (ColumnScaler().transform, ColumnScaler().inverse_transform):
         with pytest.raises(NotFittedError):
             ask(X)
@@ -186,6 +186,64 @@ def test_refusals(X):
         scaler.inverse_transform(X[:, :2])
     with pytest.raises(ValueError, match="1 columns.*5"):  # would be spread out
         scaler.inverse_transform(X[:, :1])
+
+
+def holed(X, share=0.2, seed=3):
+    """The same rows, some cells of which are missing."""
+    return np.where(np.random.default_rng(seed).random(X.shape) < share, np.nan, X)
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_holes_are_left_out_and_stay(X, how, dtype):
+    X = holed(np.column_stack([X, np.full(len(X), 3.7)])).astype(dtype)
+    scaler = ColumnScaler(how).fit(X)
+    for j, column in enumerate(X.T):
+        alone = ColumnScaler(how).fit(column[~np.isnan(column), None])
+        assert scaler.center_[j] == alone.center_[0]
+        assert scaler.unit_[j] == alone.unit_[0]
+    Z = scaler.transform(X)
+    assert Z.dtype == scaler.unit_.dtype == dtype
+    np.testing.assert_array_equal(np.isnan(Z), np.isnan(X))
+    np.testing.assert_allclose(scaler.inverse_transform(Z), X, rtol=1e-5)
+    masked = np.ma.masked_invalid(X)
+    np.testing.assert_array_equal(ColumnScaler(how).fit(masked).unit_, scaler.unit_)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_a_hole_does_not_change_other_columns(X, how):
+    whole, some = ColumnScaler(how).fit(X), X.copy()
+    some[7, 2] = np.nan
+    holes = ColumnScaler(how).fit(some)
+    others = [0, 1, 3, 4]
+    np.testing.assert_allclose(holes.unit_[others], whole.unit_[others], rtol=1e-14)
+    assert holes.unit_[2] != whole.unit_[2]
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_a_column_without_values_is_refused(X, how):
+    X[:, 3] = np.nan
+    with pytest.raises(ValueError, match="Column 3 .* any of the 101 rows .*1 of 5"):
+        ColumnScaler(how).fit(X)
+    frame = pd.DataFrame(X, columns=[*"abcde"])
+    with pytest.raises(ValueError, match="Column 'd' of X has no value.*drop it"):
+        ColumnScaler(how).fit(frame)
+    # New rows may lack a whole column.
+    scaler = ColumnScaler(how).fit(np.nan_to_num(X))
+    assert np.isnan(scaler.transform(X)[:, 3]).all()
+
+
+def test_holes_pass_through_to_the_method(X):
+    X = holed(planted("ocs", n=150, n_features=5, n_components=2).X, 0.05)
+    scaler = ColumnScaler().fit(X)
+    pipeline = make_pipeline(ColumnScaler(), DSWL(2)).fit(X)
+    direct = DSWL(2).fit(scaler.transform(X))
+    np.testing.assert_array_equal(pipeline[1].components_, direct.components_)
+    np.testing.assert_array_equal(
+        pipeline.predict(X), direct.predict(scaler.transform(X))
+    )
+    with pytest.raises(ValueError, match="X contains NaN"):
+        make_pipeline(ColumnScaler(), PlainPCA(2)).fit(X)
 
 
 @pytest.mark.slow
@@ -217,6 +275,14 @@ def test_constant_columns_are_not_narrow(X):
     assert uneven_columns(np.zeros((5, 3))) is None
     found = uneven_columns(np.column_stack([np.zeros(len(X)), X[:, :2]]))
     assert (found.wide, found.narrow) == (2, 1)
+
+
+def test_uneven_columns_with_holes(X):
+    empty, constant = np.full(len(X), np.nan), holed(np.ones((len(X), 1)))[:, 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = uneven_columns(np.column_stack([empty, constant, holed(X)]))
+    assert (found.wide, found.narrow) == (3, 4)
 
 
 @pytest.mark.parametrize("size", [1e200, 1e300, 1e-300])

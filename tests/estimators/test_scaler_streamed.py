@@ -46,6 +46,33 @@ def test_units_of_sources_are_those_of_arrays(how, dtype, X, tmp_path):
         np.testing.assert_array_equal(there, here)
 
 
+@pytest.mark.parametrize("how", scaling.HOW)
+def test_holes_in_sources_are_left_out_as_in_arrays(how, X, tmp_path):
+    X = np.column_stack([X, np.full(N, 2.5), X[:, 0] + 1e6])
+    X[np.random.default_rng(4).random(X.shape) < 0.1] = np.nan
+    X[0, :4] = X[:700, 1] = X[200:300] = np.nan  # a first row, blocks without values
+    np.save(tmp_path / "x.npy", X)
+    expected = ColumnScaler(how).fit(X)
+    for source in (
+        open_rows(tmp_path / "x.npy", block_rows=64),
+        da.from_array(X, chunks=(100, -1)),
+    ):
+        found = ColumnScaler(how).fit(source)
+        np.testing.assert_allclose(found.center_, expected.center_, rtol=1e-12)
+        np.testing.assert_allclose(found.unit_, expected.unit_, rtol=1e-9)
+        assert found.unit_[-2] == 1
+        scaled = found.transform(source)
+        there = scaled.read() if isinstance(scaled, Rows) else np.asarray(scaled)
+        np.testing.assert_array_equal(there, (X - found.center_) / found.unit_)
+    back = np.asarray(found.inverse_transform(scaled))  # of the Dask array
+    np.testing.assert_allclose(back, X, rtol=1e-12)
+    X[:, 3] = np.nan
+    np.save(tmp_path / "x.npy", X)
+    for source in (tmp_path / "x.npy", da.from_array(X, chunks=(100, -1))):
+        with pytest.raises(ValueError, match="Column 3 .* value in any of the 1,000"):
+            ColumnScaler(how).fit(source)
+
+
 def test_of_many_rows_a_sample_gives_the_medians(tmp_path, monkeypatch):
     X = np.random.default_rng(0).standard_normal((20_000, 3)) * [1, 20, 0.3] + 5
     np.save(tmp_path / "x.npy", X)

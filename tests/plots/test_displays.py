@@ -12,6 +12,7 @@ from small_tables import exact_plane, far_row, frame, many_columns, small
 from trueaxis import DSWL, METHODS
 from trueaxis.diagnostics import trust_path
 from trueaxis.plots import (
+    CellMapDisplay,
     ContributionsDisplay,
     ConvergenceDisplay,
     ImageGridDisplay,
@@ -35,6 +36,8 @@ def draw_all(model, X, ax=lambda: None):
     if isinstance(model, DSWL):
         path = trust_path(model, X, [0.8, 0.5])
         yield TrustPathDisplay(path).plot(ax())
+        if model.explained_variance_.any():  # else there is no unit for deviations
+            yield CellMapDisplay.from_estimator(model, X, ax=ax())
     yield ConvergenceDisplay.from_estimator(model, X, ax=ax())
     yield ImageGridDisplay.from_estimator(model, X, [0, 1], shape=(1, D), ax=ax())
 
@@ -70,7 +73,7 @@ def test_axes_that_are_given_are_drawn_on_and_no_figure_is_made():
         before = display.figure_
         assert display.plot() is display and display.figure_ is not before
         plt.close(display.figure_)
-    assert len(figures) == 8 and not plt.get_fignums()
+    assert len(figures) == 9 and not plt.get_fignums()
 
 
 @pytest.mark.slow
@@ -125,7 +128,7 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
         monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     for one in (OutlierMapDisplay, WeightsDisplay, ScoresDisplay, ScreeDisplay,
-                TrustPathDisplay, ConvergenceDisplay):  # fmt: skip
+                TrustPathDisplay, ConvergenceDisplay, CellMapDisplay):  # fmt: skip
         with pytest.raises(ImportError, match=r"pip install 'trueaxis\[plot\]'"):
             one.from_estimator(model, X)
     with pytest.raises(ImportError, match=r"trueaxis\[plot\]"):

@@ -7,6 +7,7 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
+from small_tables import holed
 
 from trueaxis import DSWL
 from trueaxis.datasets import planted, sensors
@@ -65,6 +66,9 @@ def folder(tmp_path_factory):
     )
     many = planted("scatter", n=10_000, n_features=10, share=0.1).X
     write_report(DSWL(3).fit(many), many, folder / "many.html")
+    pumps = holed()
+    model = DSWL(2, cells=True).fit(pumps)
+    write_report(model, pumps, folder / "cells.html", title="Pumps")
     return folder
 
 
@@ -332,6 +336,61 @@ def test_long_tables_have_pages(visit):
     assert page.locator("#body tr.chosen").count() == 1
 
 
+# ---------------------------------------------------------------- cells
+
+
+def place_of(page, row):
+    data = page.evaluate("JSON.parse(document.getElementById('data').textContent)")
+    return data["id"].index(row)
+
+
+def test_a_good_row_with_wrong_cells_says_so_on_the_map(visit):
+    page = visit("cells")
+    place = onto_the_map(page, place_of(page, "pump 17"))
+    tip = page.locator("#tip")
+    tip.wait_for(state="visible")
+    assert "a good row with 3 wrong cells: outlet is" in tip.inner_text()
+    page.mouse.click(place["x"], place["y"])
+    said = page.locator("#map-said").inner_text()
+    assert "Selected: row pump 17" in said and "3 wrong cells" in said
+    assert "more rows are good apart from" in page.inner_text(".verdict")
+
+
+def test_a_bad_row_with_wrong_cells_is_in_the_table(visit):
+    page = visit("cells")
+    page.fill("#search", "also")
+    assert "pump 37" in rows(page) and "pump 17" not in rows(page)
+    page.locator("#body .open", has_text="pump 37").click()
+    assert "also 1 wrong cell: inlet is" in page.inner_text("#body")
+    assert "NaN" not in page.inner_text("main")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_cell_map_shows_on_any_paper(visit, scheme):
+    page = visit("cells", color_scheme=scheme)
+    figure = page.locator("#figure-cells")
+    assert "wrong cell" in figure.inner_text() and "too high" in figure.inner_text()
+    color = page.evaluate("getComputedStyle(document.body).color")
+    texts = figure.locator("svg text")
+    assert texts.count() > 20
+    assert texts.first.evaluate("(text) => getComputedStyle(text).fill") == color
+    box = figure.locator("svg").bounding_box()
+    assert box["width"] > 300 and box["height"] > 300
+    cells = page.locator("#cell-table tbody tr")
+    assert cells.count() > 10
+    assert cells.first.locator("td").last.inner_text() == "good"
+    assert cells.last.locator("td").last.inner_text() == "bad"
+    assert "3 cells in pump 17: outlet, flow, power" in page.inner_text("main")
+
+
+def test_all_listed_cells_are_printed(visit):
+    page = visit("cells")
+    box, table = page.locator(".tall"), page.locator("#cell-table")
+    assert box.bounding_box()["height"] < table.bounding_box()["height"]
+    page.emulate_media(media="print")
+    assert box.bounding_box()["height"] >= table.bounding_box()["height"] - 1
+
+
 # ---------------------------------------------------------------- harm, phones, paper
 
 
@@ -344,7 +403,7 @@ def test_names_are_text_and_nothing_runs(visit):
     assert page.locator("img").count() == 0
 
 
-@pytest.mark.parametrize("name", ["pump", "clean", "alike"])
+@pytest.mark.parametrize("name", ["pump", "clean", "alike", "cells"])
 def test_a_phone_needs_no_sideways_scrolling(visit, name):
     page = visit(name, viewport={"width": 390, "height": 800})
     if name == "pump":

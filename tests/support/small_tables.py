@@ -52,3 +52,17 @@ def with_sides(model, X, share=0.2):
     model._sides = np.array([[*direction, center, edge]])
     model.support_ = model.predict(X) == 1
     return model
+
+
+def holed():
+    """Pumps with holes, outliers, and good rows with up to three wrong cells."""
+    X = planted("scatter", n=150, n_features=12, n_components=2, share=0.06).X
+    rng = np.random.default_rng(0)
+    X[17, [3, 4, 1]] += [9.0, -9.0, 9.0]
+    X[30, [0, 8]] += 9.0
+    X[rng.choice(130, 12, replace=False), rng.integers(0, 12, 12)] -= 9.0
+    X[rng.random(X.shape) < 0.01] = np.nan
+    names = ["inlet", "outlet", "pressure", "flow", "power", "vibration"]
+    columns = [*names, *(f"{name} 2" for name in names)]
+    index = [f"pump {i}" for i in range(len(X))]
+    return pd.DataFrame(X, columns=columns, index=index)

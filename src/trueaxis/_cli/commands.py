@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from trueaxis._cli import console, large_commands
+from trueaxis._cli.cell_output import describe_wrong_cells, wrong_cells_summary
 from trueaxis._cli.cluster import connect
 from trueaxis._cli.json_output import (
     as_records,
@@ -29,8 +30,8 @@ from trueaxis._cli.workflow import (
     fit_scaler,
     fit_table,
     judge_table,
+    read_for_fit,
     read_for_model,
-    read_with_notes,
 )
 from trueaxis._persistence.model_files import load, save
 from trueaxis._tables.read import STANDARD, Choice, TableError
@@ -39,7 +40,7 @@ from trueaxis.diagnostics.comparison import compare as compare_methods
 from trueaxis.diagnostics.comparison import suitable
 from trueaxis.estimators import METHODS
 from trueaxis.estimators.pipeline import split_pipeline
-from trueaxis.report.analysis import ignore_feature_name_warning
+from trueaxis.report.analysis import Analysis, ignore_feature_name_warning
 from trueaxis.report.sentences import fit_sentence
 
 
@@ -58,12 +59,19 @@ def fit(
         save(result.model, output)
     if as_json:
         content = fit_summary(data, result.analysis, result.seconds)
+        content |= wrong_cells_summary(result.analysis)
         console.say_json(content | {"model": output or None})
         return
-    console.show_analysis(result.analysis)
+    _show(result.analysis)
     console.say(fit_sentence(result.analysis, result.seconds))
     if output:
         console.say(f"Model saved to {output}")
+
+
+def _show(analysis: Analysis) -> None:
+    console.show_analysis(analysis)
+    for sentence in describe_wrong_cells(analysis):
+        console.say(sentence)
 
 
 def fit_by_workers(
@@ -104,9 +112,10 @@ def score(
     if output:
         write_table(output, score_columns(analysis))
     if as_json:
-        console.say_json(outlier_summary(analysis) | {"output": output or None})
+        content = outlier_summary(analysis) | wrong_cells_summary(analysis)
+        console.say_json(content | {"output": output or None})
     elif output != STANDARD:
-        console.show_analysis(analysis)
+        _show(analysis)
         console.say(f"Scored rows saved to {output}")
 
 
@@ -183,9 +192,10 @@ def report(
             content = outlier_summary(result.analysis)
         else:
             content = fit_summary(data, result.analysis, result.seconds)
+        content |= wrong_cells_summary(result.analysis)
         console.say_json(content | {"report": output})
     else:
-        console.show_analysis(result.analysis)
+        _show(result.analysis)
         console.say(f"Report saved to {output}")
     if show:
         webbrowser.open(Path(output).resolve().as_uri())
@@ -201,7 +211,7 @@ def compare(
 ) -> None:
     """Fit several methods to one table and compare them."""
     refuse_table(output, data)
-    table = read_with_notes(data, choice)
+    table = read_for_fit(data, choice, METHODS[(methods or ["dswl"])[0]])
     scaler = fit_scaler(fit_options, table)
     X = table.X if scaler is None else scaler.transform(table.X)
     left_out = [] if methods else sorted(METHODS.keys() - set(suitable(*X.shape)))

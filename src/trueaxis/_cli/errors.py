@@ -57,6 +57,8 @@ def _message(error: Exception) -> str:
         )
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror}."
+    if type(error).__name__ == "IncompleteRows":  # importing it would take NumPy
+        return f"{error} On the command line: --method dswl, or `trueaxis repair`."
     return str(error)
 
 

@@ -8,8 +8,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any
 
+from numpy.typing import NDArray
+
 from trueaxis._cli import console
+from trueaxis._cli.cell_output import WrongCellCounter, describe_counts
 from trueaxis._cli.json_output import line_summary
+from trueaxis._cli.missing import HoleCounter, describe_holes
 from trueaxis._cli.streaming import (
     RowIdentities,
     RunningCounts,
@@ -39,8 +43,15 @@ def fit(
     start = time.perf_counter()
     # Entering `rows` lets the fits of scaler and model share the decoded file.
     with show_progress(), forward_log(console.remark), rows:
-        model.fit(rows if scaler is None else scaler.fit(rows).transform(rows))
-    seconds = time.perf_counter() - start
+        scaled = rows if scaler is None else scaler.fit(rows).transform(rows)
+        model.fit(scaled)
+        seconds = time.perf_counter() - start
+        if getattr(model, "_cells", None) is not None:
+            _note_holes(rows.scan(HoleCounter(rows.shape[1]))[1], rows.shape[0])
+        wrong = None
+        if fit_options.parameters.get("cells"):
+            counter = WrongCellCounter(model._repair())
+            wrong = scaled.scan(counter)[1].tolist()
     if output:
         _save(join_pipeline(scaler, model), output)
     n, bad = len(model.support_), int((~model.support_).sum())
@@ -49,6 +60,8 @@ def fit(
         content |= {"method": method.__name__, "n_components": model.n_components_}
         content |= line_summary(model)
         content |= {"outliers": {"count": bad}, "seconds": seconds}
+        if wrong is not None:
+            content["wrong_cells"] = dict(zip(("count", "rows"), wrong, strict=True))
         console.say_json(content | {"model": output or None})
         return
     console.say(
@@ -56,8 +69,15 @@ def fit(
         f"{model.n_components_} components took {seconds:.2f} s. `trueaxis score` "
         "judges each row."
     )
+    if wrong is not None:
+        console.say(describe_counts(wrong[0], wrong[1]))
     if output:
         console.say(f"Model saved to {output}")
+
+
+def _note_holes(by_column: NDArray[Any], n: int) -> None:
+    for sentence in describe_holes(by_column, n):
+        console.remark(f"Note: {sentence}")
 
 
 def _save(model: Any, output: str) -> None:
@@ -76,8 +96,9 @@ def score(
     model: Any, rows: Rows, identities: RowIdentities, output: str, as_json: bool
 ) -> None:
     """Write the verdict of a model on each row and print the number of outliers."""
-    counts = RunningCounts()
+    counts = RunningCounts(rows.shape[1])
     _write(output, score_blocks(model, rows, identities, counts))
+    _note_holes(counts.holes, counts.rows)
     bad = counts.outliers()
     if as_json:
         content = {"rows": counts.rows, **line_summary(split_pipeline(model).model)}
@@ -92,12 +113,14 @@ def transform(
     model: Any, rows: Rows, identities: RowIdentities, names: Sequence[str], output: str
 ) -> None:
     """Write the scores of rows on the components."""
-    blocks = transform_blocks(model, rows, identities, names)
+    counts = RunningCounts(rows.shape[1])
+    blocks = transform_blocks(model, rows, identities, names, counts)
     if output.lower().endswith(".npy"):
         scores = ({name: block[name] for name in names} for block in blocks)
         _write(output, scores, rows.shape[0])
     else:
         _write(output, blocks)
+    _note_holes(counts.holes, counts.rows)
 
 
 def _write(output: str, blocks: Iterator[dict[str, Any]], n: int = 0) -> None:

@@ -150,6 +150,52 @@ def report(
 
 @main.command()
 @click.argument("data")
+@click.option("-o", "--output", help="Table to write (default: standard output).")
+@click.option(
+    "--changes",
+    help="Table of changed cells to write (default: OUTPUT-changes.csv).",
+)
+@click.option("--model", default="", help="Use a saved model instead of fitting one.")
+@click.option(
+    "--cells/--no-cells",
+    default=None,
+    help="Replace wrong cells as well, or only fill missing ones (default: replace).",
+)
+@size_options
+@table_options
+@json_option
+@click.pass_context
+def repair(
+    ctx: click.Context,
+    /,
+    data: str,
+    output: str | None,
+    changes: str | None,
+    model: str,
+    cells: bool | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Fill missing cells, replace wrong ones, and list what was changed."""
+    from trueaxis._cli.repair import repair as run
+
+    target = table_target(output, as_json)
+    refuse_table_and_json(changes or "", as_json, "--changes")
+    if target == changes == "-":
+        raise click.UsageError(
+            "The table and its changes would both be written to standard output: give "
+            "a file for one of them, with -o or --changes."
+        )
+    if model:
+        refuse_fit_options(ctx, "cells")
+    run(
+        data, choice_from(options), fit_options_from(options), model, cells, target,
+        changes, as_json,
+    )  # fmt: skip
+
+
+@main.command()
+@click.argument("data")
 @click.option("-o", "--output", default="", help="Table to write.")
 @click.option(
     "--methods",

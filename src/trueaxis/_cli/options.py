@@ -106,6 +106,13 @@ table_options = combine_options(
         show_default=True,
         help="Whether the first line contains column names.",
     ),
+    click.option(
+        "--missing",
+        type=click.Choice(["fill", "error", "drop"]),
+        default="fill",
+        show_default=True,
+        help="Missing cells: fill them (dswl), refuse them, or leave out their rows.",
+    ),
 )
 size_options = combine_options(
     click.option(
@@ -157,6 +164,11 @@ fit_options = combine_options(
         metavar="NAME=VALUE",
         help="Parameter of the method, such as --set trust=0.7.",
     ),
+    click.option(
+        "--cells",
+        is_flag=True,
+        help="Find wrong cells in good rows, and replace them before the fit (dswl).",
+    ),
 )
 cluster_options = combine_options(
     click.option(
@@ -193,8 +205,9 @@ def choice_from(options: dict[str, Any]) -> Any:
     from trueaxis._tables.read import Choice
 
     columns = options["columns"] or None
-    text = {name: options[name] for name in ("decimal", "delimiter", "header")}
-    return Choice(columns, options["drop"], options["id_"], options["label"], **text)
+    names = ("decimal", "delimiter", "header", "missing")
+    rest = {name: options[name] for name in names}
+    return Choice(columns, options["drop"], options["id_"], options["label"], **rest)
 
 
 def fit_options_from(options: dict[str, Any]) -> Any:
@@ -209,6 +222,8 @@ def fit_options_from(options: dict[str, Any]) -> Any:
             param_hint="--set",
         )
     parameters = parameters | _line_parameters(options, parameters)
+    if options.get("cells"):
+        parameters |= _cells_parameter(method, parameters)
     return FitOptions(method, options["components"], options["scale"], parameters)
 
 
@@ -217,7 +232,7 @@ def _line_parameters(
 ) -> dict[str, float]:
     """Return the parameters that draw the line between regular rows and outliers."""
     names = ("level", "contamination")
-    given = {name: options[name] for name in names if options[name] is not None}
+    given = {name: options[name] for name in names if options.get(name) is not None}
     for name in given.keys() & parameters.keys():
         raise click.UsageError(
             f"--{name} and --set {name} are the same parameter: give one of them."
@@ -228,6 +243,19 @@ def _line_parameters(
             "all rows: give one of them."
         )
     return given
+
+
+def _cells_parameter(method: str, parameters: dict[str, Any]) -> dict[str, bool]:
+    if "cells" in parameters:
+        raise click.UsageError(
+            "--cells and --set cells are the same parameter: give one of them."
+        )
+    if method != "dswl":
+        raise click.UsageError(
+            f"--cells is for dswl, and {method} judges only whole rows: leave out "
+            "--cells or --method."
+        )
+    return {"cells": True}
 
 
 def method_class(name: str, option: str) -> Any:
@@ -247,9 +275,10 @@ def command_line(ctx: click.Context) -> str:
     return shlex.join(["trueaxis", *ctx.obj])
 
 
-def refuse_fit_options(ctx: click.Context) -> None:
+def refuse_fit_options(ctx: click.Context, *allowed: str) -> None:
     """Raise if an option of a fit was given together with --model."""
-    names = {"components", "scale", "method", "parameters", "level", "contamination"}
+    names = {"components", "scale", "method", "parameters", "cells"} - {*allowed}
+    names |= {"level", "contamination"}
     for param in ctx.command.params:
         source = ctx.get_parameter_source(param.name or "")
         if param.name in names and source is ParameterSource.COMMANDLINE:
@@ -267,11 +296,11 @@ def require_file(output: str, what: str) -> None:
         )
 
 
-def refuse_table_and_json(output: str, as_json: bool) -> None:
+def refuse_table_and_json(output: str, as_json: bool, option: str = "-o") -> None:
     """Raise if a table and JSON would both go to standard output."""
     if as_json and output == "-":
         raise click.UsageError(
-            "--json and -o - would both write to standard output: choose one."
+            f"--json and {option} - would both write to standard output: choose one."
         )
 
 

@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._cli.json_output import identity_columns, score_columns
+from trueaxis._cli.missing import HoleCounter, takes_holes
 from trueaxis._cli.workflow import check_n_columns, choice_for_model
 from trueaxis._rows.base import Rows
 from trueaxis._rows.checked import CheckedRows
+from trueaxis._rows.dask.rows import DaskRows
 from trueaxis._rows.open_rows import (
     ENDINGS,
     describe_file,
@@ -42,7 +44,8 @@ def open_if_large(
 ) -> Rows | None:
     """Open a file that is too large to be read at once; return None for any other.
 
-    Without a model, the rows have the columns that `choice` selects.
+    Without a model, the rows have the columns that `choice` selects, and may have
+    holes, which methods that do not take them refuse.
     """
     path = Path(data)
     folder = data != STANDARD and _is_folder_of_parts(path)
@@ -53,15 +56,26 @@ def open_if_large(
     n, names = describe_file(path)
     if not folder and 8 * n * len(names) < LARGE_BYTES:
         return None
+    _refuse_drop(data, choice)
+    holes = choice.missing == "fill"
     wanted = _columns_to_read(model, names, choice, data)
     block_rows = max(1, BLOCK_BYTES // (8 * len(wanted)))
     columns = _names_or_positions(path, names, wanted)
     if spool:  # a fit reads often: use the default blocks, which fit into a cache
-        return NamedRows(open_rows(data, columns=columns), wanted)
+        return NamedRows(open_rows(data, columns=columns), wanted, holes=holes)
     rows = open_rows(data, columns=columns, spool=False, block_rows=block_rows)
     if rows.shape[0] == 0:
         raise TableError(f"{data} has no rows: check the files.")
-    return CheckedRows(rows, wanted)
+    holes = holes and takes_holes(split_pipeline(model).model)
+    return CheckedRows(rows, wanted, holes=holes)
+
+
+def _refuse_drop(data: str, choice: Choice) -> None:
+    if choice.missing == "drop":
+        raise TableError(
+            f"{data} is read block by block, where rows cannot be left out: use "
+            "--missing fill or error, or remove the rows from the file."
+        )
 
 
 def open_on_workers(data: str, choice: Choice, client: Any) -> Rows:
@@ -73,11 +87,16 @@ def open_on_workers(data: str, choice: Choice, client: Any) -> Rows:
             "such files, or folders of them: convert it, or leave out --workers and "
             "--client."
         )
+    _refuse_drop(data, choice)
     names = describe_file(path)[1]
     wanted = _columns_to_read(None, names, choice, data)
     columns = _names_or_positions(path, names, wanted)
     rows = open_rows(data, columns=columns, client=client)
     rows.names = tuple(wanted)
+    if choice.missing == "error":  # the pass names the first hole
+        assert isinstance(rows, DaskRows)
+        rows.check_anew(wanted)
+        rows.scan(HoleCounter(len(wanted)))
     return rows
 
 
@@ -124,8 +143,8 @@ def _columns_to_read(
 class NamedRows(CheckedRows):
     """Rows with names for columns that had none."""
 
-    def __init__(self, rows: Rows, names: Sequence[str]) -> None:
-        super().__init__(rows, names)
+    def __init__(self, rows: Rows, names: Sequence[str], *, holes: bool) -> None:
+        super().__init__(rows, names, holes=holes)
         self.names = tuple(names)
 
 
@@ -149,11 +168,17 @@ def forward_log(say: Callable[[str], None]) -> Iterator[None]:
 
 
 class RunningCounts:
-    """Number of rows, and of rows of each kind, seen so far."""
+    """Number of rows, of rows of each kind and of holes, seen so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, n_columns: int) -> None:
         self.rows = 0
+        self.holes = np.zeros(n_columns, dtype=int)  # in each column
         self.kinds: Counter[str] = Counter()
+
+    def add(self, block: NDArray[Any]) -> None:
+        """Count the rows and holes of a block."""
+        self.rows += len(block)
+        self.holes += np.isnan(block).sum(axis=0)
 
     def outliers(self) -> dict[str, int]:
         """Return the number of outliers, in total and of each kind."""
@@ -185,20 +210,25 @@ def score_blocks(
         for first, block in rows.blocks():
             ids, labels = identities.next(first, len(block))
             analysis = analyse(model, block, ids=ids, labels=labels)
-            counts.rows += len(block)
+            counts.add(block)
             counts.kinds.update(analysis.counts)
             yield score_columns(analysis)
             advance(len(block))
 
 
 def transform_blocks(
-    model: Any, rows: Rows, identities: RowIdentities, names: Sequence[str]
+    model: Any,
+    rows: Rows,
+    identities: RowIdentities,
+    names: Sequence[str],
+    counts: RunningCounts,
 ) -> Iterator[dict[str, Any]]:
     """Yield the scores of all rows on the components, as one table per block."""
     with passing("transforming", rows.shape[0]) as advance:
         for first, block in rows.blocks():
             with ignore_feature_name_warning():
                 scores: NDArray[Any] = model.transform(block)
+            counts.add(block)
             ids, labels = identities.next(first, len(block))
             columns = identity_columns(ids, labels, len(block))
             yield columns | dict(zip(names, scores.T, strict=True))

@@ -10,7 +10,12 @@ from typing import Any, Literal
 import numpy as np
 
 from trueaxis._cli import console
-from trueaxis._tables.read import Choice, Table, TableError, read_table
+from trueaxis._cli.missing import (
+    describe_holes,
+    read_for_method,
+    refuse_empty_columns,
+)
+from trueaxis._tables.read import Choice, Table, TableError
 from trueaxis._validation import validate_number
 from trueaxis.diagnostics import column_names
 from trueaxis.estimators import METHODS
@@ -65,9 +70,20 @@ def fit_table(
 ) -> CommandResult:
     """Read a table, fit and analyze it."""
     begin("reading")
-    table = read_with_notes(data, choice)
+    table = read_for_fit(data, choice, METHODS[fit_options.method])
     begin("fitting")
     start = time.perf_counter()
+    model = fit_model(table, fit_options)
+    seconds = time.perf_counter() - start
+    begin("diagnosing")
+    analysis = analyse(
+        model, table.X, ids=table.ids, labels=table.labels, of_the_fit=True
+    )
+    return CommandResult(model, analysis, Origin.table(data, choice), seconds)
+
+
+def fit_model(table: Table, fit_options: FitOptions) -> Any:
+    """Fit a method, after a scaler if there is one."""
     scaler = fit_scaler(fit_options, table)
     method = METHODS[fit_options.method](
         n_components=fit_options.n_components, **fit_options.parameters
@@ -75,13 +91,7 @@ def fit_table(
     method.fit(table.X if scaler is None else scaler.transform(table.X))
     # The first step of the model stores the names of the user's columns.
     (scaler or method).feature_names_in_ = np.array(table.columns, dtype=object)
-    seconds = time.perf_counter() - start
-    begin("diagnosing")
-    model = join_pipeline(scaler, method)
-    analysis = analyse(
-        model, table.X, ids=table.ids, labels=table.labels, of_the_fit=True
-    )
-    return CommandResult(model, analysis, Origin.table(data, choice), seconds)
+    return join_pipeline(scaler, method)
 
 
 def judge_table(
@@ -104,25 +114,33 @@ def draw_line(model: Any, level: float) -> None:
     method._set_line(float(np.log10(level)))
 
 
-def read_with_notes(data: str, choice: Choice) -> Table:
-    """Read a table, and print notes on what was guessed about it."""
-    table = read_table(data, choice)
-    for note in table.notes:
-        console.say(f"Note: {note}", console.stderr())
+def read_for_fit(data: str, choice: Choice, method: Any) -> Table:
+    """Read a table that a method is fitted to."""
+    table = read_for_method(data, choice, method)
+    refuse_empty_columns(table)
+    _print_notes(table)
     return table
+
+
+def _print_notes(table: Table) -> None:
+    """Print what was guessed about a table, and how many cells are missing."""
+    holes = describe_holes(np.isnan(table.X).sum(axis=0), len(table.X))
+    for note in (*table.notes, *holes):
+        console.say(f"Note: {note}", console.stderr())
 
 
 def read_for_model(model: Any, data: str, choice: Choice) -> Table:
     """Read the columns that a model was fitted on, whatever their order in the file."""
     method, wanted = split_pipeline(model).model, choice_for_model(model, choice)
     try:
-        table = read_with_notes(data, wanted)
+        table = read_for_method(data, wanted, type(method))
     except TableError as error:
         if wanted is choice:
             raise
         names = ", ".join(wanted.columns or ())
-        raise TableError(f"{error} (The model was fitted on {names}.)") from None
+        raise type(error)(f"{error} (The model was fitted on {names}.)") from None
     check_n_columns(method, table.X.shape[1], data)
+    _print_notes(table)
     return table
 
 

@@ -153,9 +153,10 @@ def _refuse_cells(method: Any) -> None:
     """Raise if rows are repaired cell by cell, which takes rounds of decisions."""
     if "shares" in getattr(method, "_cells", {}):
         raise ValueError(
-            "The model was fitted with cells=True: wrong cells are found in rounds that "
-            "depend on the row, which an ONNX graph cannot do. Export a model fitted "
-            "with cells=False on model.repair(X), or save this one with trueaxis.save."
+            "The model was fitted with cells=True: wrong cells are found in rounds "
+            "that depend on the row, which an ONNX graph cannot do. Export a model "
+            "fitted with cells=False on model.repair(X), or save this one with "
+            "trueaxis.save."
         )
 
 

@@ -1,4 +1,4 @@
-"""Reject columns with text, signs or missing cells; name the cell and a remedy."""
+"""Reject columns with text, signs or infinite cells; name the cell and a remedy."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ from trueaxis._tables.cells import TableError, is_text, unit_sign
 _FEW = 5  # maximum number of columns named in a message
 
 Place = Callable[[int], str]  # maps the number of a row to its name in a message
+
+
+class MissingCells(TableError):
+    """Error for a table with missing cells, where complete rows are needed."""
 
 
 @dataclass(frozen=True)
@@ -98,22 +102,43 @@ def _several_columns(
     )
 
 
+def refuse_infinite(X: NDArray[Any], columns: Sequence[str], place: Place) -> None:
+    """Raise if cells are infinite."""
+    bad = np.isinf(X)
+    if bad.any():
+        fact, noun = _count(bad, "infinite", columns, place)
+        raise TableError(
+            f"{fact} Correct them, leave them empty if they are unknown, or drop the "
+            f"{noun}."
+        )
+
+
 def refuse_missing(X: NDArray[Any], columns: Sequence[str], place: Place) -> None:
-    """Raise if cells are missing or infinite."""
-    bad = ~np.isfinite(X)
-    if not bad.any():
-        return
+    """Raise if cells are missing."""
+    bad = np.isnan(X)
+    if bad.any():
+        fact, noun = _count(bad, "missing", columns, place)
+        raise MissingCells(
+            f"{fact} Fill them in (`trueaxis repair` does), leave out the rows "
+            f"(--missing drop), or drop the {noun}."
+        )
+
+
+def _count(
+    bad: NDArray[np.bool_], what: str, columns: Sequence[str], place: Place
+) -> tuple[str, str]:
+    """Return a sentence about the bad cells, and what to call their columns."""
     row, column = (int(at) for at in np.argwhere(bad)[0])
-    what = "an infinite" if np.isinf(X[row, column]) else "a missing"
     names = [columns[i] for i in np.flatnonzero(bad.any(axis=0)).tolist()]
     few = len(names) <= _FEW and len(names) < len(columns)
     noun = "column" if len(names) == 1 else "columns"
-    raise TableError(
-        f"Column {columns[column]!r} has {what} cell in {place(row)} (missing or "
-        f"infinite cells: {bad.sum()}, in {bad.any(axis=1).sum()} of {len(X)} rows and "
-        f"{len(names)} of {len(columns)} columns). Fill them in, remove the rows, or "
-        f"drop the {noun}{f' (--drop {option(names)})' if few else ''}."
+    article = "an" if what[0] in "aeiou" else "a"
+    fact = (
+        f"Column {columns[column]!r} has {article} {what} cell in {place(row)} ({what} "
+        f"cells: {bad.sum()}, in {bad.any(axis=1).sum()} of {len(bad)} rows and "
+        f"{len(names)} of {len(columns)} columns)."
     )
+    return fact, f"{noun}{f' (--drop {option(names)})' if few else ''}"
 
 
 def option(names: Sequence[str]) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import islice
+from itertools import compress, islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._tables.cells import TableError, is_number, parse_number
+from trueaxis._tables.cells import TableError, is_missing, is_number, parse_number
 from trueaxis._tables.errors import FaultyCell, Place, option, refuse_text
 
 # Matches a column, joined by newlines, in which a sign must be the decimal sign: it
@@ -19,6 +19,7 @@ _DECIMAL = {
     mark: re.compile(rf"{m}(?!\d{{3}}$)|^[+-]?(?:0\d*|\d{{4,}})?{m}", re.MULTILINE)
     for mark, m in ((".", r"\."), (",", ","))
 }
+_DASHES = {"-", "\N{MINUS SIGN}", "\N{EN DASH}"}
 # Thousands and millions: 1,234,567.
 _MILLIONS = {".": re.compile(r"\.\d{3}\."), ",": re.compile(r",\d{3},")}
 
@@ -32,6 +33,8 @@ def to_numbers(
     doubt: str = "none",
 ) -> tuple[NDArray[np.float64], list[str]]:
     """Convert all columns to numbers; raise an error that names non-numeric cells.
+
+    Missing cells become NaN.
 
     Parameters
     ----------
@@ -49,7 +52,7 @@ def to_numbers(
     -------
     X : ndarray of shape (n, D)
     notes : list of str
-        What was guessed about the decimal sign.
+        What was guessed about the decimal sign, and about cells with a dash.
     """
     numbers: dict[str, NDArray[np.float64] | None] = {}
     texts: dict[str, list[str]] = {}
@@ -70,7 +73,30 @@ def to_numbers(
         if values is None or (decimal == "," and _has(texts.get(name, []), ".")):
             values = _convert(texts[name], name, decimal, evidence, place)
         columns.append(values)
-    return np.column_stack(columns), notes
+    X = np.column_stack(columns)
+    holes = np.isnan(X).sum(axis=0)
+    holed = [name for name in compress(cells, holes) if name in texts]
+    notes += _note_dashes({name: texts[name] for name in holed}, place)
+    return X, notes
+
+
+def _note_dashes(texts: Mapping[str, list[str]], place: Place) -> list[str]:
+    """Say that dashes were read as missing cells: in some tables they stand for 0."""
+    dashes = [
+        FaultyCell(cell, name, row)
+        for name, cells in texts.items()
+        for row, cell in enumerate(cells)
+        if cell in _DASHES
+    ]
+    if not dashes:
+        return []
+    first, more = _where(dashes[0], place), len(dashes) - 1
+    if not more:
+        return [f"{first} was read as a missing cell: replace it if it stands for 0."]
+    return [
+        f"{first} and {more:,} more were read as missing cells: replace them if they "
+        "stand for 0."
+    ]
 
 
 def _already_numbers(cells: list[Any]) -> NDArray[np.float64] | None:
@@ -95,7 +121,7 @@ def _cell_as_text(cell: Any) -> str:
 
 
 def _plain(cells: list[str], decimal: str) -> NDArray[np.float64] | None:
-    """Convert a column of plain numbers quickly; return None for any other column."""
+    """Convert plain numbers and missing cells quickly; return None for all others."""
     joined = "\n".join(cells)
     if "_" in joined or ("," if decimal == "." else ".") in joined:
         return None
@@ -104,10 +130,16 @@ def _plain(cells: list[str], decimal: str) -> NDArray[np.float64] | None:
         if len(split) != len(cells):  # a cell spans two lines
             return None
         cells = split
-    try:
-        return np.array(cells, dtype=float)
-    except ValueError:
-        return None
+    for prepare in (list, _with_nan):  # most columns have no missing cells
+        try:
+            return np.array(prepare(cells), dtype=float)
+        except ValueError:
+            pass
+    return None
+
+
+def _with_nan(cells: list[str]) -> list[str]:
+    return ["nan" if is_missing(cell) else cell for cell in cells]
 
 
 def _has(cells: list[str], mark: str) -> bool:

@@ -12,7 +12,8 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,12 @@ from numpy.typing import NDArray
 from trueaxis._rows.parquet import data_columns
 from trueaxis._rows.watched_file import refuse_odd_paths
 from trueaxis._tables.cells import TableError as TableError
-from trueaxis._tables.errors import option, refuse_missing
+from trueaxis._tables.errors import option, refuse_infinite, refuse_missing
 from trueaxis._tables.numbers import to_numbers
 from trueaxis._tables.text import read_cells
 
 STANDARD = "-"
+MISSING = ("fill", "error", "drop")  # what can be done about missing cells
 # As in `_persistence.archive`, which is not imported: tables do not need models.
 MODEL_HEADER = "header.json"
 # What NumPy and zipfile raise for files whose content does not match their suffix.
@@ -43,6 +45,7 @@ class Table:
     Attributes
     ----------
     X : ndarray of shape (n, D)
+        NaN for missing cells.
     columns : tuple of str
     ids : ndarray of shape (n,), or None
         Names of the rows.
@@ -50,6 +53,11 @@ class Table:
         A column that is shown, but not analyzed.
     notes : tuple of str
         Guesses about the file that the user should know of.
+    header : tuple of str
+        Names of all columns in the order of the file, also of those that are not
+        analyzed; "" for an unnamed column of row names. Empty if it is `columns`.
+    others : dict
+        Cells of the columns that are not analyzed.
     """
 
     X: NDArray[np.float64]
@@ -57,6 +65,18 @@ class Table:
     ids: NDArray[np.str_] | None = None
     labels: NDArray[np.str_] | None = None
     notes: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
+    others: dict[str, list[Any]] = field(default_factory=dict)
+
+    def select(self, kept: NDArray[np.bool_]) -> Table:
+        """Return the table with some of its rows."""
+        return replace(
+            self,
+            X=self.X[kept],
+            ids=None if self.ids is None else self.ids[kept],
+            labels=None if self.labels is None else self.labels[kept],
+            others={name: [*compress(x, kept)] for name, x in self.others.items()},
+        )
 
 
 @dataclass(frozen=True)
@@ -77,6 +97,9 @@ class Choice:
         What separates cells: "auto", a character, "tab" or "space".
     header : {"auto", "yes", "no"}
         Whether the first line has column names.
+    missing : {"fill", "error", "drop"}
+        What to do about missing cells: leave them to the method, which fills them;
+        raise an error; or leave out their rows.
     """
 
     columns: Sequence[str] | None = None
@@ -86,10 +109,11 @@ class Choice:
     decimal: str = "auto"
     delimiter: str = "auto"
     header: str = "auto"
+    missing: str = "fill"
 
 
 def read_table(path: str | Path, choice: Choice | None = None) -> Table:
-    r"""Read a table of numbers.
+    r"""Read a table of numbers, with NaN for missing cells.
 
     Parameters
     ----------
@@ -106,7 +130,7 @@ def read_table(path: str | Path, choice: Choice | None = None) -> Table:
     Raises
     ------
     TableError
-        If cells are missing or not numbers; names line and column.
+        If cells are infinite or not numbers; names line and column.
 
     Examples
     --------
@@ -120,6 +144,10 @@ def read_table(path: str | Path, choice: Choice | None = None) -> Table:
     """
     choice = choice or Choice()
     name = str(path)
+    if choice.missing not in MISSING:
+        raise TableError(
+            f"--missing is {choice.missing!r}: choose {', '.join(MISSING)}."
+        )
     if name != STANDARD and Path(name).is_dir():
         raise TableError(
             f"{name} is a folder without .npy or Parquet files: pass a file."
@@ -163,10 +191,10 @@ def _from_text(text: str, name: str, choice: Choice) -> Table:
     # If commas separate cells, 1.234 has decimals. Otherwise it may be thousands, most
     # likely after semicolons, which are used where the comma is the decimal sign.
     doubt = {",": "none", ";": "error"}.get(cells.delimiter, "note")
-    notes = list(cells.notes)
+    notes, unnamed = list(cells.notes), None
     named = {*(choice.columns or ()), *choice.drop, choice.label}
     if choice.id is None and cells.ids is not None and cells.ids not in named:
-        choice = replace(choice, id=cells.ids)
+        choice, unnamed = replace(choice, id=cells.ids), cells.ids
         notes.append(
             "The first column has no name and its cells are all distinct: it was used "
             f"as row names. To leave it out, use --drop {option([cells.ids])}."
@@ -177,7 +205,11 @@ def _from_text(text: str, name: str, choice: Choice) -> Table:
         if not notes:
             raise
         # A wrong guess may have caused the error.
-        raise TableError(f"{error} Note: {' '.join(notes)}") from None
+        raise type(error)(f"{error} Note: {' '.join(notes)}") from None
+    if unnamed is not None:
+        header = tuple("" if name == unnamed else name for name in table.header)
+        others = {"": table.others[unnamed]} | table.others
+        table = replace(table, header=header, others=others)
     return replace(table, notes=(*notes, *table.notes))
 
 
@@ -202,11 +234,11 @@ def _read_parquet(path: Path, choice: Choice) -> tuple[list[str], list[list[Any]
     data = data_columns(table.schema)
     named = {*(choice.columns or ()), choice.id, choice.label}
     names = [name for name in table.column_names if name in data or name in named]
-    for field in table.schema:
-        if field.name in {*names} - {*choice.drop} and is_nested(field.type):
+    for each in table.schema:
+        if each.name in {*names} - {*choice.drop} and is_nested(each.type):
             raise TableError(
-                f"Column {field.name!r} has values of type {field.type}. Only numbers "
-                f"can be analyzed: drop the column (--drop {option([field.name])})."
+                f"Column {each.name!r} has values of type {each.type}. Only numbers "
+                f"can be analyzed: drop the column (--drop {option([each.name])})."
             )
     return names, [table.column(name).to_pylist() for name in names]
 
@@ -259,8 +291,7 @@ def _load(path: Path) -> NDArray[Any]:
 def _from_array(array: NDArray[Any], columns: list[str], choice: Choice) -> Table:
     if (choice.columns, choice.id, choice.label) == (None,) * 3 and not choice.drop:
         X = array.astype(float)  # the usual case; faster than cell by cell
-        refuse_missing(X, columns, _place_names(None))
-        return Table(X, tuple(columns))
+        return _without_holes(Table(X, tuple(columns)), choice, _place_names(None))
     return _from_cells(columns, [list(column) for column in array.T], choice)
 
 
@@ -295,12 +326,37 @@ def _from_cells(
         place,
         doubt=doubt,
     )
-    refuse_missing(X, wanted, place)
     ids, labels = (
         None if name is None else np.array([str(cell) for cell in cells[name]])
         for name in (choice.id, choice.label)
     )
-    return Table(X, tuple(wanted), ids, labels, tuple(notes))
+    others = {name: cells[name] for name in columns if name not in {*wanted}}
+    table = Table(X, tuple(wanted), ids, labels, tuple(notes), tuple(columns), others)
+    return _without_holes(table, choice, place)
+
+
+def _without_holes(table: Table, choice: Choice, place: Callable[[int], str]) -> Table:
+    """Do about missing cells what was chosen; refuse infinite ones."""
+    refuse_infinite(table.X, table.columns, place)
+    if choice.missing == "fill":
+        return table
+    if choice.missing == "error":
+        refuse_missing(table.X, table.columns, place)
+        return table
+    complete: NDArray[np.bool_] = np.logical_not(np.isnan(table.X).any(axis=1))
+    n, dropped = len(complete), int((~complete).sum())
+    if dropped == n:
+        raise TableError(
+            f"All {n:,} rows have a missing cell, and --missing drop leaves no row: "
+            "use --missing fill, or drop the columns that are mostly empty."
+        )
+    if not dropped:
+        return table
+    note = f"{dropped:,} of {n:,} rows have a missing cell and were left out."
+    # The rows that are left keep their numbers.
+    ids = np.arange(n).astype(str) if table.ids is None else table.ids
+    table = replace(table, ids=ids, notes=(*table.notes, note))
+    return table.select(complete)
 
 
 def _place_names(lines: list[int] | None) -> Callable[[int], str]:

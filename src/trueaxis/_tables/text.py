@@ -78,11 +78,12 @@ def read_cells(
             f"{delimiter!r} cannot separate cells: --delimiter must be one character, "
             "tab or space."
         )
-    rows, lines = _all_records(text, delimiter, skipped, source)
+    rows, lines, empty = _all_records(text, delimiter, skipped, source)
     if not rows:
         raise TableError(f"{source} is empty: there are no rows to analyze.")
     _refuse_ragged(rows, lines, delimiter, source)
     named, notes = first_line_is_header(rows[0], rows[1:], header)
+    notes = notes + _note_empty(empty)
     names = rows[0] if named else [f"x{i}" for i in range(len(rows[0]))]
     if named:
         rows, lines = rows[1:], lines[1:]
@@ -103,7 +104,7 @@ def read_cells(
 
 
 def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield records that are not empty, each with the line where it begins."""
+    """Yield records, except blank lines, each with the line where it begins."""
     # Lazily, because a sample needs only the first lines.
     lines = (match[0] for match in _LINE.finditer(text))
     if delimiter == " ":
@@ -112,7 +113,7 @@ def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     begin = 1
     for row in reader:
         cells = [cell.strip() for cell in row]
-        if any(cells):
+        if any(cells) or len(cells) > 1:
             yield begin, cells
         begin = reader.line_num + 1
 
@@ -126,12 +127,16 @@ def _single_spaces(line: str) -> str:
 
 def _all_records(
     text: str, delimiter: str, skipped: int, source: str
-) -> tuple[list[list[str]], list[int]]:
-    rows, lines, line = [], [], 0
+) -> tuple[list[list[str]], list[int], list[int]]:
+    """Return the records, and their lines; also the lines with empty cells only."""
+    rows, lines, empty, line = [], [], [], 0
     try:
         for line, row in _records(text, delimiter):
-            rows.append(row)
-            lines.append(line + skipped)
+            if any(row):
+                rows.append(row)
+                lines.append(line + skipped)
+            else:
+                empty.append(line + skipped)
     except csv.Error as error:
         # The reader does not name the record; it is the one after the last it returned.
         cause = (
@@ -143,7 +148,19 @@ def _all_records(
         raise TableError(
             f"{source} {cause}; it is in the record after line {line + skipped}."
         ) from None
-    return rows, lines
+    # Spreadsheets write such lines below a table.
+    return rows, lines, [at for at in empty if at < max(lines, default=0)]
+
+
+def _note_empty(empty: list[int]) -> list[str]:
+    if not empty:
+        return []
+    if len(empty) == 1:
+        return [f"Line {empty[0]} has only empty cells and was left out."]
+    return [
+        f"{len(empty):,} lines have only empty cells and were left out; the first is "
+        f"line {empty[0]}."
+    ]
 
 
 def _refuse_ragged(
@@ -196,7 +213,8 @@ def find_delimiter(text: str, decimal: str = "auto") -> str:
 def _sample(text: str, delimiter: str) -> list[list[str]]:
     """Return the first records; fewer if they are very long."""
     rows, size = [], 0
-    for _, row in islice(_records(text, delimiter), _SAMPLE):
+    some = (row for _, row in _records(text, delimiter) if any(row))
+    for row in islice(some, _SAMPLE):
         rows.append(row)
         size += sum(map(len, row))
         if size > _LONG and len(rows) >= 5:

@@ -9,8 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._rows.base import RecordKernel, Rows
 from trueaxis._validation import fitted_rows
+from trueaxis.diagnostics.filled import cell_repair
 
 if TYPE_CHECKING:
+    from trueaxis._engine.cells.model import CellModel
     from trueaxis.estimators.base import SubspaceEstimator
 
 # Squared distance of a unit vector from the subspace, below which it counts as inside.
@@ -80,7 +82,11 @@ class ColumnCorrections(NamedTuple):
 
 def column_corrections(model: SubspaceEstimator, rows: Rows) -> ColumnCorrections:
     """Find the column to correct in every row, in one pass."""
-    (column, share, surplus), _ = rows.scan(ColumnCorrectionKernel(model))
+    repair = cell_repair(rows)
+    kernel = ColumnCorrectionKernel(model, repair)
+    # The kernel repairs rows itself, to see which cells there are.
+    source = rows if repair is None else rows.rows  # type: ignore[attr-defined]
+    (column, share, surplus), _ = source.scan(kernel)
     return ColumnCorrections(column.astype(np.intp), share, surplus)
 
 
@@ -91,13 +97,17 @@ class ColumnCorrectionKernel(RecordKernel):
     residuals of all other columns. So each column is set free in turn to see how far
     the distances fall. With q(y) = y'My, where M adds both squared distances in units
     of their cut-offs, they fall by (My)_j^2 / M_jj. For a single wrong value, no other
-    column reaches a larger gain than the wrong one.
+    column reaches a larger gain than the wrong one. A cell that `repair` filled or
+    replaced cannot be corrected any further.
     """
 
     n_fields = 3
     title = "columns to correct"
 
-    def __init__(self, model: SubspaceEstimator) -> None:
+    def __init__(
+        self, model: SubspaceEstimator, repair: CellModel | None = None
+    ) -> None:
+        self.repair = repair
         self.sub, limits = model._subspace(), model.cutoffs_
         self.inside, self.off = (1 / max(c, LEAST) ** 2 for c in limits)
         P, variances = self.sub.basis, self.sub.floored_variances()
@@ -113,16 +123,19 @@ class ColumnCorrectionKernel(RecordKernel):
         self, state: None, block: NDArray[Any], first: int
     ) -> NDArray[np.float64]:
         """Return column, share and surplus of the rows of a block."""
-        y = block - self.sub.mean
+        rows = block if self.repair is None else self.repair(block)
+        y = rows - self.sub.mean
         t = y @ self.sub.basis.T
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             residual = np.where(self.outside > 0, y - t @ self.sub.basis, 0.0)
             My = self.inside * t @ self.scaled + self.off * residual
             total = np.einsum("ij,ij->i", My, y)
             gain = np.where(self.diagonal > 0, My**2 / self.diagonal, 0.0)
+            if rows is not block:  # NaN differs from itself, too
+                gain[rows != block] = 0.0
             column = np.nan_to_num(gain, nan=0.0, posinf=np.inf).argmax(axis=1)
-            rows = np.arange(len(y))
-            share = gain[rows, column] / total
-            surplus = My[rows, column] / self.diagonal[column]
+            each = np.arange(len(y))
+            share = gain[each, column] / total
+            surplus = My[each, column] / self.diagonal[column]
         share = np.clip(np.nan_to_num(share, nan=0.0, posinf=1.0), 0.0, 1.0)
         return np.stack([column, share, np.nan_to_num(surplus, posinf=0.0, neginf=0.0)])

@@ -88,6 +88,8 @@ def compare(
     Parameters
     ----------
     X : array-like of shape (n, D)
+        With NaN in holes, if the first method is "dswl": the others, which need
+        complete rows, get them filled by it.
     methods : sequence of str, optional
         Short names in `METHODS`, the reference first. By default "dswl", followed by
         all others that take no longer than about half a minute each.
@@ -131,6 +133,9 @@ def compare(
         raise ValueError(first.problem)
     flagged = first.model.predict(rows) < 0
     compared = [_compare_with(first, first, flagged, rows)]
+    # The first method has taken the rows: it can fill their holes.
+    if hasattr(first.model, "impute"):
+        rows = first.model.impute(rows)
     for name in methods[1:]:
         progress(name)
         other = _fit(name, rows, first.model.n_components_, line)

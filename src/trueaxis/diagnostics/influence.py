@@ -17,6 +17,7 @@ from trueaxis._engine.starts import plain_moments
 from trueaxis._engine.subspace import Subspace, solve
 from trueaxis._rows.base import Kernel, RecordKernel, Rows
 from trueaxis._validation import fitted_rows
+from trueaxis.diagnostics.filled import imputed
 
 if TYPE_CHECKING:
     from trueaxis.estimators.base import SubspaceEstimator
@@ -66,6 +67,8 @@ def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
     A row turns the axes by what it adds to the covariance between the inside and the
     outside of the robust subspace. Regular rows add almost nothing there.
 
+    Plain PCA gets holes filled as the model fills them, and wrong cells as they are.
+
     Parameters
     ----------
     model : estimator
@@ -90,7 +93,7 @@ def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
     True
     """
     with fitted_rows(model, X) as rows:
-        return _effect(model._subspace(), rows)
+        return _effect(model._subspace(), imputed(rows))
 
 
 def _effect(robust: Subspace, rows: Rows) -> Effect:

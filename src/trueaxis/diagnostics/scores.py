@@ -17,6 +17,7 @@ from trueaxis._engine.starts import plain_moments
 from trueaxis._engine.subspace import Subspace, solve
 from trueaxis._rows.base import RecordKernel, Rows
 from trueaxis._validation import fitted_rows
+from trueaxis.diagnostics.filled import imputed
 
 if TYPE_CHECKING:
     from trueaxis.estimators.base import SubspaceEstimator
@@ -50,7 +51,8 @@ class ScorePlane:
         Indices of the components, from 0.
     scores : ndarray of shape (n, j)
     robust, plain : Spread
-        Spread according to the model, and of all rows with equal weights.
+        Spread according to the model, and of all rows with equal weights; wrong cells
+        that the model replaces are part of the plain spread, but not of the scores.
     radius : float
         Radius, in standard deviations, of the ellipse that contains the share `level`
         of normally distributed rows.
@@ -112,11 +114,11 @@ def _score_plane(
             "1."
         )
     P = robust.basis[list(chosen)]
-    record, _ = rows.scan(ScoreKernel(robust.mean, P))
-    scores = np.ascontiguousarray(record.T)
-    plain = solve(plain_moments(rows, None), len(robust.basis))
+    scores = _scores(rows, robust.mean, P)
+    given = imputed(rows)
+    plain = solve(plain_moments(given, None), len(robust.basis))
     centre = (plain.mean - robust.mean) @ P.T
-    t = scores - centre
+    t = (scores if given is rows else _scores(given, robust.mean, P)) - centre
     n = len(t)
     size = np.sqrt(plain.variances[list(chosen)] * n / max(n - 1, 1))
     variances = robust.variances[list(chosen)]
@@ -134,6 +136,13 @@ def _score_plane(
         radius=float(np.sqrt(chi2.ppf(level, len(chosen)))),
         level=level,
     )
+
+
+def _scores(
+    rows: Rows, mean: NDArray[np.float64], axes: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    record, _ = rows.scan(ScoreKernel(mean, axes))
+    return np.ascontiguousarray(record.T)
 
 
 class ScoreKernel(RecordKernel):

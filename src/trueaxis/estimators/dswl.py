@@ -250,7 +250,7 @@ class DSWL(IterativeMethod):
             (self.components_ * along[:, None]).T.astype(float),
             np.full(D, noise),
         )
-        return CellModel(self.mean_.astype(float), np.ones(D), factors, None, 0.0)
+        return CellModel(self.mean_.astype(float), np.ones(D), factors)
 
     def _complete(
         self, rows: Rows, counts: NDArray[np.float64] | None, holes: bool

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -13,6 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from trueaxis._engine.column_spread import ColumnSpread, SpreadKernel
 from trueaxis._rows.base import Rows
+from trueaxis._rows.checked import largest_magnitude
 from trueaxis._rows.dask.collections import dask_rows, is_dask, refuse_frames
 from trueaxis._rows.dask.rows import DaskRows
 from trueaxis._rows.memory import refuse_large
@@ -27,6 +30,8 @@ NORMAL_MEAN = 1.2533141373155003
 SAMPLE_ROWS = 100_000  # enough for medians with an error below 1 % of a unit
 UNEVEN = 30.0  # ratio of spreads above which the smallest ones hardly count
 
+CenterAndUnit = tuple[NDArray[Any], NDArray[Any]]
+
 
 class ColumnScaler(
     OneToOneFeatureMixin,  # type: ignore[misc]  # scikit-learn is untyped
@@ -34,6 +39,8 @@ class ColumnScaler(
     BaseEstimator,  # type: ignore[misc]
 ):
     """Center every column and divide it by its spread.
+
+    Missing cells (NaN) are left out of centers and spreads, and stay missing.
 
     Parameters
     ----------
@@ -79,9 +86,10 @@ class ColumnScaler(
         self
         """
         validate_choice("how", self.how, HOW)
-        with unchanged_on_error(self), validate_rows(self, X) as rows:
+        with unchanged_on_error(self), validate_rows(self, X, holes=True) as rows:
             compute = _robust_rows if self.how == "robust" else _standard_rows
             center, unit = compute(rows)
+            self._refuse_empty(center, rows)
         limits = np.finfo(rows.dtype)  # a unit must not be rounded to 0 or infinity
         self.center_ = center.astype(rows.dtype)
         self.unit_ = np.clip(unit, limits.tiny, limits.max).astype(rows.dtype)
@@ -101,7 +109,7 @@ class ColumnScaler(
             they are read, for fitting a method; for Dask collections, a lazy array.
         """
         check_is_fitted(self, "unit_")
-        rows = validate_rows(self, X, reset=False)
+        rows = validate_rows(self, X, reset=False, holes=True)
         scaling = Scaling(self.center_, self.unit_)
         if isinstance(rows, DaskRows):
             refuse_frames(self)
@@ -128,8 +136,13 @@ class ColumnScaler(
         """
         check_is_fitted(self, "unit_")
         lazy = is_dask(X)
-        kinds = [np.float64, np.float32]
-        scaled: Any = dask_rows(X) if lazy else check_array(X, dtype=kinds)
+        scaled: Any
+        if lazy:
+            scaled = dask_rows(X)
+            scaled.check_anew(None, holes=True)
+        else:
+            kinds = [np.float64, np.float32]
+            scaled = check_array(X, dtype=kinds, ensure_all_finite="allow-nan")
         if scaled.shape[1] != len(self.unit_):
             raise ValueError(
                 f"X has {scaled.shape[1]} columns, but {len(self.unit_)} were scaled: "
@@ -142,6 +155,27 @@ class ColumnScaler(
 
         rows: NDArray[Any] = scaled.map(unscale, len(unit)) if lazy else unscale(scaled)
         return rows
+
+    def _refuse_empty(self, center: NDArray[Any], rows: Rows) -> None:
+        """Raise if a column has no value that its center could be computed from."""
+        empty = np.flatnonzero(np.isnan(center))
+        if not len(empty):
+            return
+        names = getattr(self, "feature_names_in_", None)
+        first = empty[0] if names is None else repr(str(names[empty[0]]))
+        sampled = self.how == "robust" and not rows.in_memory
+        where = f"{min(rows.shape[0], SAMPLE_ROWS) if sampled else rows.shape[0]:,} "
+        where += "rows of the sample" if sampled else "rows"
+        raise ValueError(
+            f"Column {first} of X has no value in any of the {where} (such columns: "
+            f"{len(empty)} of {len(center)}), so that it has neither a center nor a "
+            "spread: drop it."
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a pickle, also one of version 0.1, which spelled `centre_`."""
@@ -178,18 +212,33 @@ class Scaling:
         return self
 
 
-def _standard_rows(rows: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
+def _standard_rows(rows: Rows) -> CenterAndUnit:
     if rows.in_memory:
-        return _standard(rows.read())
-    pivot = rows.take(np.zeros(1, dtype=np.intp))[0].astype(float)
-    spread: ColumnSpread = rows.scan(SpreadKernel(pivot))[1]
+        return _of_seen_cells(_standard, rows.read(), rows.complete)
+    spread: ColumnSpread = rows.scan(SpreadKernel(_first_values(rows)))[1]
     return spread.center_and_unit()
 
 
-def _robust_rows(rows: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
+def _first_values(rows: Rows) -> NDArray[np.float64]:
+    """Return the first value of every column; NaN for columns without any."""
+    values: NDArray[np.float64] = rows.take(np.zeros(1, dtype=np.intp))[0].astype(float)
+    if not np.isnan(values).any():
+        return values
+    # blocks() is typed as an iterator, but is a generator, which has close().
+    with closing(rows.blocks()) as blocks:  # type: ignore[type-var]
+        for _, block in blocks:
+            for column in np.flatnonzero(np.isnan(values)):
+                seen = block[~np.isnan(block[:, column]), column]
+                values[column] = seen[0] if len(seen) else np.nan
+            if not np.isnan(values).any():
+                break
+    return values
+
+
+def _robust_rows(rows: Rows) -> CenterAndUnit:
     n, D = rows.shape
     if rows.in_memory:
-        return _robust(rows.read())
+        return _of_seen_cells(_robust, rows.read(), rows.complete)
     size = min(n, SAMPLE_ROWS)
     refuse_large(
         size * D * rows.dtype.itemsize,
@@ -199,10 +248,26 @@ def _robust_rows(rows: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
     index = np.arange(n)
     if size < n:
         index = np.sort(np.random.default_rng(0).choice(n, size, replace=False))
-    return _robust(rows.take(index))
+    return _of_seen_cells(_robust, rows.take(index))
 
 
-def _standard(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _of_seen_cells(
+    compute: Callable[[NDArray[Any]], CenterAndUnit],
+    X: NDArray[Any],
+    complete: bool = False,
+) -> CenterAndUnit:
+    """Return centers and units, without holes; NaN and 1 for columns without values."""
+    if complete or not np.isnan(largest_magnitude(X)):
+        return compute(X)
+    center, unit = np.full(X.shape[1], np.nan), np.ones(X.shape[1])
+    for column, cells in enumerate(X.T):
+        seen = cells[~np.isnan(cells)]
+        if len(seen):
+            (center[column],), (unit[column],) = compute(seen[:, None])
+    return center, unit
+
+
+def _standard(X: NDArray[Any]) -> CenterAndUnit:
     size = np.abs(X).max(axis=0).astype(float)
     size[size == 0] = 1.0
     small = X / size  # its squares cannot overflow
@@ -211,7 +276,7 @@ def _standard(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return small.mean(axis=0) * size, unit
 
 
-def _robust(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _robust(X: NDArray[Any]) -> CenterAndUnit:
     small = X / 4  # sums and differences of two values cannot overflow
     center = np.median(small, axis=0).astype(float)
     deviations = np.abs(small - center)
@@ -232,8 +297,9 @@ class UnevenSpread(NamedTuple):
 
 def uneven_columns(X: NDArray[Any]) -> UnevenSpread | None:
     """Return the columns with the extreme spreads if these differ too much."""
-    unit = _robust(X)[1]
-    varying = np.flatnonzero((X != X[0]).any(axis=0))
+    unit = _of_seen_cells(_robust, X)[1]
+    # Of the extremes of a column without values, NaN, neither is below the other.
+    varying = np.flatnonzero(np.fmin.reduce(X) < np.fmax.reduce(X))
     if len(varying) < 2:
         return None
     wide, narrow = varying[unit[varying].argmax()], varying[unit[varying].argmin()]

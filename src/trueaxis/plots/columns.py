@@ -270,8 +270,9 @@ class ImageGridDisplay(Display):
         m = len(self.images)
         ratio = np.clip(self.images.shape[1] / self.images.shape[2], 0.75, 2)
         axes = self._panels(ax, (3, m), (1.1 + 1.35 * m, 0.5 + 3 * 1.35 * ratio))
-        low, high = self.images.min(), self.images.max()
-        most = float(np.abs(self.residuals).max()) or 1.0
+        seen = ~np.isnan(self.images)  # missing pixels stay blank
+        low, high = self.images[seen].min(), self.images[seen].max()
+        most = float(np.abs(self.residuals[seen]).max()) or 1.0
         gray = {"cmap": "gray", "vmin": low, "vmax": high}
         signed = {"cmap": "RdBu_r", "vmin": -most, "vmax": most}
         lines = (

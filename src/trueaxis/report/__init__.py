@@ -137,9 +137,9 @@ def render(
         begin("trust path")
         path = found.trust_path()
     begin("figures")
-    figures = draw(found, path)
-    begin("page")
     short = shorten_names(found)
+    figures = draw(short, path)
+    begin("page")
     text = text_values(
         short, path, title=title, source=source, origin=origin, command=command,
         seconds=seconds,

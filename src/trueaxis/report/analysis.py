@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,11 +19,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from trueaxis._validation import validate_rows
 from trueaxis.diagnostics import (
+    CellMap,
     Contributions,
     Diagnosis,
     Effect,
     ScorePlane,
     TrustPath,
+    cell_map,
+    cell_table,
     column_names,
     contributions,
     diagnose,
@@ -38,6 +41,21 @@ from trueaxis.estimators.scaler import ColumnScaler, UnevenSpread, uneven_column
 MAX_CHANGED = 2  # verdicts that rounding may change after the fit
 
 
+class CellRepairs(NamedTuple):
+    """Wrong cells, those of the same row together, each of shape (m,).
+
+    row, column : indices
+    value, fitted : what is there and what would fit, in raw units
+    deviation : of the value, in standard deviations of good cells
+    """
+
+    row: NDArray[np.intp]
+    column: NDArray[np.intp]
+    value: NDArray[np.float64]
+    fitted: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+
+
 @dataclass(frozen=True)
 class Analysis:
     """A fitted model, rows, and their diagnostics.
@@ -48,7 +66,7 @@ class Analysis:
         The method, without the scaler in front of it.
     scaler : ColumnScaler or None
     raw : ndarray of shape (n, D)
-        Rows as given.
+        Rows as given, with NaN in holes.
     X : ndarray of shape (n, D)
         Rows as the method sees them, scaled if there is a scaler.
     names : ndarray of shape (D,), str
@@ -116,7 +134,56 @@ class Analysis:
     @cached_property
     def uneven(self) -> UnevenSpread | None:
         """Columns whose spreads differ too much; None if they do not."""
-        return uneven_columns(self.X)
+        if not self.has_holes:
+            return uneven_columns(self.X)
+        with ignore_feature_name_warning():
+            return uneven_columns(self.model.impute(self.X))
+
+    @cached_property
+    def has_holes(self) -> bool:
+        """Whether cells are missing."""
+        return bool(np.isnan(self.raw).any())
+
+    @property
+    def finds_wrong_cells(self) -> bool:
+        """Whether the model was fitted to find wrong cells."""
+        repair = self.model._repair()
+        return repair is not None and repair.wrong is not None
+
+    @cached_property
+    def cells(self) -> CellMap | None:
+        """Deviations of all cells; None if none can be wrong or missing."""
+        if not self.has_holes and not self.finds_wrong_cells:
+            return None
+        with ignore_feature_name_warning():
+            return cell_map(self.model, self.X)._replace(names=self.names)
+
+    @cached_property
+    def wrong_cells(self) -> CellRepairs:
+        """The wrong cells, with what would fit."""
+        if self.cells is None or not self.cells.wrong.any():
+            none = np.zeros(0, dtype=np.intp)
+            return CellRepairs(none, none, *np.zeros((3, 0)))
+        with ignore_feature_name_warning():
+            listed = cell_table(self.model, self.X)
+        row, column = np.nonzero(self.cells.wrong)  # in the order of the table
+        fitted = np.asarray(listed["fitted"], dtype=float)
+        if self.scaler is not None:
+            fitted = fitted * self.scaler.unit_[column] + self.scaler.center_[column]
+        return CellRepairs(
+            row,
+            column,
+            self.raw[row, column].astype(float),
+            fitted,
+            np.asarray(listed["deviation"], dtype=float),
+        )
+
+    @cached_property
+    def only_cells(self) -> NDArray[np.bool_]:
+        """Whether each row is good, apart from wrong cells."""
+        if self.cells is None:
+            return np.zeros(len(self.raw), dtype=bool)
+        return np.asarray(self.cells.wrong.any(axis=1) & ~self.diagnosis.flagged)
 
     @cached_property
     def centre(self) -> NDArray[np.float64]:
@@ -207,7 +274,8 @@ def analyse(
     # Only the first step checks the names of columns: later ones get plain arrays.
     check_is_fitted(method, "components_")
     with ignore_feature_name_warning():
-        raw = validate_rows(scaler or method, X, reset=False).read()
+        holes = method._repair() is not None
+        raw = validate_rows(scaler or method, X, reset=False, holes=holes).read()
         rows = parts.scaled(raw)
         diagnosis = diagnose(method, rows)
         if of_the_fit is None:

@@ -14,6 +14,7 @@ from trueaxis.diagnostics import TrustPath
 from trueaxis.diagnostics.influence import responsible
 from trueaxis.plots.canvas import percent
 from trueaxis.report.analysis import Analysis, level_of
+from trueaxis.report.cells import cell_figures, describe_cells
 from trueaxis.report.page_data import (
     MAX_LISTED,
     kind_marks,
@@ -25,6 +26,7 @@ from trueaxis.report.sentences import (
     KIND_NAMES,
     change,
     fit_sentence,
+    format_number,
     format_p,
     hints,
     reason,
@@ -90,6 +92,7 @@ def text_values(
         "counted": bool((analysis.ids == np.arange(n).astype(str)).all()),
         "left_out": left_out(analysis),
         "worst": worst_rows(analysis),
+        "cells": describe_cells(analysis),
         "path": None if path is None else describe_path(path),
         "plain": plain_pca(analysis),
         "fit": fit_sentence(analysis, seconds),
@@ -109,6 +112,7 @@ def key_figures(analysis: Analysis) -> list[tuple[str, str]]:
         ("columns", f"{D:,}"),
         ("components", f"{model.n_components_:,}"),
         ("variance explained", percent(share)),
+        *cell_figures(analysis),
     ]
 
 
@@ -237,14 +241,6 @@ def repeat(
             *((name, importlib.metadata.version(name)) for name in LIBRARIES),
         ],
     }
-
-
-def format_number(x: float) -> str:
-    """Return a number with four digits."""
-    if np.isinf(x):
-        return "∞"
-    text = f"{x:,.0f}" if 1000 <= abs(x) < 1e6 else f"{x:.4g}"
-    return text.replace("-", "−")
 
 
 def format_difference(x: float) -> str:

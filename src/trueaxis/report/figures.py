@@ -11,6 +11,7 @@ import numpy as np
 
 from trueaxis.diagnostics import TrustPath
 from trueaxis.plots import (
+    CellMapDisplay,
     ConvergenceDisplay,
     ScoresDisplay,
     ScreeDisplay,
@@ -19,6 +20,7 @@ from trueaxis.plots import (
 )
 from trueaxis.plots.canvas import TEXT
 from trueaxis.report.analysis import Analysis
+from trueaxis.report.cells import WIDE
 
 SIZE = (4.9, 4.1)  # inches; small, so that the text is legible on a phone
 MANY_ROWS = 600  # above this, points are pixels: as SVG they would take up too much
@@ -75,16 +77,28 @@ def draw(analysis: Analysis, path: TrustPath | None) -> dict[str, Drawing]:
         ).plot
     if path is not None:
         displays["trust"] = TrustPathDisplay(path).plot
-    return {name: _drawing(plot, name, many) for name, plot in displays.items()}
+    drawings = {name: _drawing(plot, name, many) for name, plot in displays.items()}
+    if analysis.cells is not None:
+        display = CellMapDisplay(analysis.cells, analysis.ids)
+        lines = len(display.lines().first)
+        wide = len(analysis.names) > WIDE
+        size = (2 if wide else 1) * SIZE[0], min(1.9 + 0.16 * max(lines, 4), 7.5)
+        drawings["cells"] = _drawing(display.plot, "cells", False, size)
+    return drawings
 
 
-def _drawing(plot: Callable[[Any], Any], name: str, many: bool) -> Drawing:
+def _drawing(
+    plot: Callable[[Any], Any],
+    name: str,
+    many: bool,
+    size: tuple[float, float] = SIZE,
+) -> Drawing:
     import matplotlib
     from matplotlib.figure import Figure
 
     # Without pyplot, which would open windows and touch the user's figures.
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=SIZE, layout="constrained")
+        figure = Figure(figsize=size, layout="constrained")
         ax = plot(figure.subplots()).ax_
         title = ax.get_title()
         ax.set_title("")

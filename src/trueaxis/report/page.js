@@ -12,6 +12,7 @@ const table = byId("rows")
 
 function reason(i) {
   if (i < data.because.length) return data.because[i];
+  if (data.notes && data.notes[i]) return data.notes[i];
   const { means } = data.kinds[data.kind[i]];
   return data.kind[i] ? `${means} (not listed in the table)` : means;
 }

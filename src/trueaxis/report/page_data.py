@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from trueaxis.diagnostics import KINDS
 from trueaxis.plots.canvas import FAR, LOOKS, shorten
 from trueaxis.report.analysis import Analysis
+from trueaxis.report.cells import regular_notes
 from trueaxis.report.sentences import (
     KIND_MEANINGS,
     KIND_NAMES,
@@ -55,6 +56,7 @@ def script_data(analysis: Analysis) -> dict[str, Any]:
     drawn, listed = rows_to_draw(analysis), analysis.flagged[:MAX_LISTED]
     labels, d = analysis.labels, analysis.diagnosis
     shares = analysis.shares(listed)
+    notes = regular_notes(analysis, drawn)
     return {
         "columns": analysis.names.tolist(),
         "kinds": [
@@ -78,6 +80,7 @@ def script_data(analysis: Analysis) -> dict[str, Any]:
         "offParts": largest_shares(shares.orthogonal),
         "flagged": int(min(len(analysis.flagged), MAX_FLAGGED)),
         "far": FAR,
+        **({} if notes is None else {"notes": notes}),
     }
 
 

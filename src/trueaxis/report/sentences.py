@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from trueaxis.plots.canvas import percent
 from trueaxis.report.analysis import Analysis, level_of
 
@@ -28,6 +30,7 @@ KIND_MEANINGS = {
 MAIN_SHARE = 0.5  # a column with this share of the distance is the only one named
 MANY_FLAGGED = 0.35  # share of flagged rows above which a hint is given
 FEW_ROWS = 15
+FEW_CELLS = 3  # wrong or missing cells of a row that are named one by one
 LEAST_P = 1e-99  # smaller p-values are not written out
 SMALL_ANGLE, LARGE_ANGLE = 3.0, 15.0  # degrees
 
@@ -36,16 +39,30 @@ def verdict(analysis: Analysis) -> str:
     """Return how many rows are outliers, of which kinds, and where the line is."""
     n, bad = len(analysis.ids), len(analysis.flagged)
     line = describe_line(analysis.model)
+    cells = _good_rows_with_wrong_cells(analysis)
     if not bad:
-        return f"None of the {n:,} rows is an outlier. {line}"
+        return f"None of the {n:,} rows is an outlier.{cells} {line}"
     kinds = [
         f"{analysis.counts[kind]:,} {name if kind != 'both' else 'in both ways'}"
         for kind, name in KIND_NAMES.items()
         if kind != "regular" and kind in analysis.counts
     ]
     are = "is an outlier" if bad == 1 else "are outliers"
-    found = f"{bad:,} of {n:,} rows ({percent(bad / n)}) {are}: {_enumerate(kinds)}."
-    return f"{found} {line}"
+    found = (
+        f"{bad:,} of {n:,} rows ({percent(bad / n)}) {are}: {enumerate_parts(kinds)}."
+    )
+    return f"{found}{cells} {line}"
+
+
+def _good_rows_with_wrong_cells(analysis: Analysis) -> str:
+    if analysis.cells is None or not analysis.only_cells.any():
+        return ""
+    rows = int(analysis.only_cells.sum())
+    cells = int(analysis.cells.wrong[analysis.only_cells].sum())
+    return (
+        f" {plural(rows, 'more row is/more rows are')} good apart from "
+        f"{plural(cells, 'wrong cell/wrong cells')}."
+    )
 
 
 def describe_line(model: Any) -> str:
@@ -66,6 +83,14 @@ def format_p(p: float) -> str:
     return f"{p:.2g}" if p >= 1e-3 else f"{p:.1e}"
 
 
+def format_number(x: float) -> str:
+    """Return a number with four digits."""
+    if np.isinf(x):
+        return "∞"
+    text = f"{x:,.0f}" if 1000 <= abs(x) < 1e6 else f"{x:.4g}"
+    return text.replace("-", "−")
+
+
 def change(analysis: Analysis) -> str:
     """Return how much plain PCA would differ from the model."""
     angle = analysis.effect.angle
@@ -83,7 +108,49 @@ def change(analysis: Analysis) -> str:
 
 
 def reason(analysis: Analysis, row: int) -> str:
-    """Return why a row is an outlier: the column to correct, and what would fit."""
+    """Return why a row is an outlier: the column to correct, and what would fit.
+
+    If cells were replaced or filled before the row was judged, they are named, too.
+    """
+    wrong = wrong_in_row(analysis, row)
+    also = [f"also {wrong}" if wrong else "", hole_note(analysis, row)]
+    return "; ".join(filter(None, [_reason(analysis, row), *also]))
+
+
+def wrong_in_row(analysis: Analysis, row: int) -> str:
+    """Return the wrong cells of a row, with what would fit; empty if there are none.
+
+    The column that is the reason why the row is an outlier is left out.
+    """
+    if analysis.cells is None or not analysis.cells.wrong[row].any():
+        return ""
+    cells, d = analysis.wrong_cells, analysis.diagnosis
+    some = slice(*np.searchsorted(cells.row, [row, row + 1]))
+    blamed = d.column[row] if d.kind[row] != "regular" else -1
+    parts = [
+        f"{analysis.names[j]} is {value:.4g}, {fits:.4g} would fit"
+        for j, value, fits in zip(
+            cells.column[some], cells.value[some], cells.fitted[some], strict=True
+        )
+        if j != blamed
+    ]
+    if not parts:
+        return ""
+    n = plural(len(parts), "wrong cell/wrong cells")
+    more = f" and {len(parts) - FEW_CELLS:,} more" if len(parts) > FEW_CELLS else ""
+    return f"{n}: {', '.join(parts[:FEW_CELLS])}{more}"
+
+
+def hole_note(analysis: Analysis, row: int) -> str:
+    """Return which cells of a row are missing; empty if there are none."""
+    if analysis.cells is None or not analysis.cells.missing[row].any():
+        return ""
+    names = analysis.names[analysis.cells.missing[row]].tolist()
+    more = f" and {len(names) - FEW_CELLS:,} more" if len(names) > FEW_CELLS else ""
+    return f"missing: {', '.join(names[:FEW_CELLS])}{more}"
+
+
+def _reason(analysis: Analysis, row: int) -> str:
     d = analysis.diagnosis
     kind, name, share = d.kind[row], d.names[d.column[row]], d.share[row]
     if kind in ("regular", "group"):  # no distance that a column could explain
@@ -136,9 +203,16 @@ def fit_sentence(analysis: Analysis, seconds: float | None) -> str:
     )
 
 
+def plural(n: int, words: str) -> str:
+    """Return a count with its word, from "one/many"."""
+    one, many = words.split("/")
+    return f"1 {one}" if n == 1 else f"{n:,} {many}"
+
+
 def _iterations(n: int) -> str:
     return "1 iteration" if n == 1 else f"{n:,} iterations"
 
 
-def _enumerate(parts: list[str]) -> str:
+def enumerate_parts(parts: list[str]) -> str:
+    """Join parts by commas and a final "and"."""
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))

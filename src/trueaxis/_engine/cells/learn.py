@@ -23,11 +23,13 @@ from trueaxis._engine.cells.factors import (
 )
 from trueaxis._engine.cells.model import NEAR, CellModel
 from trueaxis._engine.cells.wrong import (
+    RATIO,
     Mask,
     WrongCells,
     column_medians,
     first_guess,
     learn_wrong,
+    raise_known,
     reach,
 )
 from trueaxis._engine.outliers.discrete import discrete_columns
@@ -103,7 +105,7 @@ def learn_cells(
     counts = np.ones(n) if counts is None else counts
     marginal = few_values(X, seen)
     center, unit = marginals(X, seen, marginal)
-    model = CellModel(center, unit, _no_factors(D), None, float(REGULAR / n))
+    model = CellModel(center, unit, _no_factors(D))
     weights = counts
     if find_wrong:
         Z, _ = model.standard(X)
@@ -193,25 +195,39 @@ class _Learner:
             factors = self.fit(W, usable, STEPS, factors, prior)
         wrong = first_guess(W, seen, weights, prior, self.marginal)
         z = wrong.standard(Z, factors.deviations(Z, W))
-        return factors, replace(wrong, limits=self.limits(z, W > 0, weights))
+        limits = self.limits(z, W > 0, factors, weights)
+        return factors, replace(wrong, limits=limits)
 
     def prior(self, W: Array, weights: Array) -> Array:
         """Return the variances of the columns."""
         some = weights > 0
         return column_variances(self.Z[some], W[some], weights[some])
 
-    def limits(self, z: Array, good: Mask, weights: Array) -> Array:
+    def limits(
+        self, z: Array, good: Mask, factors: FactorModel, weights: Array
+    ) -> Array:
         """Return the deviations up to which cells of either side are good."""
         rows = self.telling(good, weights) > 0
-        return reach(z[rows], self.seen[rows], good[rows], self.marginal)
+        z, seen, good = z[rows], self.seen[rows], good[rows]
+        limits = reach(z, seen, good, self.marginal)
+        # A cell in question must not tell what kind of row it is in.
+        within = seen & (z >= -limits[0]) & (z <= limits[1])
+        means, _ = factors.factors(self.Z[rows], within.astype(float))
+        limits = raise_known(limits, z, seen, means)
+        # Nothing is known about what lies beyond all cells: there, they may be wrong.
+        farthest = np.where(seen, z, 0.0)
+        farthest = RATIO * np.array([-farthest.min(axis=0), farthest.max(axis=0)])
+        return np.where(limits < farthest, limits, farthest)
 
     def telling(self, good: Mask, weights: Array) -> Array:
         """Mark the rows that tell what wrong cells are like.
 
-        A row with few wrong cells does, even if these made it look irregular.
+        A row with few wrong cells does, even if these made it look irregular; a row
+        most of whose cells are wrong does not, even if it looks regular.
         """
-        few = (self.seen & ~good).sum(axis=1) <= FEW * self.seen.sum(axis=1)
-        return np.where((weights > 0) | few, 1.0, 0.0)
+        most = np.where(weights > 0, 0.5, FEW)
+        few = (self.seen & ~good).sum(axis=1) <= most * self.seen.sum(axis=1)
+        return np.where(few, 1.0, 0.0)
 
     def take_turns(
         self,
@@ -230,7 +246,8 @@ class _Learner:
                 classes = wrong.classify(Z, seen, deviations)
                 W = classes.good
             good = W > 0.5
-            limits = self.limits(wrong.standard(Z, deviations), good, weights)
+            z = wrong.standard(Z, deviations)
+            limits = self.limits(z, good, factors, weights)
             crowded = replace(self.model, wrong=wrong).crowded(good, seen)
             telling = self.telling(good, weights) * ~crowded
             wrong = learn_wrong(

@@ -22,6 +22,7 @@ SWEEPS = 6  # over the cells of a row; they rarely change after three
 FAR = 1e8  # units of a column beyond which it does not matter how far a cell is
 # Wrong cells that are rarer than this, in a row, are never held against it.
 TOLERATED = 0.05
+UNLIKELY = 0.0025  # probability of so many wrong cells that the row is wrong
 REMEMBERED = 0.3  # share of cells; they take half as much memory again as the rows
 COLUMN_NAMES = ("center", "unit", "mean", "noise")
 POSITIVE = ("unit", "noise", "shares", "variances")
@@ -65,15 +66,12 @@ class CellModel:
     factors : FactorModel
     wrong : WrongCells or None
         None if all cells that are there count as right.
-    chance : float
-        Probability of so many wrong cells in a row that the row is wrong.
     """
 
     center: Array
     unit: Array
     factors: FactorModel
-    wrong: WrongCells | None
-    chance: float
+    wrong: WrongCells | None = None
 
     def __call__(self, block: NDArray[Any], where: Where | None = None) -> NDArray[Any]:
         """Return the repaired rows of a block: a `BlockTransform`."""
@@ -178,7 +176,7 @@ class CellModel:
         # Fewer wrong cells than expected are never too many.
         (some,) = np.nonzero(~crowded & (n_wrong > shares.min() * n_seen))
         expected = seen[some] @ shares
-        crowded[some] = gammainc(n_wrong[some], expected) < self.chance
+        crowded[some] = gammainc(n_wrong[some], expected) < UNLIKELY
         return crowded
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
@@ -189,7 +187,6 @@ class CellModel:
             "mean": self.factors.mean,
             "noise": self.factors.noise,
             "loadings": self.factors.loadings,
-            "chance": np.array(self.chance),
         }
         if self.wrong is not None:
             arrays |= {name: getattr(self.wrong, name) for name in WRONG_NAMES}
@@ -202,15 +199,14 @@ class CellModel:
         wrong = None
         if "shares" in arrays:
             wrong = WrongCells(**{name: arrays[name] for name in WRONG_NAMES})
-        chance = float(arrays["chance"])
-        return cls(arrays["center"], arrays["unit"], factors, wrong, chance)
+        return cls(arrays["center"], arrays["unit"], factors, wrong)
 
 
 def find_flaw(arrays: dict[str, Any], D: int) -> str | None:
     """Return why arrays cannot be a cell model of D columns, or None if they can."""
     r = np.shape(arrays.get("loadings", ()))[-1:]
     shapes: dict[str, tuple[int, ...]] = {name: (D,) for name in COLUMN_NAMES}
-    shapes |= {"loadings": (D, *r), "chance": ()}
+    shapes |= {"loadings": (D, *r)}
     if "shares" in arrays:
         shapes |= {name: (2, D) for name in WRONG_NAMES} | {"marginal": (D,)}
     for name in sorted(shapes.keys() | arrays.keys()):

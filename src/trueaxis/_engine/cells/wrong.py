@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammainc
+from scipy.special import fdtrc, gammainc
 
 from trueaxis._engine.cells.factors import Array, Deviations
 
@@ -25,9 +25,9 @@ Mask = NDArray[np.bool_]
 # of the column away, with this variance.
 PRIOR_WRONG, AWAY, PRIOR_VARIANCE = 5.0, 3.0, 4.0
 FEWEST, MOST = 1e-5, 0.4  # share of the cells of a column that are wrong, per side
-SECOND_MODE = 1 / 3  # a larger share is not wrong, but a mode of the column
 CHANCE = 1e-3  # p-value at which deviations do not follow one law any more
 N_BINS, RATIO = 24, np.sqrt(2.0)  # of the histogram of deviations
+KNOWN = 0.1  # share of the variance of errors that the other columns may explain
 SLOWEST = 0.9  # ratio of counts of neighboring bins, if the density hardly falls
 
 
@@ -160,8 +160,7 @@ def learn_wrong(
         squares += PRIOR_WRONG * PRIOR_VARIANCE * prior
         variances[side] = np.maximum(squares / (count + PRIOR_WRONG), noise)
         shares[side] = np.clip((count + 0.005) / (n + 1.0), FEWEST, MOST)
-    limits = np.where(shares > SECOND_MODE, np.inf, before.limits)
-    return WrongCells(shares, centers, variances, limits, before.marginal)
+    return WrongCells(shares, centers, variances, before.limits, before.marginal)
 
 
 def reach(z: Array, seen: Mask, good: Mask, marginal: Mask) -> Array:
@@ -202,6 +201,57 @@ def reach(z: Array, seen: Mask, good: Mask, marginal: Mask) -> Array:
         counts = np.bincount(flat, minlength=D * (N_BINS + 1)).reshape(D, -1)
         limits[side] = _law_ends(counts.T.astype(float)) * unit
     return limits
+
+
+def raise_known(limits: Array, z: Array, seen: Mask, factors: Array) -> Array:
+    """Raise the limits of sides whose far cells the factors of the rows explain.
+
+    Errors know nothing about the rest of their row. A tail or a mode of a column does:
+    the rows that have it are of a kind. So the limit is moved out until the cells
+    beyond it are anybody's.
+
+    Parameters
+    ----------
+    limits : ndarray of shape (2, D)
+        Of `reach`.
+    z : ndarray of shape (n, D)
+        Standardized deviations.
+    seen : ndarray of bool
+    factors : ndarray of shape (n, r)
+        Of the rows, by their good cells.
+
+    Returns
+    -------
+    ndarray of shape (2, D)
+    """
+    n, r = factors.shape
+    if n <= r + 2:
+        return limits
+    Q, _ = np.linalg.qr(np.column_stack([np.ones(n), factors]))
+    by_chance = r / (n - 1)
+    raised = limits.copy()
+    for side, sign in ((0, -1.0), (1, 1.0)):
+        (open_,) = np.nonzero(np.isfinite(limits[side]))
+        size = np.where(seen, sign * z, 0.0)
+        edge = limits[side] * RATIO  # where the law ended
+        for _ in range(N_BINS):
+            beyond = (size[:, open_] > edge[open_]).astype(float)
+            count = beyond.sum(axis=0)
+            raised[side, open_[count == 0]] = np.inf
+            total = count * (1.0 - count / n)
+            explained = np.square(Q.T @ beyond).sum(axis=0) - count**2 / n
+            share = explained / np.maximum(total, 1e-9)
+            ratio = share / np.maximum(1.0 - share, 1e-9) * (n - 1 - r) / r
+            known = (share - by_chance) / (1.0 - by_chance) > KNOWN
+            known &= fdtrc(r, n - 1 - r, ratio) < CHANCE / z.shape[1]
+            open_ = open_[known & (count > 0)]
+            if not len(open_):
+                break
+            edge = edge * RATIO
+            raised[side, open_] = edge[open_]
+        else:
+            raised[side, open_] = np.inf
+    return raised
 
 
 def column_medians(X: Array, some: Mask) -> Array:

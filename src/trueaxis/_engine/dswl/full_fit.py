@@ -135,8 +135,13 @@ class FullDataFit:
         core = self.sample_fit.core
         subspace, fit_weight = core.next, core.copy_weights()
         sampled = measure_without_leverage(self.kept_rows, subspace, fit_weight)
-        law = self._law_of_fit(sampled, subspace)
-        least = self._least_log_p(sampled, law)
+        law = self.judge.law_of_fit(sampled, subspace)
+        least = self._least_log_p(sampled, law, REGULAR)
+        if self.filling is not None:
+            subspace, fit_weight = self._refitted(sampled, law, least, subspace)
+            sampled = measure_without_leverage(self.kept_rows, subspace, fit_weight)
+            law = self.judge.law(sampled, subspace)
+            least = self._least_log_p(sampled, law, REGULAR / len(sampled.e))
         rows = self.judge.rows
         if self.plan.in_passes:
             # Keep no per-row array except the weights.
@@ -163,22 +168,25 @@ class FullDataFit:
             result = solve(span, self.plan.k)
         return self.weights(state, rule), FinalSubspaces(judging, result, kept / n, n)
 
-    def _law_of_fit(self, sampled: RowDistances, subspace: Subspace) -> Law:
-        """Return the law by which rows take part in the fit."""
-        if self.filling is None:
-            return self.judge.law_of_fit(sampled, subspace)
-        return self.judge.law(sampled, subspace)
+    def _refitted(
+        self, sampled: RowDistances, law: Law, least: float, subspace: Subspace
+    ) -> tuple[Subspace, NDArray[np.float64]]:
+        """Return the fit of the sample's rows within a law, and their weights.
 
-    def _least_log_p(self, sampled: RowDistances, law: Law) -> float:
-        """Return the least log p-value of rows to keep: at least half of the sample.
-
-        Rows that were repaired cell by cell are left out only if no regular row, of as
-        many as there are, lies as far away: their heavy tails are what the cells of
-        other rows were filled by.
+        With filled or repaired cells, this is where the final law is learned: rows are
+        then left out only if no regular row, of as many as there are, would lie as far
+        away, because their tails are what the cells of other rows were filled by.
         """
+        kept = law.log_p(sampled.e, sampled.s) >= least
+        weighting = RowWeights(np.where(kept, 0.0, -np.inf))
+        span = weighted_moments(self.kept_rows, subspace.mean, weighting).span()
+        solved = EXACT(span.widened(self.filling), None, subspace)
+        return solved, kept / max(kept.sum(), 1)
+
+    def _least_log_p(self, sampled: RowDistances, law: Law, level: float) -> float:
+        """Return the least log p-value of rows to keep: at least half of the sample."""
         log_p = law.log_p(sampled.e, sampled.s)
         need = min_rows(len(log_p), self.plan.fit_k)
-        level = REGULAR if self.filling is None else REGULAR / len(log_p)
         return min(float(np.log(level)), float(np.partition(log_p, -need)[-need]))
 
     def verdicts(self, subspaces: FinalSubspaces) -> Verdicts:

@@ -1,0 +1,100 @@
+"""Missing cells: say how many there are, or refuse them and name a remedy.
+
+Tables in memory are read here; `streaming` reads large files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis._rows.base import Kernel
+from trueaxis._tables.errors import MissingCells, option
+from trueaxis._tables.read import Choice, Table, TableError, read_table
+from trueaxis.estimators import METHODS
+
+
+def takes_holes(method: Any) -> bool:
+    """Return whether a method, a class or an instance, takes missing cells."""
+    return bool(getattr(method, "_takes_holes", False))
+
+
+def read_for_method(data: str, choice: Choice, method: Any) -> Table:
+    """Read a table; refuse missing cells if the method does not take them.
+
+    Parameters
+    ----------
+    data : str
+    choice : Choice
+    method : class
+        The method that gets the rows.
+    """
+    if choice.missing != "fill" or takes_holes(method):
+        return read_table(data, choice)
+    try:
+        return read_table(data, replace(choice, missing="error"))
+    except MissingCells as error:
+        takers = ", ".join(name for name, cls in METHODS.items() if takes_holes(cls))
+        raise MissingCells(
+            f"{error} {method.__name__} needs complete rows; the methods that take "
+            f"missing cells: {takers}."
+        ) from None
+
+
+def refuse_empty_columns(table: Table) -> None:
+    """Raise if a column has no values, from which nothing can be learned."""
+    empty = np.flatnonzero(np.isnan(table.X).all(axis=0))
+    if len(empty):
+        names = [table.columns[i] for i in empty.tolist()]
+        raise TableError(
+            f"Column {names[0]!r} is empty: all of its {len(table.X):,} cells are "
+            f"missing (empty columns: {len(names)} of {len(table.columns)}), and "
+            f"nothing can fill them. Drop the column (--drop {option(names)})."
+        )
+
+
+def describe_holes(by_column: NDArray[Any], n: int) -> list[str]:
+    """Return a sentence about the missing cells of n rows, if there are any.
+
+    Parameters
+    ----------
+    by_column : ndarray of shape (D,)
+        Number of missing cells in each column.
+    n : int
+    """
+    total, D = int(by_column.sum()), len(by_column)
+    if not total:
+        return []
+    are, they = ("is", "it is") if total == 1 else ("are", "they are")
+    return [
+        f"{total:,} of {n * D:,} cells {are} missing, in {(by_column > 0).sum()} of "
+        f"{D} columns; {they} filled by what the other columns say."
+    ]
+
+
+class HoleCounter(Kernel):
+    """Kernel that counts the missing cells of every column."""
+
+    title = "missing cells"
+
+    def __init__(self, n_columns: int) -> None:
+        self.n_columns = n_columns
+
+    def start(self) -> NDArray[np.int_]:
+        """Return an empty state."""
+        return np.zeros(self.n_columns, dtype=int)
+
+    def absorb(
+        self, state: NDArray[np.int_], block: NDArray[Any], first: int = 0
+    ) -> None:
+        """Count the missing cells of a block."""
+        state += np.isnan(block).sum(axis=0)
+
+    def merge(
+        self, state: NDArray[np.int_], other: NDArray[np.int_]
+    ) -> NDArray[np.int_]:
+        """Return the sum of both counts."""
+        return state + other

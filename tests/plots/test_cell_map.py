@@ -1,0 +1,280 @@
+"""The map of cells: what it shows, in which order, and that it can be read."""
+
+import itertools
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.collections import PathCollection, PolyCollection
+from matplotlib.colors import to_rgb
+from small_tables import holed, small
+
+from trueaxis import DSWL, PlainPCA
+from trueaxis.diagnostics import CellMap, cell_map
+from trueaxis.plots import CellMapDisplay
+from trueaxis.plots.canvas import BLUE, RED
+from trueaxis.plots.cell_lines import MOST_LINES, MOST_WORST
+from trueaxis.plots.cell_map import FULL, _colors
+
+
+@pytest.fixture(scope="module")
+def model():
+    return DSWL(2, cells=True).fit(holed())
+
+
+def invented(n, D, seed=0):
+    """Cells that deviate like a normal variable, with nothing wrong."""
+    deviations = np.random.default_rng(seed).standard_normal((n, D))
+    no = np.zeros((n, D), dtype=bool)
+    names = np.array([f"column {j}" for j in range(D)])
+    return CellMap(deviations, no, no.copy(), no[:, 0].copy(), names)
+
+
+def framed(display):
+    """Rows and columns of the cells with a frame, and of those with a hatch."""
+    found = {"frame": set(), "hatch": set()}
+    for boxes in display.ax_.collections:
+        if isinstance(boxes, PolyCollection):
+            kind = "hatch" if boxes.get_hatch() else "frame"
+            for path in boxes.get_paths():
+                column, row = path.vertices[:4].mean(axis=0)
+                found[kind].add((round(row), round(column)))
+    return found
+
+
+def diamonds(display):
+    """Lines with a diamond."""
+    (points,) = [c for c in display.ax_.collections if type(c) is PathCollection]
+    return points.get_offsets()[:, 1].astype(int).tolist()
+
+
+def row_names(display):
+    return [text.get_text() for text in display.ax_.get_yticklabels()]
+
+
+def cells_of(mask):
+    return set(zip(*(x.tolist() for x in np.nonzero(mask)), strict=True))
+
+
+# ---------------------------------------------------------------- what is shown
+
+
+def test_the_map_shows_the_cells_of_the_diagnostics(model):
+    X = holed().iloc[5:40]
+    cells = cell_map(model, X)
+    display = CellMapDisplay.from_estimator(model, X)
+    assert row_names(display) == list(X.index)
+    assert framed(display) == {
+        "frame": cells_of(cells.wrong),
+        "hatch": cells_of(cells.missing),
+    }
+    assert {(12, 1), (12, 3), (12, 4), (25, 0), (25, 8)} <= framed(display)["frame"]
+    assert diamonds(display) == np.flatnonzero(cells.outlier).tolist()
+    (image,) = display.ax_.images
+    drawn = image.get_array()
+    seen = ~cells.missing
+    np.testing.assert_allclose(drawn[seen], _colors(cells.deviations)[seen])
+    assert (drawn[~seen][:, 0] == drawn[~seen][:, 2]).all()  # gray
+    names = [text.get_text() for text in display.ax_.get_xticklabels()]
+    assert names == list(X.columns)
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend == ["wrong cell", "missing cell", "outlying row"]
+
+
+def test_low_is_blue_high_is_red_and_nothing_is_blank():
+    low, zero, high, farther, hole = _colors(np.array([-FULL, 0, FULL, 99, np.nan]))
+    assert zero[3] == hole[3] == 0 and low[3] == high[3] == 1
+    np.testing.assert_allclose(low[:3], to_rgb(BLUE))
+    np.testing.assert_allclose(high[:3], to_rgb(RED))
+    np.testing.assert_array_equal(farther, high)
+    strength = _colors(np.linspace(0, FULL, 20))[:, 3]
+    assert (np.diff(strength) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "missing", "title"),
+    [
+        (0, 0, "Cell map: 0 of 40 cells are wrong"),
+        (1, 0, "Cell map: 1 of 40 cells is wrong"),
+        (3, 2, "Cell map: 3 of 40 cells are wrong, 2 missing"),
+        (0, 1, "Cell map: 1 of 40 cells is missing"),
+    ],
+)
+def test_the_title_counts(wrong, missing, title):
+    cells = invented(10, 4)
+    cells.wrong[:wrong, 0] = True
+    cells.missing[:missing, 1] = True
+    display = CellMapDisplay(cells, np.arange(10)).plot()
+    assert display.ax_.get_title() == title
+
+
+# ---------------------------------------------------------------- which rows
+
+
+def test_the_worst_rows_come_first_and_rows_without_anything_do_not_come(model):
+    X = holed()
+    cells = cell_map(model, X)
+    display = CellMapDisplay(cells, np.asarray(X.index))
+    lines = display.lines("worst")
+    n_wrong, n_missing = cells.wrong.sum(axis=1), cells.missing.sum(axis=1)
+    something = cells.outlier | (n_wrong > 0) | (n_missing > 0)
+    assert lines.n_rows == something.sum() and something[lines.first].all()
+    rank = np.where(cells.outlier, 0, np.where(n_wrong > 0, 1, 2))[lines.first]
+    assert (np.diff(rank) >= 0).all() and set(rank) == {0, 1, 2}
+    for kind in range(3):
+        assert (np.diff(n_wrong[lines.first[rank == kind]]) <= 0).all()
+    assert display.plot().ax_.get_xlabel().startswith("worst first")
+    assert row_names(display) == X.index[lines.first].tolist()
+
+
+def test_many_outliers_leave_room_for_cells_of_good_rows():
+    cells = invented(500, 5)
+    cells.outlier[:300] = True
+    cells.wrong[400:430, 1] = True
+    lines = CellMapDisplay(cells, np.arange(500)).lines("worst")
+    assert len(lines.first) == MOST_WORST and lines.n_rows == 330
+    assert (lines.first >= 400).sum() == MOST_WORST // 2
+    cells.wrong[403:430] = False
+    lines = CellMapDisplay(cells, np.arange(500)).lines("worst")
+    assert (lines.first >= 400).sum() == 3
+
+
+def test_few_rows_are_all_shown_and_many_only_if_they_have_something():
+    few, many = invented(MOST_WORST, 3), invented(MOST_WORST + 1, 3)
+    for cells in (few, many):
+        display = CellMapDisplay(cells, np.arange(len(cells.outlier)))
+        assert len(display.lines().first) == len(cells.outlier)
+        cells.missing[7, 1] = True
+    assert len(CellMapDisplay(few, np.arange(40)).lines().first) == 40
+    assert CellMapDisplay(many, np.arange(41)).lines().first.tolist() == [7]
+    display = CellMapDisplay(invented(50, 3), np.arange(50)).plot(rows="worst")
+    assert display.ax_.get_xlabel() == "none of 50 rows has anything to show"
+
+
+def test_thousands_of_rows_are_shown_in_blocks():
+    cells = invented(2050, 4)
+    cells.deviations[30, 0] = 9.0  # large, but not wrong
+    cells.deviations[35, 0], cells.wrong[35, 0] = -5.0, True
+    cells.deviations[70, 1] = 7.0
+    cells.missing[100:112, 2] = True
+    cells.missing[200:205, 2] = True
+    cells.deviations[cells.missing] = np.nan
+    cells.outlier[63:84] = True
+    display = CellMapDisplay(cells, np.arange(2050))
+    lines = display.lines("all")
+    assert lines.per_line == 21 and len(lines.first) == 98 <= MOST_LINES
+    assert lines.deviations[1, 0] == -5.0 and lines.wrong[1, 0]
+    assert lines.deviations[3, 1] == 7.0 and lines.wrong.sum() == 1
+    assert cells_of(lines.missing) == set()  # less than half of any block
+    cells.missing[105:120, 2] = True
+    assert cells_of(display.lines("all").missing) == {(5, 2)}
+    assert lines.outlying[3] == 1.0 and lines.outlying.sum() == 1.0
+    for line, first in enumerate(lines.first):
+        block = np.abs(cells.deviations[first : first + 21, 3])
+        assert np.abs(lines.deviations[line, 3]) == block.max()
+    display.plot(rows="all")
+    assert display.ax_.get_xlabel().startswith("21 rows per line, 2,050 in all")
+    assert diamonds(display) == [3]
+
+
+@pytest.mark.slow
+def test_a_column_that_is_missing_altogether_is_drawn():
+    cells = invented(300, 3)
+    cells.missing[:, 1] = True
+    cells.deviations[:, 1] = np.nan
+    display = CellMapDisplay(cells, np.arange(300))
+    assert display.lines("all").missing[:, 1].all()
+    display.plot(rows="all").figure_.draw_without_rendering()
+    display.plot(rows="worst").figure_.draw_without_rendering()
+
+
+def test_labels_are_those_of_the_index():
+    cells = invented(3, 2)
+    days = np.array(["2024-01-01", "2024-01-02", "2024-01-03"], dtype="M8[ns]")
+    assert row_names(CellMapDisplay(cells, days).plot())[1] == "2024-01-02"
+    times = days + np.timedelta64(90, "m")
+    assert row_names(CellMapDisplay(cells, times).plot())[0] == "2024-01-01 01:30:00"
+    long = np.array(["a" * 50, "b", 3], dtype=object)
+    names = row_names(CellMapDisplay(cells, long).plot())
+    assert len(names[0]) == 19 and names[1:] == ["b", "3"]
+
+
+# ---------------------------------------------------------------- can it be read
+
+
+def overlaps(boxes):
+    pairs = itertools.combinations([box for box in boxes if box.width > 0], 2)
+    return sum(
+        min(a.x1, b.x1) - max(a.x0, b.x0) > 0.5
+        and min(a.y1, b.y1) - max(a.y0, b.y0) > 0.5
+        for a, b in pairs
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("D", [1, 6, 200])
+@pytest.mark.parametrize("n", [3, 1000])
+@pytest.mark.parametrize("size", [None, (4.9, 4.1)], ids=["own", "given"])
+def test_labels_do_not_overlap(n, D, size):
+    cells = invented(n, D)
+    cells.wrong[:, 0] = True
+    cells.missing[1, -1] = True
+    cells.outlier[2] = True
+    names = np.array([f"temperature {j}" for j in range(D)])
+    display = CellMapDisplay(cells._replace(names=names), np.arange(n) + 1000)
+    ax = None
+    if size is not None:
+        ax = plt.figure(figsize=size, layout="constrained").subplots()
+    display.plot(ax, rows="all")
+    figure, ax = display.figure_, display.ax_
+    figure.draw_without_rendering()
+    renderer = figure.canvas.get_renderer()
+
+    def boxes(artists):
+        return [artist.get_window_extent(renderer) for artist in artists]
+
+    bar = figure.axes[-1]
+    labels = [*ax.get_xticklabels(), *ax.get_yticklabels()]
+    named = [ax.title, ax.xaxis.label, ax.get_legend()]
+    colors = [bar.yaxis.label, bar.title, bar.get_xaxis().label, *bar.get_yticklabels()]
+    colors = [text for text in colors if text.get_text()]
+    assert overlaps(boxes([*labels, *named])) == 0
+    assert overlaps(boxes([*colors])) == 0
+    assert overlaps([*boxes(labels), ax.get_window_extent(renderer)]) == 0
+    shown = [text.get_text() for text in ax.get_xticklabels()]
+    assert "temperature 0" in shown  # it has wrong cells
+    assert len(shown) == D or D == 200
+
+
+def test_columns_with_wrong_cells_are_named_before_others():
+    cells = invented(20, 200)
+    for j in (3, 77, 151):
+        cells.wrong[:4, j] = True
+    display = CellMapDisplay(cells, np.arange(20)).plot()
+    shown = [text.get_text() for text in display.ax_.get_xticklabels()]
+    assert {"column 3", "column 77", "column 151"} <= set(shown)
+    assert 20 < len(shown) < 200
+
+
+# ---------------------------------------------------------------- refusals
+
+
+def test_a_model_without_wrong_cells_shows_holes():
+    X = holed()
+    display = CellMapDisplay.from_estimator(DSWL(2).fit(X), X)
+    assert not display.cells.wrong.any()
+    assert display.ax_.get_title().endswith("are missing")
+
+
+def test_what_cannot_be_drawn_is_refused(model):
+    with pytest.raises(TypeError, match="PlainPCA needs complete rows"):
+        CellMapDisplay.from_estimator(PlainPCA(2).fit(small()), small())
+    with pytest.raises(ValueError, match="rows='bad' is not valid"):
+        CellMapDisplay.from_estimator(model, holed(), rows="bad")
+
+
+def test_new_rows_even_a_single_one_are_drawn(model):
+    for X in (holed().iloc[:1], holed().iloc[20:22]):
+        display = CellMapDisplay.from_estimator(model, X)
+        display.figure_.draw_without_rendering()
+        assert len(display.lines().first) == len(X)
