@@ -36,8 +36,7 @@ def draw_all(model, X, ax=lambda: None):
     if isinstance(model, DSWL):
         path = trust_path(model, X, [0.8, 0.5])
         yield TrustPathDisplay(path).plot(ax())
-        if model.explained_variance_.any():  # else there is no unit for deviations
-            yield CellMapDisplay.from_estimator(model, X, ax=ax())
+        yield CellMapDisplay.from_estimator(model, X, ax=ax())
     yield ConvergenceDisplay.from_estimator(model, X, ax=ax())
     yield ImageGridDisplay.from_estimator(model, X, [0, 1], shape=(1, D), ax=ax())
 

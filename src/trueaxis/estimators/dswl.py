@@ -27,6 +27,7 @@ from trueaxis.estimators.method import IterativeMethod
 from trueaxis.estimators.parameters import checked, choice, flag, number
 
 NOISE_FLOOR = 1e-12  # share of the variance that is noise, for rows without any
+LEAST_NOISE = 1e-150  # for rows without any variance
 
 
 def _check_tau(name: str, value: Any) -> None:
@@ -242,7 +243,8 @@ class DSWL(IterativeMethod):
         if cells:
             return CellModel.from_arrays(cells)
         # Fitted on complete rows: a hole is filled by what the components say.
-        noise = max(self.noise_variance_, NOISE_FLOOR * self._total_variance)
+        least = max(NOISE_FLOOR * self._total_variance, LEAST_NOISE)
+        noise = max(self.noise_variance_, least)
         along = np.sqrt(np.maximum(self.explained_variance_ - noise, 0.0))
         D = len(self.mean_)
         factors = FactorModel(

@@ -6,6 +6,7 @@ files and Dask are treated alike: it is a transform of blocks.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -26,6 +27,8 @@ UNLIKELY = 0.0025  # probability of so many wrong cells that the row is wrong
 REMEMBERED = 0.3  # share of cells; they take half as much memory again as the rows
 COLUMN_NAMES = ("center", "unit", "mean", "noise")
 POSITIVE = ("unit", "noise", "shares", "variances")
+# Compares the good cells of rows with those found before; marks the better rows.
+Better = Callable[[Mask, Mask], NDArray[np.bool_]]
 WRONG_NAMES = ("shares", "centers", "variances", "limits", "marginal")
 
 
@@ -138,20 +141,44 @@ class CellModel:
         """Mark the cells of rows that are there and right."""
         if self.wrong is None:
             return seen, self.factors.deviations(X, seen.astype(float))
-        # Wrong cells hide each other: begin with those that are nowhere near wrong.
+        # Wrong cells hide each other: begin with those that are nowhere near wrong,
+        # unless all cells are near and explain each other.
         near = self.first_guess(X, seen)
         far = np.asarray(np.abs(X).max(axis=1) > 2 * NEAR)
-        good = np.where(far[:, None], near, seen)
+        good, deviations = self._settled(X, seen, np.where(far[:, None], near, seen))
+
+        def try_again(rows: NDArray[np.intp], start: Mask, better: Better) -> None:
+            other, differing = self._settled(X[rows], seen[rows], start[rows])
+            take = better(other, good[rows])
+            good[rows[take]] = other[take]
+            for whole, part in zip(deviations, differing, strict=True):
+                whole[rows[take]] = part[take]
+
+        some = np.flatnonzero(~far & (good != seen).any(axis=1))
+        if len(some):
+            try_again(some, near, lambda other, _: np.ones(len(other), dtype=bool))
+        # A row far out along the factors is not a row of wrong cells: of two ways to
+        # explain a row, the one with fewer wrong cells is right.
+        some = np.flatnonzero(self.crowded(good, seen))
+        if len(some):
+            try_again(some, seen, lambda other, own: other.sum(1) > own.sum(1))
+        return good, deviations
+
+    def _settled(self, X: Array, seen: Mask, good: Mask) -> tuple[Mask, Deviations]:
+        """Judge cells by the good ones of their row until these no longer change."""
+        assert self.wrong is not None
+        good = np.array(good)
         deviations = self.factors.deviations(X, good.astype(float))
         now = self.wrong.good(X, seen, deviations)
-        moved = (now != good).any(axis=1)
-        good = np.where((moved & ~far)[:, None], near, now)
-        open_ = np.flatnonzero(moved)
+        open_ = np.flatnonzero((now != good).any(axis=1))
+        good[open_] = now[open_]
         for sweep in range(SWEEPS):
+            if not len(open_):
+                break
             some = self.factors.deviations(X[open_], good[open_].astype(float))
             for whole, part in zip(deviations, some, strict=True):
                 whole[open_] = part
-            if sweep == SWEEPS - 1 or not len(open_):
+            if sweep == SWEEPS - 1:
                 break
             now = self.wrong.good(X[open_], seen[open_], some)
             moved = (now != good[open_]).any(axis=1)
