@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from trueaxis._engine.cells.factors import Deviations
-from trueaxis._engine.cells.wrong import WrongCells, at_least, reach
+from trueaxis._engine.cells.wrong import WrongCells, at_least, raise_known, reach
 
 
 def limits(column, marginal=False):
@@ -44,6 +44,24 @@ def test_cells_that_stand_apart_lie_beyond_the_law(share):
     low, high = limits(z)
     assert np.isinf(low)
     assert z[~wrong].max() * 0.4 < high < z[wrong].min()
+
+
+def test_cells_that_the_rest_of_the_row_knows_are_not_errors():
+    rng = np.random.default_rng(4)
+    factors = rng.normal(size=(600, 3))
+    z = rng.normal(size=(600, 2))
+    kind = factors[:, 0] > 1.2  # rows of a kind have a mode of their own in column 0
+    z[kind, 0] = 15.0 + rng.normal(size=kind.sum())
+    z[rng.permutation(600)[: kind.sum()], 1] = 15.0  # in column 1, anybody does
+    seen = np.ones_like(z, dtype=bool)
+    before = reach(z, seen, seen, np.zeros(2, dtype=bool))
+    after = raise_known(before, z, seen, factors)
+    assert (before[1] < 12).all()
+    assert np.isinf(after[1, 0]) and after[1, 1] == before[1, 1]
+    # Errors that lie farther away than the mode are still found.
+    z[:4, 0] = 90.0
+    after = raise_known(reach(z, seen, seen, np.zeros(2, dtype=bool)), z, seen, factors)
+    assert 15 < after[1, 0] < 90
 
 
 def test_sides_do_not_mix():
