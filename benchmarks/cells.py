@@ -144,8 +144,8 @@ def missing_part(seeds: range) -> None:
 
 def wrong_part(seeds: range) -> None:
     for title, cases in (
-        ("Wrong cells, cases of the design page", WRONG),
-        ("Wrong cells, cases of our own", OWN),
+        ("Wrong cells of one size, on one side", WRONG),
+        ("Wrong cells of other kinds", OWN),
     ):
         found = generated(title, cases, seeds, "cells")
         judge_angle("3", title, found, 1.1)

@@ -81,7 +81,7 @@ CHANGES: list[tuple[str, str, Any]] = [
 
 
 @contextmanager
-def replaced(module: str, name: str, value: Any) -> Iterator[None]:
+def replaced(name: str, value: Any) -> Iterator[None]:
     """Replace a name in every module of the cell model that has it."""
     homes = [
         importlib.import_module(home)
@@ -178,8 +178,8 @@ def main() -> int:
     with threadpool_limits(1):
         for name, value, run in lines:
             sheet.add(name, value, *(f"{figure:.3g}" for figure in run()))
-        for module, name, value in CHANGES:
-            with replaced(module, name, value):
+        for _, name, value in CHANGES:
+            with replaced(name, value):
                 figures = measure(seeds)
             sheet.add(name, shown(value), *(f"{figure:.3g}" for figure in figures))
             print(f"{name} {shown(value)}", file=sys.stderr)

@@ -56,7 +56,8 @@ class Table:
 class Case:
     """A kind of table: its name, how to draw one, and what MacroPCA was measured at.
 
-    `macro` is quoted from the design page: degrees, rmse of missing cells, cells found.
+    `macro` was measured with R's cellWise on other seeds: degrees, rmse of missing
+    cells, cells found.
     """
 
     name: str

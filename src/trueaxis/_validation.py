@@ -1,6 +1,7 @@
 """Validation of user input: data, sample weights and parameters.
 
-All later code may rely on finite floats and valid parameters.
+All later code may rely on floats that are finite, or NaN where holes are allowed, and
+on valid parameters.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def fit(
         scaled = rows if scaler is None else scaler.fit(rows).transform(rows)
         model.fit(scaled)
         seconds = time.perf_counter() - start
-        if getattr(model, "_cells", None) is not None:
+        if getattr(model, "_cells", None):  # rows with holes, or with wrong cells
             _note_holes(rows.scan(HoleCounter(rows.shape[1]))[1], rows.shape[0])
         wrong = None
         if fit_options.parameters.get("cells"):

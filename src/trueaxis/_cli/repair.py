@@ -115,7 +115,7 @@ def _load(model_path: str, cells: bool | None) -> Any:
             f"{model_path} is a {type(method).__name__}, which judges whole rows and "
             "repairs no cells: use a model of dswl, or leave out --model."
         )
-    if cells and not method.cells:
+    if cells and method._repair().wrong is None:
         raise TableError(
             f"{model_path} was fitted without --cells and knows no wrong cells: fit it "
             "with --cells, or leave out --cells to fill only missing cells."

@@ -86,7 +86,7 @@ class ColumnSpread:
     def center_and_unit(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return means and standard deviations (1 for constant columns).
 
-        Both are NaN or 1 for columns without any value, whose pivot is NaN.
+        Columns without any value, whose pivot is NaN, have a mean of NaN.
         """
         some = np.maximum(self.n, 1.0)
         deviation = 4 * (self.size * np.sqrt(self.square / some))

@@ -64,14 +64,14 @@ def draw_sample(
     if large and counts is not None:
         index = rng.permutation(index)
         # Rows of large weight may be drawn more than once.
-        index, counts = np.sort(index[_repeated(counts[index], size)]), None
+        index, counts = np.sort(index[repeated(counts[index], size)]), None
     X = rows.take(index)
     near = within_reach(X)
     _refuse_units(X[near])
     copies = np.ones(len(near)) if counts is None else counts[index[near]]
     order = near[canonical_order(X[near], copies)]
     if counts is not None:
-        order = order[_repeated(counts[index[order]], size)]
+        order = order[repeated(counts[index[order]], size)]
     whole = counts is None or bool((counts == np.round(counts)).all())
     exact = not large and whole and len(order) == round(copies.sum())
     X = X[order]
@@ -127,7 +127,7 @@ def _unit(side: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
     return side * (np.sqrt(d.max(initial=0.0)) / size) if size > 0 else side
 
 
-def _repeated(counts: NDArray[Any], size: int) -> NDArray[np.intp]:
+def repeated(counts: NDArray[Any], size: int) -> NDArray[np.intp]:
     """Return indices repeated in proportion to counts (exactly, for integer counts)."""
     last = np.cumsum(counts)
     n = max(2, min(round(last[-1]), size))

@@ -85,7 +85,7 @@ class LargestValueKernel(Kernel):
         """Update the state with a block."""
         size = largest_magnitude(block)
         if size > state[0]:
-            row = int(np.abs(block).max(axis=1).argmax())
+            row = int(np.nan_to_num(np.abs(block)).max(axis=1).argmax())
             state[:] = [size, self.offset + first + row]
 
     def merge(self, state: list[Any], other: list[Any]) -> list[Any]:
@@ -242,11 +242,11 @@ def raise_overflow(
     rows: Rows, block: NDArray[Any], index: NDArray[Any], limit: float
 ) -> None:
     """Raise an error that names the row with the largest value of a block."""
-    row = int(np.abs(block).max(axis=1).argmax())
+    row = int(np.nan_to_num(np.abs(block)).max(axis=1).argmax())
     place = rows.place(int(index[row]))
     raise ValueError(
         f"The squared distances of the rows overflow: {place} of X has a value of "
-        f"{np.abs(block).max():.1g}, and {rows.dtype} can only square values up to "
+        f"{largest_seen(block):.1g}, and {rows.dtype} can only square values up to "
         f"{limit:.0g}. Remove such rows, rescale X, or use DSWL, whose robust start "
         "leaves them out."
     )

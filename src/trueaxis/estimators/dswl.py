@@ -27,7 +27,7 @@ from trueaxis.estimators.method import IterativeMethod
 from trueaxis.estimators.parameters import checked, choice, flag, number
 
 NOISE_FLOOR = 1e-12  # share of the variance that is noise, for rows without any
-LEAST_NOISE = 1e-150  # for rows without any variance
+NO_VARIANCE = 1e-150  # stands for the variance of rows without any
 
 
 def _check_tau(name: str, value: Any) -> None:
@@ -243,19 +243,21 @@ class DSWL(IterativeMethod):
         if cells:
             return CellModel.from_arrays(cells)
         # Fitted on complete rows: a hole is filled by what the components say.
-        least = max(NOISE_FLOOR * self._total_variance, LEAST_NOISE)
+        least = max(NOISE_FLOOR * self._total_variance, NO_VARIANCE)
         noise = max(self.noise_variance_, least)
-        along = np.sqrt(np.maximum(self.explained_variance_ - noise, 0.0))
-        D = len(self.mean_)
-        factors = FactorModel(
-            np.zeros(D),
-            (self.components_ * along[:, None]).T.astype(float),
-            np.full(D, noise),
-        )
-        return CellModel(self.mean_.astype(float), np.ones(D), factors)
+        along = np.maximum(self.explained_variance_.astype(float) - noise, 0.0)
+        axes = self.components_.astype(float)
+        unit = np.sqrt(along @ np.square(axes) + noise)
+        loadings = (axes * np.sqrt(along)[:, None]).T / unit[:, None]
+        factors = FactorModel(np.zeros(len(unit)), loadings, noise / np.square(unit))
+        return CellModel(self.mean_.astype(float), unit, factors)
 
     def _complete(
-        self, rows: Rows, counts: NDArray[np.float64] | None, holes: bool
+        self,
+        rows: Rows,
+        counts: NDArray[np.float64] | None,
+        recipe: Recipe,
+        holes: bool,
     ) -> tuple[Rows, NDArray[np.float64] | None]:
         """Return rows without holes and wrong cells; see `Method`."""
         # Empty if the rows are complete and their cells are not in question.
@@ -266,7 +268,7 @@ class DSWL(IterativeMethod):
             rows,
             counts,
             make_rng(self.random_state),
-            self._recipe(),
+            recipe,
             self.n_components,
             find_wrong=bool(self.cells),
             names=getattr(self, "feature_names_in_", None),

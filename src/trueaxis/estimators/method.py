@@ -151,7 +151,7 @@ class Method(SubspaceEstimator):
             counts = validate_counts(sample_weight, rows.shape[0])
             self._check(rows, counts)
             recipe = self._recipe()
-            rows, filling = self._complete(rows, counts, holes)
+            rows, filling = self._complete(rows, counts, recipe, holes)
             problem = self._build_problem(rows, counts, recipe, filling)  # start
             fit = fit_with(recipe, problem, self.n_components)  # iterate and judge
             self._store(problem, fit)
@@ -161,7 +161,11 @@ class Method(SubspaceEstimator):
         return fit
 
     def _complete(
-        self, rows: Rows, counts: NDArray[np.float64] | None, holes: bool
+        self,
+        rows: Rows,
+        counts: NDArray[np.float64] | None,
+        recipe: Recipe,
+        holes: bool,
     ) -> tuple[Rows, NDArray[np.float64] | None]:
         """Return rows without holes and wrong cells.
 

@@ -5,6 +5,8 @@ import pytest
 
 from trueaxis import DSWL
 from trueaxis._engine.cells.model import CellModel, RememberedRepair, find_flaw
+from trueaxis._rows.base import ArrayRows
+from trueaxis._rows.transformed import RowwiseRows
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +83,9 @@ def test_what_is_remembered_is_what_was_computed(spoiled, cells):
     some = np.array([3, 1, 250])
     np.testing.assert_array_equal(remembered(X[some], some), cells(X[some]))
     assert remembered.part(0, 5) is cells
+    blocks = RowwiseRows(ArrayRows(X, block_rows=60), remembered)
+    mapped = blocks.map(lambda block: block, 10)
+    np.testing.assert_allclose(mapped, cells(X), rtol=1e-10)
 
 
 def test_arrays_hold_the_whole_model(spoiled, cells):

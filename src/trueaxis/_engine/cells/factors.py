@@ -15,6 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trueaxis._engine.subspace import top_eigen
+
 Array = NDArray[np.float64]
 
 # The prior of a column, in cells: so many more had its variance, without any factor.
@@ -153,10 +155,9 @@ def start_factors(X: Array, W: Array, weights: Array, r: int) -> FactorModel:
     Y = W * (X - mean) / np.sqrt(variance)
     weighted = weights[:, None] * W
     correlation = (weights[:, None] * Y).T @ Y / (weighted.T @ W + 1.0)
-    values, vectors = np.linalg.eigh(correlation)
-    values, vectors = values[: -r - 1 : -1], vectors[:, : -r - 1 : -1]
+    axes, values = top_eigen(correlation, r)
     rest = max((D - values.sum()) / max(D - r, 1), LEAST_NOISE)
-    loadings = vectors * np.sqrt(np.maximum(values - rest, 0.01))
+    loadings = axes.T * np.sqrt(np.maximum(values - rest, 0.01))
     noise = np.maximum(1.0 - np.square(loadings).sum(axis=1), LEAST_NOISE)
     unit = np.sqrt(variance)
     return FactorModel(mean, unit[:, None] * loadings, variance * noise)
@@ -221,8 +222,6 @@ def improve(
     weights: Array,
     prior: Array,
     fixed: Array,
-    *,
-    standardize: bool = False,
 ) -> FactorModel:
     """Take one step of the EM algorithm; the log-posterior never falls.
 
@@ -239,9 +238,6 @@ def improve(
         Variances of the columns, for the prior.
     fixed : ndarray of shape (D, r)
         `penalty`.
-    standardize : bool
-        Whether to give the factors mean 0 and variance 1 among the rows: EM moves
-        slowly along models that only differ in the units of the factors.
     """
     n, r = len(X), model.loadings.shape[1]
     means, covariance = model.factors(X, W)
@@ -260,15 +256,7 @@ def improve(
     noise = (np.maximum(squares, 0.0) + PRIOR_CELLS * PRIOR_NOISE * prior) / (
         weights @ W + PRIOR_CELLS
     )
-    mean, loadings = slopes[:, r], slopes[:, :r]
-    if standardize:
-        moments = second.sum(axis=0)[_square(r + 1)].reshape(r + 1, r + 1)
-        moments /= moments[r, r]
-        center = moments[:r, r]
-        mean = mean + loadings @ center
-        scatter = moments[:r, :r] - np.outer(center, center)
-        loadings = loadings @ np.linalg.cholesky(scatter)
-    return FactorModel(mean, loadings, noise)
+    return FactorModel(slopes[:, r], slopes[:, :r], noise)
 
 
 def fit_factors(
@@ -283,8 +271,7 @@ def fit_factors(
     """Improve a model until the explained covariance settles."""
     for _ in range(max_iter):
         before = model.rotated()
-        fixed = penalty(before, prior)
-        model = improve(before, X, W, weights, prior, fixed, standardize=True)
+        model = improve(before, X, W, weights, prior, penalty(before, prior))
         old = before.loadings @ (before.loadings.T @ before.loadings)
         new = model.loadings @ (model.loadings.T @ before.loadings)
         moved = float(np.abs(model.mean - before.mean).max())

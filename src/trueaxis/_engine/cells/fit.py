@@ -14,7 +14,7 @@ from trueaxis._engine.cells.model import CellModel
 from trueaxis._engine.fit import Recipe, fit_with
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.reweighted import measure_rows
-from trueaxis._engine.sample import SAMPLE_ROWS
+from trueaxis._engine.sample import SAMPLE_ROWS, repeated
 from trueaxis._rows.base import ArrayRows, Rows
 
 
@@ -53,24 +53,28 @@ def learn_from_rows(
     names : sequence, optional
         Names of the columns, for error messages.
     """
-    index = np.arange(rows.shape[0]) if counts is None else np.flatnonzero(counts)
-    if len(index) > SAMPLE_ROWS:
+    n = rows.shape[0]
+    index = np.arange(n) if counts is None else np.flatnonzero(counts)
+    drawn = len(index) > SAMPLE_ROWS
+    if counts is not None:  # a row that counts twice is two rows
+        index = rng.permutation(index) if drawn else index
+        index = np.sort(index[repeated(counts[index], SAMPLE_ROWS)])
+    elif drawn:
         index = np.sort(rng.choice(index, SAMPLE_ROWS, replace=False))
     X = rows.take(index)
-    refuse_empty_columns(X, rows.shape[0], names)
+    refuse_empty_columns(X, n if drawn else None, names)
     X = X.astype(float)
-    sampled = None if counts is None else counts[index]
     seed = int(rng.integers(2**31))
 
     def judge_rows(complete: Array) -> Array:
-        problem = Problem(ArrayRows(complete), sampled, np.random.default_rng(seed))
+        problem = Problem(ArrayRows(complete), None, np.random.default_rng(seed))
         verdicts = fit_with(recipe, problem, n_components).verdicts
         distances = measure_rows(problem.rows, verdicts.judging)
         sides = verdicts.law.sides
         beyond = None if sides is None else sides.beyond(problem.rows.read())
         return verdicts.law.log_p(distances.e, distances.s, beyond)
 
-    model, weights = learn_cells(X, judge_rows, find_wrong=find_wrong, counts=sampled)
+    model, weights = learn_cells(X, judge_rows, find_wrong=find_wrong)
     Z, seen = model.standard(X)
     good, _ = model.good_cells(Z, seen)
     crowded = model.crowded(good, seen)
@@ -80,15 +84,16 @@ def learn_from_rows(
 
 
 def refuse_empty_columns(
-    X: NDArray[Any], all_rows: int, names: Sequence[Any] | None
+    X: NDArray[Any], drawn_from: int | None, names: Sequence[Any] | None
 ) -> None:
-    """Raise if a column has no value at all in rows drawn from all rows."""
+    """Raise if a column has no value at all, in all rows or in some of them."""
     empty = np.flatnonzero(np.isnan(X).all(axis=0))
     if not len(empty):
         return
     first = empty[0] if names is None else repr(str(names[empty[0]]))
-    n = len(X)
-    where = f"the {n:,} rows" if n == all_rows else f"{n:,} of {all_rows:,} rows drawn"
+    where = f"the {len(X):,} rows"
+    if drawn_from is not None:
+        where = f"{len(X):,} of {drawn_from:,} rows drawn"
     raise ValueError(
         f"{len(empty)} column(s) of X have no value in {where}, such as column "
         f"{first}: nothing can be learned about them. Drop them."

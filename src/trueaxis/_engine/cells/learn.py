@@ -49,8 +49,8 @@ LOOKS = 3  # at the cells of all rows, in every round and turn
 JudgeRows = Callable[[Array], Array]
 
 
-def marginals(X: Array, seen: Mask, marginal: Mask) -> tuple[Array, Array]:
-    """Return the median of every column, and its median absolute deviation.
+def centers_and_units(X: Array, seen: Mask, marginal: Mask) -> tuple[Array, Array]:
+    """Return the median of every column, and its median absolute deviation, scaled.
 
     In a column with few different values, the unit is the larger deviations of the
     cells that differ: no level is far away from the others.
@@ -85,7 +85,6 @@ def learn_cells(
     judge_rows: JudgeRows,
     *,
     find_wrong: bool,
-    counts: Array | None = None,
 ) -> tuple[CellModel, Array]:
     """Learn a cell model from rows with holes; also return the weights of the rows.
 
@@ -97,32 +96,29 @@ def learn_cells(
         Returns log p-values of complete rows.
     find_wrong : bool
         Whether cells may be wrong, too.
-    counts : ndarray of shape (n,), optional
-        How often each row counts.
     """
     n, D = X.shape
     seen = ~np.isnan(X)
-    counts = np.ones(n) if counts is None else counts
     marginal = few_values(X, seen)
-    center, unit = marginals(X, seen, marginal)
+    center, unit = centers_and_units(X, seen, marginal)
     model = CellModel(center, unit, _no_factors(D))
-    weights = counts
+    weights = np.ones(n)
     if find_wrong:
         Z, _ = model.standard(X)
         pulled = center + unit * np.where(marginal, Z, np.clip(Z, -CLIPPED, CLIPPED))
-        weights = counts * (judge_rows(pulled) >= np.log(REGULAR))
+        weights = np.where(judge_rows(pulled) >= np.log(REGULAR), 1.0, 0.0)
         some = weights > 0
         known = seen[some].any(axis=0)
-        regular = marginals(X[some], seen[some], marginal)
+        regular = centers_and_units(X[some], seen[some], marginal)
         center, unit = np.where(known, regular, (center, unit))
         model = replace(model, center=center, unit=unit)
     learner = _Learner(model, model.standard(X)[0], seen, marginal)
-    learn = learner.learn_cells if find_wrong else learner.learn_filling
+    learn = learner.learn_repair if find_wrong else learner.learn_filling
     model = learn(weights, None)
     repaired = model.repair(X)
     # Leave out rows only if no regular row, of so many, has a smaller p-value.
     regular_rows = judge_rows(repaired.rows) >= np.log(REGULAR / n)
-    weights = counts * regular_rows * ~repaired.crowded
+    weights = np.where(regular_rows & ~repaired.crowded, 1.0, 0.0)
     return learn(weights, model), weights
 
 
@@ -144,7 +140,7 @@ class _Learner:
         factors = self.fit(W, weights, START_STEPS, start.factors)
         return replace(self.model, factors=factors)
 
-    def learn_cells(self, weights: Array, start: CellModel | None) -> CellModel:
+    def learn_repair(self, weights: Array, start: CellModel | None) -> CellModel:
         """Learn to fill holes and to find wrong cells, given the weights of rows."""
         if start is None:
             factors, wrong = self.start(weights)
@@ -162,10 +158,10 @@ class _Learner:
         start: FactorModel | None = None,
         prior: Array | None = None,
     ) -> FactorModel:
+        if prior is None:
+            prior = self.prior(W, weights)
         some = weights > 0
         Z, W, weights = self.Z[some], W[some], weights[some]
-        if prior is None:
-            prior = column_variances(Z, W, weights)
         if start is None:
             start = start_factors(Z, W, weights, self.r)
         return fit_factors(start, Z, W, weights, prior, steps)

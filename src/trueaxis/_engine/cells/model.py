@@ -16,6 +16,7 @@ from scipy.special import gammainc
 
 from trueaxis._engine.cells.factors import Array, Deviations, FactorModel
 from trueaxis._engine.cells.wrong import Mask, WrongCells
+from trueaxis._rows.checked import largest_magnitude
 from trueaxis._rows.transformed import Where
 
 NEAR = 2.0  # rows are first compared by the cells within so many units of the center
@@ -82,7 +83,7 @@ class CellModel:
             X, seen = self.standard(block)
             good, deviations = self.good_cells(X, seen)
             return self._replaced(block, good, seen, deviations.fitted)
-        if not np.isnan(np.add.reduce(block, axis=None)):
+        if not np.isnan(largest_magnitude(block)):
             return block
         some = np.isnan(block).any(axis=1)
         rows = np.array(block)
@@ -143,7 +144,7 @@ class CellModel:
             return seen, self.factors.deviations(X, seen.astype(float))
         # Wrong cells hide each other: begin with those that are nowhere near wrong,
         # unless all cells are near and explain each other.
-        near = self.first_guess(X, seen)
+        near = self.near_cells(X, seen)
         far = np.asarray(np.abs(X).max(axis=1) > 2 * NEAR)
         good, deviations = self._settled(X, seen, np.where(far[:, None], near, seen))
 
@@ -186,7 +187,7 @@ class CellModel:
             open_ = open_[moved]
         return good, deviations
 
-    def first_guess(self, X: Array, seen: Mask) -> Mask:
+    def near_cells(self, X: Array, seen: Mask) -> Mask:
         """Mark the cells near the center of their column."""
         assert self.wrong is not None
         low, high = np.where(self.wrong.marginal, self.wrong.limits, NEAR)
@@ -258,13 +259,12 @@ class RememberedRepair:
 
     def __init__(self, model: CellModel) -> None:
         self.model = model
-        self.wrong = model.wrong
         self._changes: dict[int, tuple[int, NDArray[np.int32], NDArray[Any]]] = {}
 
     def __call__(self, block: NDArray[Any], where: Where) -> NDArray[Any]:
         """Return the repaired rows of a block."""
-        if not isinstance(where, slice):
-            return self.model(block)
+        if not isinstance(where, slice) or where.start is None:
+            return self.model(block)  # rows from anywhere
         known = self._changes.get(where.start)
         if known is not None and known[0] == where.stop:
             rows = np.array(block, order="C")
