@@ -57,6 +57,7 @@ def validate_rows(
     """
     if _is_source(X):
         return _validate_source(estimator, open_rows(X), reset, holes)
+    X = _plain_missing(X, holes)
     _refuse_text(X)
     if np.ma.is_masked(X):
         if not holes:
@@ -89,6 +90,21 @@ def validate_rows(
     rows = ArrayRows(X)
     refuse_nonfinite(rows, getattr(estimator, "feature_names_in_", None), holes)
     return rows
+
+
+def _plain_missing(X: Any, holes: bool) -> Any:
+    """Return a frame with NaN where columns of objects have pandas.NA or None."""
+    kinds = [getattr(kind, "kind", "") for kind in getattr(X, "dtypes", [])]
+    if not hasattr(X, "isna") or "O" not in kinds:
+        return X
+    missing = X.isna()
+    n = int(np.asarray(missing).sum())
+    if n and not holes:
+        raise IncompleteRows(
+            f"X has {n} missing cells (NA). Complete rows are needed here: use DSWL, "
+            "which takes missing cells, or drop the rows."
+        )
+    return X.mask(missing, np.nan) if n else X
 
 
 def _is_source(X: Any) -> bool:

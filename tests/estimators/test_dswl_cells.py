@@ -10,6 +10,7 @@ from estimator_data import angle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import trueaxis
 from trueaxis import DSWL, open_rows
@@ -171,7 +172,56 @@ def test_holes_in_new_rows_of_a_model_that_was_fitted_without():
     filled = model.impute(new)
     assert np.sqrt(np.mean((filled - X[:50])[:, 1] ** 2)) < 0.6
     assert (model.predict(new) > 0).mean() > 0.9
-    assert not len(model.wrong_cells(new))
+    with pytest.raises(
+        ValueError, match=r"without looking for wrong cells.*cells=True"
+    ):
+        model.wrong_cells(new)
+    assert len(model.wrong_cells(new, missing=True)) == 50
+
+
+def test_outliers_keep_their_cells_and_good_rows_have_theirs_replaced():
+    X, _, _ = spoiled(wrong=0.1, bad_rows=40)
+    model = DSWL(K, cells=True).fit(X)
+    changed = (model.repair(X) != X) & ~np.isnan(X)
+    table = model.wrong_cells(X)
+    assert not changed[~model.support_].any()
+    listed = np.zeros_like(changed)
+    listed[table["row"], [int(name[1:]) for name in table["column"]]] = True
+    np.testing.assert_array_equal(changed, listed & model.support_[:, None])
+
+
+def test_few_rows_cannot_say_which_cells_are_wrong():
+    X, _ = clean(n=15)
+    with pytest.warns(UserWarning, match=r"15 rows are too few .* at least 20"):
+        model = DSWL(1, cells=True).fit(X)
+    np.testing.assert_array_equal(model.repair(X), X)
+
+
+def test_an_unfitted_model_says_so():
+    for ask in (DSWL().wrong_cells, DSWL().impute, DSWL().repair):
+        with pytest.raises(NotFittedError):
+            ask(clean()[0])
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng: rng.lognormal(0, 1, 1000),
+        lambda rng: rng.poisson(1, 1000),
+        lambda rng: rng.negative_binomial(1, 0.25, 1000),
+        lambda rng: np.round(rng.lognormal(2, 1, 1000)) - 0.01,
+        lambda rng: rng.choice([1, 2, 3, 9], 1000, p=[0.6, 0.3, 0.07, 0.03]),
+        lambda rng: rng.random(1000) < 0.2,
+    ],
+    ids=["lognormal", "counts", "overdispersed", "prices", "codes", "0/1"],
+)
+def test_columns_of_other_kinds_have_no_wrong_cells(draw):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([clean(n=1000, wide=6)[0], draw(rng)])
+    model = DSWL(K, cells=True).fit(X)
+    assert (model.repair(X) != X)[:, 6].mean() < 0.01
+    X[:3, 6] = 1e5
+    assert (DSWL(K, cells=True).fit(X).repair(X) != X)[:3, 6].all()
 
 
 @settings(max_examples=15, deadline=None)
@@ -192,11 +242,12 @@ def test_the_objective_never_falls(seed, holes, wrong, cells):
     "disguise",
     [
         lambda X: pd.DataFrame(X).convert_dtypes(),
+        lambda X: pd.DataFrame(X).astype(object).where(~np.isnan(X), pd.NA),
         lambda X: np.ma.masked_invalid(X),
         lambda X: X.tolist(),
         lambda X: np.asfortranarray(X),
     ],
-    ids=["pandas.NA", "masked", "list", "Fortran"],
+    ids=["pandas.NA", "objects", "masked", "list", "Fortran"],
 )
 def test_missing_cells_in_other_guises(disguise):
     X, *_ = spoiled()
@@ -301,7 +352,8 @@ def test_files_give_the_model_of_the_array(cells, tmp_path):
         np.testing.assert_array_equal(other.predict(source), model.predict(X))
     lazy = open_rows(tmp_path / "x.parquet")
     np.testing.assert_allclose(model.impute(lazy), model.impute(X), rtol=1e-10)
-    assert len(model.wrong_cells(lazy)) == len(model.wrong_cells(X))
+    found = [len(model.wrong_cells(rows, missing=True)) for rows in (lazy, X)]
+    assert found[0] == found[1]
 
 
 @pytest.mark.dask
@@ -314,4 +366,5 @@ def test_dask_gives_the_model_of_the_array(cells):
     assert_same_model(model, other)
     for one, two in zip(answers(model, X), answers(model, lazy), strict=True):
         np.testing.assert_allclose(one, np.asarray(two), rtol=1e-8)
-    assert len(model.wrong_cells(lazy)) == len(model.wrong_cells(X))
+    found = [len(model.wrong_cells(rows, missing=True)) for rows in (lazy, X)]
+    assert found[0] == found[1]

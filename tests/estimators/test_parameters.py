@@ -101,6 +101,7 @@ BAD = {
         ],
         "init": choice("auto", "uniform"),
         "reweight": FLAG,
+        "cells": FLAG,
     },
     ta.PCAL1: FIXED | {"init": choice("largest", "pca", "random")},
     ta.PCAL1NonGreedy: FIXED | {"init": choice("pca", "random")},

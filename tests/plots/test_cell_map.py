@@ -267,7 +267,7 @@ def test_a_model_without_wrong_cells_shows_holes():
 
 
 def test_what_cannot_be_drawn_is_refused(model):
-    with pytest.raises(TypeError, match="PlainPCA needs complete rows"):
+    with pytest.raises(TypeError, match="PlainPCA judges no cells"):
         CellMapDisplay.from_estimator(PlainPCA(2).fit(small()), small())
     with pytest.raises(ValueError, match="rows='bad' is not valid"):
         CellMapDisplay.from_estimator(model, holed(), rows="bad")

@@ -56,15 +56,20 @@ def cell_map(model: DSWL, X: ArrayLike) -> CellMap:
     -------
     CellMap
     """
+    outlier = _outliers(model, X)
     parts = [
-        (repaired.deviations, _wrong(block, repaired), np.isnan(block))
-        for _, block, repaired in _repaired_blocks(model, X)
+        (
+            repaired.deviations,
+            _wrong(block, repaired, outlier[first : first + len(block)]),
+            np.isnan(block),
+        )
+        for first, block, repaired in _repaired_blocks(model, X)
     ]
     deviations, wrong, missing = (
         np.concatenate(part) for part in zip(*parts, strict=True)
     )
     names = column_names(model)
-    return CellMap(deviations, wrong, missing, _outliers(model, X), names)
+    return CellMap(deviations, wrong, missing, outlier, names)
 
 
 def cell_table(model: DSWL, X: ArrayLike, *, missing: bool = False) -> Any:
@@ -100,9 +105,9 @@ def cell_table(model: DSWL, X: ArrayLike, *, missing: bool = False) -> Any:
     >>> bool(((cells["row"] == 3) & (cells["value"] == 99.0)).any())
     True
     """
-    names, found = column_names(model), []
+    names, outlier, found = column_names(model), _outliers(model, X), []
     for first, block, repaired in _repaired_blocks(model, X):
-        listed = _wrong(block, repaired)
+        listed = _wrong(block, repaired, outlier[first : first + len(block)])
         if missing:
             listed |= np.isnan(block)
         row, column = np.nonzero(listed)
@@ -118,7 +123,6 @@ def cell_table(model: DSWL, X: ArrayLike, *, missing: bool = False) -> Any:
     row, column, value, fitted, deviation = (
         np.concatenate(part) for part in zip(*found, strict=True)
     )
-    outlier = _outliers(model, X)
     return to_frame(
         {
             "row": row_labels(X, len(outlier))[row],
@@ -136,7 +140,8 @@ def _repaired_blocks(
 ) -> Iterator[tuple[int, NDArray[Any], Repaired]]:
     if not hasattr(model, "impute"):
         raise TypeError(
-            f"{type(model).__name__} needs complete rows and judges no cells: use DSWL."
+            f"{type(model).__name__} judges no cells: pass a fitted DSWL (of a "
+            "pipeline, its last step, with the rows that this step gets)."
         )
     with raw_rows(model, X) as rows:
         repair = model._repair()
@@ -144,8 +149,12 @@ def _repaired_blocks(
             yield first, block, repair.repair(block)
 
 
-def _wrong(block: NDArray[Any], repaired: Repaired) -> NDArray[np.bool_]:
-    return np.asarray(~repaired.good & ~np.isnan(block))
+def _wrong(
+    block: NDArray[Any], repaired: Repaired, outlier: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    # A row with too many wrong cells keeps them. If it is regular as it is, none is.
+    fine = repaired.crowded & ~outlier
+    return np.asarray(~repaired.good & ~np.isnan(block) & ~fine[:, None])
 
 
 def _outliers(model: DSWL, X: ArrayLike) -> NDArray[np.bool_]:

@@ -13,16 +13,23 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from trueaxis._engine.cells.factors import FactorModel
-from trueaxis._engine.cells.fit import learn_from_rows
+from trueaxis._engine.cells.fit import FEWEST_ROWS, learn_from_rows
 from trueaxis._engine.cells.model import CellModel, RememberedRepair
 from trueaxis._engine.dswl.recipe import DSWLRecipe
 from trueaxis._engine.fit import Recipe
 from trueaxis._rows.base import Rows
 from trueaxis._rows.dask.collections import refuse_frames
 from trueaxis._rows.transformed import RowwiseRows
-from trueaxis._validation import make_rng, raw_rows, validate_tau, warn
+from trueaxis._validation import (
+    make_rng,
+    raw_rows,
+    validate_flag,
+    validate_tau,
+    warn,
+)
 from trueaxis.estimators.method import IterativeMethod
 from trueaxis.estimators.parameters import checked, choice, flag, number
 
@@ -191,8 +198,8 @@ class DSWL(IterativeMethod):
     def repair(self, X: ArrayLike) -> NDArray[Any]:
         """Fill the holes of rows, and replace wrong cells by what would fit.
 
-        Rows that are wrong as a whole keep their cells. Only models that were fitted
-        with ``cells=True`` know which cells are wrong.
+        Rows that are outliers even then keep their cells, except for holes. Only models
+        that were fitted with ``cells=True`` know which cells are wrong.
 
         Parameters
         ----------
@@ -203,7 +210,18 @@ class DSWL(IterativeMethod):
         -------
         ndarray of shape (n, D)
         """
-        return self._changed(X, CellModel.__call__)
+        check_is_fitted(self, "components_")
+        verdicts = self._support_kernel()
+
+        def repair(cells: CellModel, block: NDArray[Any]) -> NDArray[Any]:
+            repaired = cells(block)
+            regular = verdicts.absorb(verdicts.start(), repaired, 0)[0]
+            if cells.wrong is None or regular.all():
+                return repaired
+            kept = ~regular[:, None] & ~np.isnan(block)
+            return np.where(kept, block, repaired)
+
+        return self._changed(X, repair)
 
     def wrong_cells(self, X: ArrayLike, *, missing: bool = False) -> Any:
         """List the wrong cells of rows, with what would fit.
@@ -225,6 +243,14 @@ class DSWL(IterativeMethod):
         # Imported here, as diagnostics import the estimators.
         from trueaxis.diagnostics import cell_table
 
+        check_is_fitted(self, "components_")
+        validate_flag("missing", missing)
+        if self._repair().wrong is None and not missing:
+            raise ValueError(
+                "The model was fitted without looking for wrong cells: fit "
+                "DSWL(cells=True) on at least 20 rows, or pass missing=True to list "
+                "missing cells only."
+            )
         return cell_table(self, X, missing=missing)
 
     def _changed(
@@ -273,6 +299,12 @@ class DSWL(IterativeMethod):
             find_wrong=bool(self.cells),
             names=getattr(self, "feature_names_in_", None),
         )
+        if self.cells and learned.model.wrong is None:
+            warn(
+                f"DSWL(cells=True): {rows.shape[0]} rows are too few to say which "
+                f"cells are wrong, which takes at least {FEWEST_ROWS}. Holes are "
+                "filled; wrong cells are not looked for."
+            )
         self._cells = learned.model.to_arrays()
         change: Any = learned.model
         if rows.in_memory:

@@ -17,6 +17,8 @@ from trueaxis._engine.reweighted import measure_rows
 from trueaxis._engine.sample import SAMPLE_ROWS, repeated
 from trueaxis._rows.base import ArrayRows, Rows
 
+FEWEST_ROWS = 20  # with fewer, nobody can say which cells are wrong
+
 
 class LearnedCells(NamedTuple):
     """A cell model, and the mean covariance of filled cells about the truth."""
@@ -49,7 +51,7 @@ def learn_from_rows(
     n_components : int, float, "auto" or None
         Number of components that rows are judged with.
     find_wrong : bool
-        Whether cells may be wrong, too.
+        Whether cells may be wrong, too; taken as False for tables that are too small.
     names : sequence, optional
         Names of the columns, for error messages.
     """
@@ -64,6 +66,7 @@ def learn_from_rows(
     X = rows.take(index)
     refuse_empty_columns(X, n if drawn else None, names)
     X = X.astype(float)
+    find_wrong = find_wrong and len(X) >= FEWEST_ROWS
     seed = int(rng.integers(2**31))
 
     def judge_rows(complete: Array) -> Array:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,9 @@ from trueaxis._engine.outliers.law import REGULAR
 MAX_FACTORS = 16  # factors that are not needed vanish; more of them only take longer
 ROWS_PER_FACTOR = 8
 CLIPPED = 3.0  # units at which cells are clipped for the first look at the rows
+CODES = 8  # a column with so few different values has codes: rare ones are no errors
+CODES_APART = 4.0  # unless they are so many times farther away than all but 1 %
+GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 FEW = 0.25  # rows with at most this share of wrong cells tell what wrong cells are like
 # Budgets: more of them take longer and change next to nothing.
 START_STEPS, STEPS, TURN_STEPS = 20, 5, 2  # of EM, at the start and in later rounds
@@ -78,6 +82,16 @@ def few_values(X: Array, seen: Mask) -> Mask:
         for j, use in enumerate(seen.T)
     ]
     return np.array(found)
+
+
+def levels(Z: Array, seen: Mask) -> tuple[Array, Mask]:
+    """Return the smallest gap between values of every column, and where codes are."""
+    gaps, codes = np.zeros(Z.shape[1]), np.zeros(Z.shape[1], dtype=bool)
+    for j, use in enumerate(seen.T):
+        values = np.unique(Z[use, j])
+        codes[j] = len(values) <= CODES
+        gaps[j] = np.diff(values).min(initial=np.inf) if len(values) > 1 else 0.0
+    return gaps, codes
 
 
 def learn_cells(
@@ -128,6 +142,7 @@ class _Learner:
     def __init__(self, model: CellModel, Z: Array, seen: Mask, marginal: Mask) -> None:
         self.model, self.Z, self.seen, self.marginal = model, Z, seen, marginal
         n, D = Z.shape
+        self.gaps, self.codes = levels(Z, seen)
         self.r = max(1, min(MAX_FACTORS, D // 2 + 1, n // ROWS_PER_FACTOR))
 
     def learn_filling(self, weights: Array, start: CellModel | None) -> CellModel:
@@ -205,7 +220,8 @@ class _Learner:
         """Return the deviations up to which cells of either side are good."""
         rows = self.telling(good, weights) > 0
         z, seen, good = z[rows], self.seen[rows], good[rows]
-        limits = reach(z, seen, good, self.marginal)
+        unit = np.where(self.marginal, 1.0, np.sqrt(factors.noise))
+        limits = reach(z + self.spread[rows] / unit, seen, good, self.marginal)
         # A cell in question must not tell what kind of row it is in.
         within = seen & (z >= -limits[0]) & (z <= limits[1])
         means, _ = factors.factors(self.Z[rows], within.astype(float))
@@ -213,7 +229,17 @@ class _Learner:
         # Nothing is known about what lies beyond all cells: there, they may be wrong.
         farthest = np.where(seen, z, 0.0)
         farthest = RATIO * np.array([-farthest.min(axis=0), farthest.max(axis=0)])
-        return np.where(limits < farthest, limits, farthest)
+        limits = np.where(limits < farthest, limits, farthest)
+        if self.codes.any():
+            codes = np.where(seen, np.abs(z), 0.0)[:, self.codes]
+            limits[:, self.codes] = CODES_APART * np.quantile(codes, 0.99, axis=0)
+        return limits
+
+    @cached_property
+    def spread(self) -> Array:
+        """Shifts within the gaps between levels, so that counts have no gaps."""
+        places = (np.arange(len(self.Z)) * GOLDEN) % 1.0 - 0.5
+        return np.outer(places, self.gaps)
 
     def telling(self, good: Mask, weights: Array) -> Array:
         """Mark the rows that tell what wrong cells are like.

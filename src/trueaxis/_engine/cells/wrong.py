@@ -28,7 +28,8 @@ FEWEST, MOST = 1e-5, 0.4  # share of the cells of a column that are wrong, per s
 CHANCE = 1e-3  # p-value at which deviations do not follow one law any more
 N_BINS, RATIO = 24, np.sqrt(2.0)  # of the histogram of deviations
 KNOWN = 0.1  # share of the variance of errors that the other columns may explain
-SLOWEST = 0.9  # ratio of counts of neighboring bins, if the density hardly falls
+SLOWEST = 0.9  # ratio of counts of neighboring bins at which the density hardly falls
+SHRUNK = 1.6  # ratio of a median of all cells to that of the good ones, at most
 
 
 class CellClasses(NamedTuple):
@@ -187,7 +188,8 @@ def reach(z: Array, seen: Mask, good: Mask, marginal: Mask) -> Array:
         Low and high side; infinity if no cell needs to be wrong.
     """
     size = np.abs(z)
-    unit = column_medians(size, good)
+    # If ever more cells were left out, the unit would shrink, and more would be.
+    unit = np.maximum(column_medians(size, good), column_medians(size, seen) / SHRUNK)
     unit = np.where((unit > 0) & ~marginal, unit / 0.6745, 1.0)
     with np.errstate(divide="ignore"):
         places = np.log(size / unit) / np.log(RATIO)
@@ -266,13 +268,14 @@ def _law_ends(counts: Array) -> Array:
     """Return the lower edge of the bin before which counts stop to be log-concave."""
     beyond = np.cumsum(counts[::-1], axis=0)[::-1]
     ends = np.full(counts.shape[1], np.inf)
-    ratio = np.minimum((counts[2] + 0.5) / (counts[1] + 0.5), 1.0)
+    ratio = (counts[2] + 0.5) / (counts[1] + 0.5)
     last = counts[2] + 0.5
     for b in range(3, len(counts)):
-        slow = np.minimum(ratio, SLOWEST)
-        expected = last * slow
-        surplus = at_least(beyond[b], expected / (1.0 - slow)) < CHANCE
-        surplus |= at_least(counts[b], expected) < CHANCE
+        expected = last * ratio
+        surplus = at_least(counts[b], expected) < CHANCE
+        falling = ratio < SLOWEST  # before, anything may follow
+        rest = expected / np.maximum(1.0 - ratio, 1.0 - SLOWEST)
+        surplus |= falling & (at_least(beyond[b], rest) < CHANCE)
         ends[surplus & np.isinf(ends)] = RATIO ** (b - 2)
         now = np.maximum(np.maximum(counts[b], expected / 2), 1e-30)
         ratio, last = np.minimum(ratio, now / last), now
