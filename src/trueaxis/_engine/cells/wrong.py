@@ -61,18 +61,6 @@ class WrongCells:
     limits: Array
     marginal: Mask
 
-    def within(self, X: Array, deviations: Deviations) -> Mask:
-        """Mark the cells that are within the limits of their column."""
-        low, high = self.limits
-        inside = np.square(deviations.difference) <= (
-            np.square(np.where(deviations.difference > 0, high, low))
-            * deviations.variance
-        )
-        if self.marginal.any():
-            own = self.marginal
-            inside[:, own] = (X[:, own] <= high[own]) & (X[:, own] >= -low[own])
-        return np.asarray(inside)
-
     def standard(self, X: Array, deviations: Deviations) -> Array:
         """Return the deviations of cells in standard deviations."""
         return np.where(self.marginal, X, deviations.standard())
@@ -116,13 +104,26 @@ class WrongCells:
         self, X: Array, seen: Mask, deviations: Deviations
     ) -> tuple[NDArray[np.intp], Array]:
         """Return the places and log densities of the cells beyond the limits."""
-        places = np.flatnonzero(seen & ~self.within(X, deviations))
+        low, high = self.limits
+        # Most cells are within the nearer limit of both sides.
+        out = np.square(deviations.difference) > (
+            np.square(np.minimum(low, high)) * deviations.variance
+        )
+        if self.marginal.any():
+            own = self.marginal
+            out[:, own] = (X[:, own] > high[own]) | (X[:, own] < -low[own])
+        out &= seen
+        places = np.flatnonzero(out)
         x, difference, variance = (
             part.reshape(-1)[places]
             for part in (X, deviations.difference, deviations.variance)
         )
         column = places % X.shape[1]
-        return places, self.log_densities(x, column, difference, variance)
+        limit = np.where(difference > 0, high[column], low[column])
+        far = np.square(difference) > np.square(limit) * variance
+        far |= self.marginal[column]
+        log = self.log_densities(x[far], column[far], difference[far], variance[far])
+        return places[far], log
 
 
 def first_guess(
