@@ -19,11 +19,10 @@ from trueaxis._engine.subspace import top_eigen
 
 Array = NDArray[np.float64]
 
-# The prior of a column, in cells: so many more had its variance, without any factor.
+# The prior of a column, in cells: so many more had its variance, without any factor,
+# and this share of it is noise.
 PRIOR_CELLS = 3.0
-PRIOR_NOISE = (
-    0.1  # share of a column's variance that is noise, according to these cells
-)
+PRIOR_NOISE = 0.1
 USELESS = 0.05  # factors that explain less, in units of the noise, are dropped
 LEAST_NOISE = 0.05  # of the variance, at the start
 TINY = float(np.finfo(float).tiny)
@@ -126,11 +125,10 @@ class FactorModel:
         Filled values vary less than true ones: the covariance of rows is that of filled
         rows, plus this.
         """
-        covariance = self.factors(X, W)[1]
+        covariance, r = self.factors(X, W)[1], self.loadings.shape[1]
         holes = np.sqrt(weights)[:, None] * (1.0 - W)
         total = np.diag((weights @ np.square(1.0 - W)) * self.noise)
-        square = covariance[_square(self.loadings.shape[1])].T
-        r = self.loadings.shape[1]
+        square = covariance[_square(r)].T
         for root in np.linalg.cholesky(square.reshape(-1, r, r)).transpose(2, 0, 1):
             part = holes * (root @ self.loadings.T)
             total += part.T @ part

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from trueaxis._engine.cells.factors import Array
 from trueaxis._engine.cells.learn import learn_cells
-from trueaxis._engine.cells.model import CellModel
+from trueaxis._engine.cells.model import CellModel, kept_cells
 from trueaxis._engine.fit import Recipe, fit_with
 from trueaxis._engine.problem import Problem
-from trueaxis._engine.reweighted import measure_rows
+from trueaxis._engine.row_kernels import PValueKernel
 from trueaxis._engine.sample import SAMPLE_ROWS, repeated
 from trueaxis._rows.base import ArrayRows, Rows
 
@@ -72,16 +72,14 @@ def learn_from_rows(
     def judge_rows(complete: Array) -> Array:
         problem = Problem(ArrayRows(complete), None, np.random.default_rng(seed))
         verdicts = fit_with(recipe, problem, n_components).verdicts
-        distances = measure_rows(problem.rows, verdicts.judging)
-        sides = verdicts.law.sides
-        beyond = None if sides is None else sides.beyond(problem.rows.read())
-        return verdicts.law.log_p(distances.e, distances.s, beyond)
+        kernel = PValueKernel(verdicts.judging, verdicts.law)
+        log_p: Array = problem.rows.scan(kernel)[0][0]
+        return log_p
 
     model, weights = learn_cells(X, judge_rows, find_wrong=find_wrong)
     Z, seen = model.standard(X)
     good, _ = model.good_cells(Z, seen)
-    crowded = model.crowded(good, seen)
-    W = np.where(crowded[:, None], seen, good).astype(float)
+    W = kept_cells(good, seen, model.crowded(good, seen)).astype(float)
     filling = model.factors.filling_covariance(Z, W, weights)
     return LearnedCells(model, filling * np.outer(model.unit, model.unit))
 

@@ -82,7 +82,8 @@ class CellModel:
         if self.wrong is not None:
             X, seen = self.standard(block)
             good, deviations = self.good_cells(X, seen)
-            return self._replaced(block, good, seen, deviations.fitted)
+            kept = kept_cells(good, seen, self.crowded(good, seen))
+            return self._replaced(block, kept, deviations.fitted)
         if not np.isnan(largest_magnitude(block)):
             return block
         some = np.isnan(block).any(axis=1)
@@ -116,23 +117,23 @@ class CellModel:
         """Find the wrong cells of rows, and say what would fit."""
         X, seen = self.standard(block)
         good, deviations = self.good_cells(X, seen)
-        z = deviations.standard()
-        if self.wrong is not None:
+        crowded = self.crowded(good, seen)
+        kept = kept_cells(good, seen, crowded)
+        if self.wrong is None:
+            z = deviations.standard()
+        else:
             z = self.wrong.standard(X, deviations)
         return Repaired(
-            rows=self._replaced(block, good, seen, deviations.fitted),
+            rows=self._replaced(block, kept, deviations.fitted),
             good=good,
-            crowded=self.crowded(good, seen),
+            crowded=crowded,
             deviations=np.where(seen, z, np.nan),
             fitted=self.center + self.unit * deviations.fitted,
         )
 
-    def _replaced(
-        self, block: NDArray[Any], good: Mask, seen: Mask, fitted: Array
-    ) -> NDArray[Any]:
-        """Return a block with what fits in place of cells that are not good."""
-        good = np.where(self.crowded(good, seen)[:, None], seen, good)
-        places = np.flatnonzero(~good)
+    def _replaced(self, block: NDArray[Any], kept: Mask, fitted: Array) -> NDArray[Any]:
+        """Return a block with what fits in place of cells that are not kept."""
+        places = np.flatnonzero(~kept)
         rows, column = np.array(block, order="C"), places % block.shape[1]
         fits = self.unit[column] * fitted.reshape(-1)[places] + self.center[column]
         rows.reshape(-1)[places] = fits
@@ -228,6 +229,11 @@ class CellModel:
         if "shares" in arrays:
             wrong = WrongCells(**{name: arrays[name] for name in WRONG_NAMES})
         return cls(arrays["center"], arrays["unit"], factors, wrong)
+
+
+def kept_cells(good: Mask, seen: Mask, crowded: NDArray[np.bool_]) -> Mask:
+    """Mark the cells that a repair keeps: all good ones, and those of crowded rows."""
+    return np.where(crowded[:, None], seen, good)
 
 
 def find_flaw(arrays: dict[str, Any], D: int) -> str | None:
