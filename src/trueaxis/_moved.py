@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # Modules that docs, docstrings or pickles may name, and where their names are now.
 MOVED = {
     "trueaxis.analysis": ("trueaxis.report.analysis",),
-    "trueaxis.cells": ("trueaxis._tables.cells",),
+    "trueaxis.cells": ("trueaxis._tables.parsing.cells",),
     "trueaxis.cli": ("trueaxis._cli.main",),
     "trueaxis.comparison": ("trueaxis.diagnostics", "trueaxis.diagnostics.comparison"),
     "trueaxis.demo": ("trueaxis._cli.demo",),
@@ -33,14 +33,17 @@ MOVED = {
     "trueaxis.estimators.stable": ("trueaxis.estimators",),
     "trueaxis.experiments": ("trueaxis.reproduction",),
     "trueaxis.experiments.contenders": ("trueaxis.reproduction.methods",),
-    "trueaxis.headings": ("trueaxis._tables.header",),
+    "trueaxis.headings": ("trueaxis._tables.parsing.header",),
     "trueaxis.memory": ("trueaxis._rows.memory",),
     "trueaxis.progress": ("trueaxis._rows.progress",),
     "trueaxis.rows": ("trueaxis._rows.base",),
     "trueaxis.scaling": ("trueaxis.estimators", "trueaxis.estimators.scaler"),
     "trueaxis.sources": ("trueaxis", "trueaxis._rows.open_rows"),
     "trueaxis.tables": ("trueaxis.report", "trueaxis._tables.read"),
-    "trueaxis.text_tables": ("trueaxis._tables.text",),
+    "trueaxis.text_tables": (
+        "trueaxis._tables.parsing.records",
+        "trueaxis._tables.text",
+    ),
     "trueaxis.trust": ("trueaxis.diagnostics", "trueaxis.diagnostics.trust"),
     "trueaxis.values": ("trueaxis._persistence.json_values",),
 }

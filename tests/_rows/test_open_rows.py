@@ -210,7 +210,7 @@ def test_empty_files(X, tmp_path):
             SourceError,
             "lost.npy cannot be read .No such file",
         ),
-        (lambda f: f / "x.csv", SourceError, "x.csv ends in neither .npy nor .parquet"),
+        (lambda f: f / "x.doc", SourceError, "x.doc does not end in .npy, .parquet"),
         (lambda f: f / "empty", SourceError, "no file that ends in .npy or .parquet"),
         (lambda f: [], TypeError, "0 items"),
         (lambda f: [[1.0, 2.0]], TypeError, "not all of which are paths"),

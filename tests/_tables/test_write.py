@@ -3,11 +3,16 @@
 import numpy as np
 import pytest
 
-from trueaxis._tables.read import Choice, read_table
+from trueaxis._tables.read import Choice, TableError, read_table
 from trueaxis._tables.write import write_table
 
+ENDINGS = [
+    ".csv", ".tsv", ".txt.gz", ".dat.xz", ".jsonl", ".jsonl.bz2", ".parquet", ".pq",
+    ".feather", ".arrow", ".xlsx",
+]  # fmt: skip
 
-@pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet"])
+
+@pytest.mark.parametrize("ending", ENDINGS)
 def test_what_is_written_is_read_again(tmp_path, ending):
     values = np.random.default_rng(0).standard_normal(9)
     path = tmp_path / f"out{ending}"
@@ -16,3 +21,29 @@ def test_what_is_written_is_read_again(tmp_path, ending):
     np.testing.assert_array_equal(table.X[:, 0], values)  # every digit
     assert table.ids[3] == "r3, x"
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_missing_values_are_empty_cells(tmp_path):
+    fields = {"a": [1, None, 2**60], "b": np.array([0.5, np.nan, np.inf])}
+    write_table(tmp_path / "x.csv", fields)
+    text = (tmp_path / "x.csv").read_text()
+    assert text == "a,b\n1,0.5\n,\n1152921504606846976,inf\n"
+    write_table(tmp_path / "x.jsonl", fields)
+    lines = (tmp_path / "x.jsonl").read_text().splitlines()
+    assert lines[1:] == [
+        '{"a": null, "b": null}', '{"a": 1152921504606846976, "b": null}'
+    ]  # fmt: skip
+
+
+def test_the_same_rows_give_the_same_compressed_file(tmp_path):
+    for name in ("a.csv.gz", "b.csv.gz"):
+        write_table(tmp_path / name, {"a": [1, 2]})
+    first, second = (tmp_path / f"{name}.csv.gz" for name in "ab")
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_sheets_have_a_largest_size(tmp_path):
+    fields = {"a": np.zeros((1 << 20) + 1)}
+    with pytest.raises(TableError, match="Excel takes 1,048,576"):
+        write_table(tmp_path / "x.xlsx", fields)
+    assert not list(tmp_path.iterdir())

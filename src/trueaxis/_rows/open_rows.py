@@ -12,13 +12,16 @@ import numpy as np
 from trueaxis._rows.base import ArrayRows, Rows
 from trueaxis._rows.binary import float_type, mapped_rows, npy_rows
 from trueaxis._rows.dask.collections import dask_rows, is_dask, read_by_workers
-from trueaxis._rows.parquet import ParquetRows, parquet_head
+from trueaxis._rows.parquet import ParquetRows, parquet_head, parquet_kinds
 from trueaxis._rows.sliced import SlicedRows
 from trueaxis._rows.spooled import SpooledRows
 from trueaxis._rows.stacked import StackedRows
 from trueaxis._rows.watched_file import SourceError, refuse_odd_paths
+from trueaxis._tables.formats import ending_of
+from trueaxis._tables.streamed_text import TextRows
 
 ENDINGS = (".npy", ".parquet")
+TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 
 
 def open_rows(
@@ -35,9 +38,10 @@ def open_rows(
     ----------
     source : path, list of paths, array-like, or Dask collection
         A .npy or Parquet file; a folder of such files (in the order of their names),
-        or a list of them, with the same columns; a `numpy.memmap`; an HDF5 or Zarr
-        array, or any object with `shape`, `dtype` and slices of rows; a Dask array or
-        data frame.
+        or a list of them, with the same columns; a CSV, TSV or text file, which may be
+        compressed and is decoded once to a temporary file; a `numpy.memmap`; an HDF5
+        or Zarr array, or any object with `shape`, `dtype` and slices of rows; a Dask
+        array or data frame.
     columns : sequence of str or int, optional
         Columns to read: names for Parquet files and data frames, indices otherwise.
     spool : bool, default=True
@@ -125,17 +129,23 @@ def open_rows(
     return SpooledRows(rows, block_rows) if spool and has_parquet else rows
 
 
-def describe_file(path: Path) -> tuple[int, list[str]]:
-    """Return the number of rows and the column names of a file.
+def describe_file(path: Path) -> tuple[int, dict[str, str]]:
+    """Return the number of rows of a .npy or Parquet file, and its columns.
 
     For a folder, they are those of its first file. Columns without names are called x0,
-    x1, ... Columns of Parquet files need not be numeric.
+    x1, ... Their kinds are "number", "text", "calendar" or "nested".
     """
     files, names = list_files(path)
     if files[0].suffix.lower() == ".parquet":
-        return parquet_head(files[0], names[0])
+        kinds = parquet_kinds(files[0], names[0])
+        return parquet_head(files[0], names[0])[0], kinds
     n, width = npy_rows(files[0], names[0]).shape
-    return n, [f"x{i}" for i in range(width)]
+    return n, {f"x{i}": "number" for i in range(width)}
+
+
+def is_text(path: Path) -> bool:
+    """Return whether a file is text by its ending, which may be that of a .gz file."""
+    return ending_of(str(path)) in TEXT_ENDINGS
 
 
 def list_files(path: Path) -> tuple[list[Path], list[str]]:
@@ -164,11 +174,13 @@ def is_visible(file: Path, folder: Path) -> bool:
 
 def _file_rows(path: Path, name: str, columns: Any, block_rows: int | None) -> Rows:
     ending = path.suffix.lower()
+    if is_text(path):
+        return TextRows(path, None, columns, block_rows)
     if ending not in ENDINGS:
         raise SourceError(
-            f"{name} ends in neither {' nor '.join(ENDINGS)}, and only such files can "
-            "be read block by block. Convert it, or read it into memory, for instance "
-            "with pandas.read_csv."
+            f"{name} does not end in {', '.join(ENDINGS + TEXT_ENDINGS)}, and only "
+            "such files can be read block by block. Convert it, or read it into "
+            "memory, for instance with pandas."
         )
     if ending == ".npy":
         return npy_rows(path, name, columns, block_rows)

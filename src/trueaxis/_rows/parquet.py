@@ -25,6 +25,26 @@ def parquet_head(path: Path, name: str) -> tuple[int, list[str]]:
         return file.metadata.num_rows, data_columns(file.schema_arrow)
 
 
+def parquet_kinds(path: Path, name: str) -> dict[str, str]:
+    """Return "number", "calendar", "text" or "nested" for every data column."""
+    from pyarrow import types
+
+    def kind(type_: Any) -> str:
+        if types.is_dictionary(type_):
+            type_ = type_.value_type
+        if _is_numeric(type_):
+            return "number"
+        if types.is_temporal(type_):
+            return "calendar"
+        return "nested" if types.is_nested(type_) else "text"
+
+    with open_parquet(WatchedFile.of(path, name)) as file:
+        fields = {field.name: field.type for field in file.schema_arrow}
+        return {
+            column: kind(fields[column]) for column in data_columns(file.schema_arrow)
+        }
+
+
 class ParquetRows(Rows):
     """Rows of one Parquet file.
 
@@ -241,12 +261,18 @@ def _format_names(names: Sequence[str], most: int = 12) -> str:
     return ", ".join(map(repr, names[:most])) + more
 
 
+def _is_numeric(type_: Any) -> bool:
+    from pyarrow import types
+
+    numeric = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+    return any(is_kind(type_) for is_kind in numeric)
+
+
 def _float_type(types: Sequence[Any], rows: ParquetRows) -> np.dtype[Any]:
     from pyarrow import types as kinds
 
-    numeric = (kinds.is_integer, kinds.is_floating, kinds.is_boolean, kinds.is_decimal)
     for column, type_ in zip(rows.names, types, strict=True):
-        if not any(is_kind(type_) for is_kind in numeric):
+        if not _is_numeric(type_):
             raise SourceError(
                 f"Column {column!r} of {rows.name} has values of type {type_}, but "
                 "only numbers can be analyzed. Choose the numeric columns with "

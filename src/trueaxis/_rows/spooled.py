@@ -162,10 +162,8 @@ class SpooledRows(Rows):
             _reserve(file, self._size())
         with passing("decoding", self.shape[0]) as advance:
             for _, block in self.rows.blocks():
-                view = as_bytes(np.ascontiguousarray(block))
                 with self._disk_errors(folder):
-                    while len(view):
-                        view = view[file.write(view) :]
+                    append_to_spool(file, block)
                 advance(len(block))
 
     @contextmanager
@@ -181,6 +179,13 @@ class SpooledRows(Rows):
 
     def _size(self) -> int:
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
+
+
+def append_to_spool(file: FileIO, block: NDArray[Any]) -> None:
+    """Write all numbers of a block, since a write may take less than was given."""
+    view = as_bytes(np.ascontiguousarray(block))
+    while len(view):
+        view = view[file.write(view) :]
 
 
 def _reserve(file: FileIO, size: int) -> None:

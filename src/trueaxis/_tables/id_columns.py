@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._rows.binary import npy_rows
-from trueaxis._rows.open_rows import list_files
+from trueaxis._rows.open_rows import is_text, list_files
 from trueaxis._rows.parquet import open_parquet
 from trueaxis._rows.watched_file import SourceError, WatchedFile
+from trueaxis._tables.parsing.text_file import TextFormat
+from trueaxis._tables.streamed_text import TextStream
 
 Cells = list[list[str]]  # one list per column
 
@@ -31,10 +33,15 @@ class IdColumns:
     path : Path
     columns : sequence of str
         Names of the columns; those of .npy files are x0, x1, ...
+    how : TextFormat, optional
+        How text is to be read.
     """
 
-    def __init__(self, path: Path, columns: Sequence[str]) -> None:
+    def __init__(
+        self, path: Path, columns: Sequence[str], how: TextFormat | None = None
+    ) -> None:
         self.path, self.columns = path, list(columns)
+        self.how = how or TextFormat()
         self._batches = self._read()
         self._pending: Cells = [[] for _ in columns]
 
@@ -58,9 +65,21 @@ class IdColumns:
         if not self.columns:
             return
         for file, name in zip(*list_files(self.path), strict=True):
+            if is_text(file):
+                yield from _read_text(file, self.how, self.columns)
+                continue
             parquet = file.suffix.lower() == ".parquet"
             read = _read_parquet if parquet else _read_npy
             yield from read(file, name, self.columns)
+
+
+def _read_text(path: Path, how: TextFormat, columns: Sequence[str]) -> Iterator[Cells]:
+    stream = TextStream(path, how)
+    for _, batch in stream.batches(columns, set(columns)):
+        yield [
+            [str(cell).strip() for cell in batch.column(j).to_pylist()]
+            for j in range(len(columns))
+        ]
 
 
 def _read_parquet(path: Path, name: str, columns: Sequence[str]) -> Iterator[Cells]:
@@ -85,4 +104,13 @@ def _read_npy(path: Path, name: str, columns: Sequence[str]) -> Iterator[Cells]:
 
 
 def _texts(cells: Any) -> list[str]:
-    return [str(cell) for cell in cells]
+    return [_text(cell) for cell in cells]
+
+
+def _text(cell: Any) -> str:
+    """Return a cell as `read` writes names of rows: whole numbers as integers."""
+    if cell is None or cell != cell:
+        return ""
+    if isinstance(cell, (float, np.floating)):
+        return str(int(cell)) if float(cell).is_integer() else repr(float(cell))
+    return str(cell)

@@ -1,250 +1,162 @@
-"""Split text into columns of cells: delimiter, records, header, column names."""
+"""Read text files: columns of numbers and of text, and what was guessed.
+
+`parsing` has the parts: the layout, the splitting into cells, the rules for numbers.
+"""
 
 from __future__ import annotations
 
-import csv
-import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+import codecs
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
-from trueaxis._tables.cells import TableError, is_missing, is_number
-from trueaxis._tables.header import first_line_is_header
+import numpy as np
 
-DELIMITERS = ",;\t| "
-DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "space": " "}
-_SAMPLE = 50  # maximum number of records used to find the delimiter
-_LONG = 200_000  # characters after which no more records are used
-_ENOUGH = 5000  # cells to check for numbers: the last ones, since headers are text
-# The line that sets the delimiter for Excel.
-_SEP = re.compile(r'"?sep=(.)"?[ ;,\t]*(\r\n|\r|\n|$)', re.IGNORECASE)
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_QUOTED_OR_SPACES = re.compile(r'("[^"]*")| +')
+from trueaxis._tables.column import Column
+from trueaxis._tables.parsing.cells import TableError
+from trueaxis._tables.parsing.decimal_sign import find_decimal, refuse_unclear
+from trueaxis._tables.parsing.dialect import describe, look_at, sample_of
+from trueaxis._tables.parsing.numbers import Rules
+from trueaxis._tables.parsing.records import guess_encoding
+from trueaxis._tables.parsing.splitting import Cells, split, without_empty_rows
+from trueaxis._tables.parsing.text_file import HEAD_BYTES, TextFile, TextFormat
 
 
-@dataclass(frozen=True)
-class TextColumns:
-    """Columns of a text file, not converted yet.
-
-    Attributes
-    ----------
-    columns : list of str
-    by_column : list of list of str
-    lines : list of int
-        Number of the line where each row begins.
-    delimiter : str
-    ids : str or None
-        A column without a name that holds row numbers or row names.
-    notes : list of str
-        Guesses that the user should know of.
-    """
-
-    columns: list[str]
-    by_column: list[list[str]]
-    lines: list[int]
-    delimiter: str
-    ids: str | None
-    notes: list[str]
-
-
-def read_cells(
-    text: str,
-    source: str,
-    *,
-    delimiter: str = "auto",
-    header: str = "auto",
-    decimal: str = "auto",
-) -> TextColumns:
-    r"""Split text into columns with names.
-
-    Examples
-    --------
-    >>> from trueaxis._tables.text import read_cells
-    >>> cells = read_cells("a;b\n1,5;2\n2,5;3\n", "a.csv")
-    >>> cells.columns, cells.by_column
-    (['a', 'b'], [['1,5', '2,5'], ['2', '3']])
-    """
-    delimiter = DELIMITER_NAMES.get(delimiter.lower(), delimiter)
-    skipped = 0
-    sep_line = _SEP.match(text)
-    if sep_line:
-        text, skipped = text[sep_line.end() :], 1
-        delimiter = sep_line[1] if delimiter == "auto" else delimiter
-    if delimiter == "auto":
-        delimiter = find_delimiter(text, decimal)
-    elif len(delimiter) != 1 or delimiter in '"\r\n':
-        raise TableError(
-            f"{delimiter!r} cannot separate cells: --delimiter must be one character, "
-            "tab or space."
-        )
-    rows, lines, empty = _all_records(text, delimiter, skipped, source)
-    if not rows:
-        raise TableError(f"{source} is empty: there are no rows to analyze.")
-    _refuse_ragged(rows, lines, delimiter, source)
-    named, notes = first_line_is_header(rows[0], rows[1:], header)
-    notes = notes + _note_empty(empty)
-    names = rows[0] if named else [f"x{i}" for i in range(len(rows[0]))]
-    if named:
-        rows, lines = rows[1:], lines[1:]
-    if not rows:
-        raise TableError(f"{source} has a header, but no rows.")
-    by_column = [list(column) for column in zip(*rows, strict=True)]
-    while len(names) > 1 and not (named and names[-1]) and not any(by_column[-1]):
-        # Every line ends with a delimiter.
-        names, by_column = names[:-1], by_column[:-1]
-    ids = None
-    if named:
-        names, ids = _complete_names(names, by_column)
-        _refuse_repeated(names, source)
-    return TextColumns(names, by_column, lines, delimiter, ids, notes)
-
-
-# ---------------------------------------------------------------- records
-
-
-def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield records, except blank lines, each with the line where it begins."""
-    # Lazily, because a sample needs only the first lines.
-    lines = (match[0] for match in _LINE.finditer(text))
-    if delimiter == " ":
-        lines = (_single_spaces(line) for line in lines)
-    reader = csv.reader(lines, delimiter=delimiter)
-    begin = 1
-    for row in reader:
-        cells = [cell.strip() for cell in row]
-        if any(cells) or len(cells) > 1:
-            yield begin, cells
-        begin = reader.line_num + 1
-
-
-def _single_spaces(line: str) -> str:
-    """Replace runs of spaces, which often align columns, by one space."""
-    text = line.rstrip("\r\n")
-    end = line[len(text) :]
-    return _QUOTED_OR_SPACES.sub(lambda match: match[1] or " ", text.strip(" ")) + end
-
-
-def _all_records(
-    text: str, delimiter: str, skipped: int, source: str
-) -> tuple[list[list[str]], list[int], list[int]]:
-    """Return the records, and their lines; also the lines with empty cells only."""
-    rows, lines, empty, line = [], [], [], 0
+def open_text(data: bytes, source: str, how: TextFormat) -> TextFile:
+    """Find out how a text is written."""
+    encoding = guess_encoding(data, source) if how.encoding == "auto" else how.encoding
     try:
-        for line, row in _records(text, delimiter):
-            if any(row):
-                rows.append(row)
-                lines.append(line + skipped)
-            else:
-                empty.append(line + skipped)
-    except csv.Error as error:
-        # The reader does not name the record; it is the one after the last it returned.
-        cause = (
-            f"has a cell of more than {csv.field_size_limit():,} characters: probably "
-            "a quotation mark is not closed. Close it, or shorten the cell"
-            if "field limit" in str(error)
-            else f"cannot be split into cells ({error}): correct the text"
-        )
+        ascii_only = encoding == "utf-8" and data.isascii()
+        content = data if ascii_only else data.decode(encoding).encode("utf-8")
+    except (UnicodeError, LookupError) as error:
         raise TableError(
-            f"{source} {cause}; it is in the record after line {line + skipped}."
+            f"{source} is not text in the encoding {encoding} ({error}): set "
+            "--encoding, such as utf-8, utf-16 or cp1252."
         ) from None
-    # Spreadsheets write such lines below a table.
-    return rows, lines, [at for at in empty if at < max(lines, default=0)]
-
-
-def _note_empty(empty: list[int]) -> list[str]:
-    if not empty:
-        return []
-    if len(empty) == 1:
-        return [f"Line {empty[0]} has only empty cells and was left out."]
-    return [
-        f"{len(empty):,} lines have only empty cells and were left out; the first is "
-        f"line {empty[0]}."
-    ]
-
-
-def _refuse_ragged(
-    rows: list[list[str]], lines: list[int], delimiter: str, source: str
-) -> None:
-    width = len(rows[0])
-    for line, row in zip(lines, rows, strict=True):
-        if len(row) != width:
+    content = content.removeprefix(codecs.BOM_UTF8)
+    if not content[:HEAD_BYTES].strip() and not content.strip():
+        raise TableError(f"{source} is empty: there are no rows to analyze.")
+    if how.skip and content.count(b"\n", 0, HEAD_BYTES) < how.skip:
+        n = len(content.splitlines())
+        if n <= how.skip:
             raise TableError(
-                f"Line {line} of {source} has {len(row)} cells, but line {lines[0]} "
-                f"has {width} (separated by {delimiter!r}). Correct the line, or set "
-                "--delimiter if that is wrong."
+                f"{source} has {n} lines, and --skip {how.skip} leaves none: skip "
+                "fewer."
             )
+    head = content[:HEAD_BYTES].decode("utf-8", errors="ignore")
+    layout = look_at(
+        sample_of(head), source, delimiter=how.delimiter, header=how.header,
+        decimal=how.decimal, skip=how.skip, comment=how.comment,
+    )  # fmt: skip
+    names = ("encoding", "delimiter", "decimal", "header")
+    given = [name for name in names if getattr(how, name) != "auto"]
+    notes = [*describe(layout, encoding, given), *layout.notes]
+    return TextFile(content, source, layout, encoding, notes=notes)
 
 
-# ---------------------------------------------------------------- delimiters
+def read_text(
+    data: bytes,
+    source: str,
+    how: TextFormat,
+    as_text: Callable[[Sequence[str]], Collection[str]] = lambda names: (),
+    verbatim: Collection[str] = (),
+) -> tuple[list[Column], TextFile]:
+    r"""Read all columns of a text.
 
+    Parameters
+    ----------
+    data : bytes
+    source : str
+        Name of the file in messages.
+    how : TextFormat
+    as_text : callable
+        Given the names of all columns, return those that are text: names of rows,
+        categories, and columns that are not analyzed.
+    verbatim : collection of str
+        Those of which even words like NA are kept.
 
-def find_delimiter(text: str, decimal: str = "auto") -> str:
-    r"""Find the delimiter: it gives records of equal length, and cells with numbers.
+    Returns
+    -------
+    columns : list of Column
+    file : TextFile
+        Tells the line of a row, and what was guessed.
 
     Examples
     --------
-    >>> from trueaxis._tables.text import find_delimiter
-    >>> find_delimiter("a;b\n1,5;2,5")
-    ';'
+    >>> from trueaxis._tables.text import TextFormat, read_text
+    >>> columns, file = read_text(b"a;b\n1,5;x\n2,5;y\n", "a.csv", TextFormat())
+    >>> [(column.name, column.kind) for column in columns], file.place(1)
+    ([('a', 'number'), ('b', 'text')], 'line 3')
     """
-    best, most = ",", (0.0, 0.0, 0)
-    for delimiter in DELIMITERS:
-        try:
-            rows = _sample(text, delimiter)
-        except csv.Error:  # raised again when the whole text is read
-            continue
-        width, lines = Counter(map(len, rows)).most_common(1)[0] if rows else (1, 0)
-        alike = lines / max(len(rows), 1)
-        cells = [cell for row in rows for cell in row]
-        share = sum(map(is_number, cells[-_ENOUGH:])) / max(len(cells[-_ENOUGH:]), 1)
-        if width == 1 or alike < 0.5 or (delimiter == " " and (alike < 1 or not share)):
-            continue
-        if delimiter == "," == decimal and '"' not in text:
-            continue
-        # Prefer records of equal length; then numbers to cells like "5;2".
-        if (float(alike == 1), share, width) > most:
-            best, most = delimiter, (float(alike == 1), share, width)
-    if decimal == "," and most[0] == 0 and '"' not in text:
-        return ";"  # one column with decimal commas
-    return best
+    file = open_text(data, source, how)
+    if file.layout.row_names:
+        verbatim = {*verbatim, file.layout.names[0]}
+    kept = {*as_text(file.layout.names), *file.layout.codes, *verbatim}
+    given = how.decimal if how.decimal in (".", ",") else None
+    sign = file.layout.decimal
+    # Only text shows whether 1.234 can be thousands: read all of it if nothing in the
+    # first rows settles it.
+    doubtful = given is None and sign.mark is None and bool(sign.unclear)
+    mark = given or sign.mark or "."
+    notes = [*file.notes]
+    cells = split(file, mark, how, [*file.layout.names] if doubtful else kept)
+    cells = without_empty_rows(file, cells)
+    evidence = None if given else sign.evidence
+    rules = Rules(
+        mark, how.words(), file.place, evidence, given is not None, kept, verbatim
+    )
+    if given is None and sign.mark is None:
+        found = _find_decimal(file, cells, kept)
+        if found.mark == "," and not doubtful:
+            # A cell beyond the first rows shows it: numbers were read with points.
+            file.notes[:] = notes
+            cells = without_empty_rows(file, split(file, ",", how, kept))
+        rules.decimal, rules.evidence = found.mark or ".", found.evidence
+    file.decimal = rules.decimal
+    file.by_rules = {
+        name
+        for name, column in zip(file.layout.names, cells, strict=True)
+        if isinstance(column, list)
+    }
+    columns = [
+        Column(name, "number", column, unit)
+        if isinstance(column, np.ndarray)
+        else rules.column(name, column, unit)
+        for name, column, unit in zip(
+            file.layout.names, cells, file.layout.units, strict=True
+        )
+    ]
+    # Lines may begin or end with a delimiter.
+    columns = [
+        column
+        for i, column in enumerate(columns)
+        if i not in file.layout.unnamed or not _is_empty(column) or len(columns) == 1
+    ]
+    file.notes.extend(rules.notes())
+    return columns, file
 
 
-def _sample(text: str, delimiter: str) -> list[list[str]]:
-    """Return the first records; fewer if they are very long."""
-    rows, size = [], 0
-    some = (row for _, row in _records(text, delimiter) if any(row))
-    for row in islice(some, _SAMPLE):
-        rows.append(row)
-        size += sum(map(len, row))
-        if size > _LONG and len(rows) >= 5:
-            break
-    return rows
+def _is_empty(column: Column) -> bool:
+    return column.kind == "number" and bool(np.isnan(column.values).all())
 
 
-# ---------------------------------------------------------------- column names
-
-
-def _complete_names(
-    names: Sequence[str], by_column: list[list[str]]
-) -> tuple[list[str], str | None]:
-    """Name all columns; also return the name of the first if it holds row names."""
-    complete = [name or f"column {i}" for i, name in enumerate(names, start=1)]
-    first = by_column[0]
-    whole = all(cell.isascii() and cell.isdigit() for cell in first)
-    distinct = len(set(first)) == len(first)
-    text = not any(is_number(cell) or is_missing(cell) for cell in first)
-    # pandas and R write such a column by default.
-    only_names = len(names) > 1 and not names[0] and distinct and (whole or text)
-    return complete, complete[0] if only_names else None
-
-
-def _refuse_repeated(columns: Sequence[str], source: str) -> None:
-    seen: set[str] = set()
-    for column in columns:
-        if column in seen:
-            raise TableError(
-                f"{source} has two columns named {column!r}: rename one of them, or "
-                "use --header no if the first line has no names."
-            )
-        seen.add(column)
+def _find_decimal(
+    file: TextFile, cells: Sequence[Cells], as_text: Collection[str]
+) -> Any:
+    texts = {
+        name: column
+        for name, column in zip(file.layout.names, cells, strict=True)
+        if isinstance(column, list) and name not in as_text
+    }
+    clear = file.layout.delimiter == ","
+    found = find_decimal(texts, points_are_clear=clear)
+    if found.unclear:
+        first = found.unclear[0]
+        if "," in first.text or file.layout.delimiter == ";":
+            # Semicolons are used where the comma is the decimal sign.
+            refuse_unclear(found.unclear, file.place)
+        file.notes.append(
+            f"{first.quoted(file.place)} was read with a decimal point, because no "
+            "cell shows otherwise: use --decimal , if it is "
+            f"{first.text.replace('.', '')}."
+        )
+    return found

@@ -29,12 +29,12 @@ def test_what_counts_as_missing(tmp_path, cell, delimiter):
     np.testing.assert_array_equal(X, [[1.5, 2], [3, np.nan]])
 
 
-@pytest.mark.parametrize("cell", ["--", "missing", "NA?", "n a", "no", "x", "#DIV/0!"])
+@pytest.mark.parametrize("cell", ["-- --", "off", "NA?", "n a", "no", "x", "#SUM"])
 def test_other_words_are_text(tmp_path, cell):
-    with pytest.raises(TableError, match="Column 'b' contains text"):
-        read_table(text_file(tmp_path, f"a,b\n1,2\n,{cell}\n3,\n"))
+    with pytest.raises(TableError, match="'b' has 1 of 4 cells that are not numbers"):
+        read_table(text_file(tmp_path, f"a,b\n1,2\n,{cell}\n3,\n4,5\n5,7\n"))
 
 
 def test_underscores_as_in_python_are_text(tmp_path):
-    with pytest.raises(TableError, match="'b' contains text: '1_000' in line 2"):
-        read_table(text_file(tmp_path, "a,b\n1,1_000\n"))
+    with pytest.raises(TableError, match="'1_000' in line 2"):
+        read_table(text_file(tmp_path, "a,b\n1,1_000\n2,3\n3,4\n"))

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._tables.cells import TableError, is_missing, is_number, parse_number
+from trueaxis._tables.parsing.cells import (
+    TableError,
+    is_missing,
+    is_number,
+    parse_number,
+)
 
 _ROWS, _CELLS = 200, 20_000  # compare at most this many with the first line
 _FEWEST = 3  # fewest numbers, and rows below them, that can be compared
@@ -26,7 +31,7 @@ def first_line_is_header(
 
     Examples
     --------
-    >>> from trueaxis._tables.header import first_line_is_header
+    >>> from trueaxis._tables.parsing.header import first_line_is_header
     >>> first_line_is_header(["a", "b"], [["1", "2"]], "auto")
     (True, [])
     >>> first_line_is_header(["1", "2"], [["3", "4"]], "auto")
@@ -90,15 +95,16 @@ def _looks_like_names(
     given = _values(cells)
     below = np.array([_values([row[i] for i in columns]) for row in rest[:n_rows]])
     below = below.reshape(-1, len(columns))
-    below = below[~np.isnan(below).any(axis=1)]
+    known = (~np.isnan(below)).sum(axis=0) >= _FEWEST
     spaced = _evenly_spaced(given) and not any(_evenly_spaced(row) for row in below)
     steps = np.diff(given)
-    if len(below) < _FEWEST or not ((steps > 0).all() or (steps < 0).all()):
+    if known.sum() < 2 or not ((steps > 0).all() or (steps < 0).all()):
         return spaced, False
+    below, given = below[:, known], given[known]
     if cells in ([str(i + base) for i in range(len(cells))] for base in (0, 1)):
         if (below % 1 != 0).any(axis=1).all():
             return spaced, True
-    low, high = below.min(axis=0), below.max(axis=0)
+    low, high = np.nanmin(below, axis=0), np.nanmax(below, axis=0)
     away = np.maximum(low - given, given - high)
     return spaced, bool((away > 3 * (high - low)).all())
 

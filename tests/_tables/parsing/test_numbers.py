@@ -81,8 +81,8 @@ def test_the_decimal_sign_can_be_given(tmp_path):
 
 def test_three_decimals_between_tabs_are_noted(tmp_path):
     table = read_table(text_file(tmp_path, "a\tb\n1.234\t2\n"))
-    assert table.X[0, 0] == 1.234 and "use --decimal , if it is 1234" in table.notes[0]
-    assert read_table(text_file(tmp_path, "a\tb\n1.234\t2.5\n")).notes == ()
+    assert table.X[0, 0] == 1.234 and "use --decimal , if it is 1234" in table.notes[1]
+    assert len(read_table(text_file(tmp_path, "a\tb\n1.234\t2.5\n")).notes) == 1
 
 
 def test_row_names_labels_and_headers_are_not_converted(tmp_path):

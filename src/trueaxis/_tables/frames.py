@@ -1,0 +1,267 @@
+"""Turn data frames of pandas, polars and Arrow into columns.
+
+`TableEncoder` takes its columns from here; those of files come from `read`. Text stays
+text, even if it is written as a number: only the cells of files are parsed. None of the
+three libraries is imported unless its objects arrive.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import numbers
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis._tables.column import Column, Kind
+
+_CALENDAR = (datetime.date, datetime.time, datetime.timedelta, np.datetime64)
+_NUMBERS = (numbers.Real, decimal.Decimal, np.bool_)
+
+
+def is_frame(X: Any) -> bool:
+    """Return whether `columns_of` takes X: a data frame, or a list of columns."""
+    if isinstance(X, (list, tuple)):
+        return len(X) > 0 and all(isinstance(each, Column) for each in X)
+    if _library(X) == "pandas":
+        return hasattr(X, "columns")
+    return _library(X) == "polars" or hasattr(X, "__arrow_c_stream__")
+
+
+def columns_of(X: Any) -> list[Column]:
+    """Return the columns of a data frame.
+
+    Parameters
+    ----------
+    X : frame of pandas, polars or pyarrow, or sequence of Column
+        Objects that export an Arrow stream are read by pyarrow.
+
+    Returns
+    -------
+    list of Column
+        Booleans are numbers 0 and 1. Columns whose names are not text are called x0,
+        x1, ..., as scikit-learn does.
+
+    Raises
+    ------
+    ValueError
+        If two columns have the same name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from trueaxis._tables.frames import columns_of
+    >>> frame = pd.DataFrame({"flow": [1, None], "ok": [True, False], "site": [*"ab"]})
+    >>> [(column.name, column.kind) for column in columns_of(frame)]
+    [('flow', 'number'), ('ok', 'number'), ('site', 'text')]
+    """
+    if isinstance(X, (list, tuple)):
+        columns = list(X)
+    elif _library(X) == "pandas":
+        columns = _from_pandas(X)
+    elif _library(X) == "polars":
+        columns = _from_polars(X)
+    else:
+        columns = _from_arrow(X)
+    for name, times in Counter(column.name for column in columns).most_common(1):
+        if times > 1:
+            raise ValueError(
+                f"X has {times} columns named {name!r}: give each column its own name."
+            )
+    return columns
+
+
+def frame_names(X: Any) -> list[str] | None:
+    """Return the names of the columns; None if they are not text.
+
+    Raises
+    ------
+    TypeError
+        If only some of the names are text.
+    """
+    if isinstance(X, (list, tuple)):
+        return [column.name for column in X]
+    stored = (
+        X.columns if _library(X) in ("pandas", "polars") else _arrow(X).column_names
+    )
+    names = list(stored)
+    if all(isinstance(name, (int, float, np.number)) for name in names):
+        # Wavelengths, unless they only count the columns, as pandas does.
+        counted = names == list(range(len(names)))
+        return None if counted else [str(name) for name in names]
+    text = [isinstance(name, str) for name in names]
+    if any(text) and not all(text):
+        other = names[text.index(False)]
+        raise TypeError(
+            f"Only some names of columns are text ({other!r} is a "
+            f"{type(other).__name__}): convert them with X.columns = "
+            "X.columns.astype(str)."
+        )
+    return [str(name) for name in names] if all(text) else None
+
+
+def is_number(cell: Any) -> bool:
+    """Return whether a cell of a column of objects is a number."""
+    return isinstance(cell, _NUMBERS)
+
+
+def _library(X: Any) -> str:
+    return type(X).__module__.partition(".")[0]
+
+
+def _numbers(name: str, values: Any) -> Column:
+    return Column(name, "number", np.asarray(values, dtype=np.float64))
+
+
+# ------------------------------------------------------------------------------- pandas
+
+
+def _from_pandas(frame: Any) -> list[Column]:
+    names = frame_names(frame)
+    return [
+        _from_series(f"x{i}" if names is None else names[i], frame.iloc[:, i])
+        for i in range(frame.shape[1])
+    ]
+
+
+def _from_series(name: str, series: Any) -> Column:
+    import pandas as pd
+    from pandas.api import types
+
+    dtype = series.dtype
+    if isinstance(dtype, getattr(pd, "ArrowDtype", ())):
+        import pyarrow
+
+        return _from_arrow_array(name, pyarrow.array(series.array))
+    if isinstance(dtype, pd.SparseDtype):
+        series = series.sparse.to_dense()
+        dtype = series.dtype
+    if types.is_complex_dtype(dtype):
+        raise _complex(name)
+    if types.is_bool_dtype(dtype) and not isinstance(dtype, pd.CategoricalDtype):
+        return _numbers(name, series.to_numpy(dtype=np.float64, na_value=np.nan))
+    if types.is_numeric_dtype(dtype):
+        return _numbers(name, series.to_numpy(dtype=np.float64, na_value=np.nan))
+    values = series.astype(object).to_numpy(copy=True)
+    values[series.isna().to_numpy()] = None
+    calendar = dtype.kind in "mM" if isinstance(dtype, np.dtype) else False
+    if calendar or isinstance(dtype, (pd.DatetimeTZDtype, pd.PeriodDtype)):
+        return Column(name, "calendar", values)
+    if types.is_object_dtype(dtype):
+        return _from_objects(name, values)
+    return Column(name, "text", values)
+
+
+# ------------------------------------------------------------------------------- polars
+
+
+def _from_polars(frame: Any) -> list[Column]:
+    if not hasattr(frame, "get_columns"):
+        raise TypeError(
+            f"X is a polars {type(frame).__name__}, whose rows are not in memory: pass "
+            "X.collect()."
+        )
+    return [_from_polars_series(each.name, each) for each in frame.get_columns()]
+
+
+def _from_polars_series(name: str, series: Any) -> Column:
+    dtype = series.dtype
+    if dtype.is_numeric() or str(dtype) == "Boolean":
+        return _numbers(name, _floats(series.to_numpy()))
+    values = _objects(series.to_list())
+    if str(dtype) in ("Null", "Object"):
+        return _from_objects(name, values)
+    if dtype.is_temporal():
+        return Column(name, "calendar", values)
+    return Column(name, "nested" if dtype.is_nested() else "text", values)
+
+
+# -------------------------------------------------------------------------------- Arrow
+
+
+def _arrow(X: Any) -> Any:
+    import pyarrow
+
+    return X if isinstance(X, pyarrow.Table) else pyarrow.table(X)
+
+
+def _from_arrow(X: Any) -> list[Column]:
+    table = _arrow(X)
+    return [
+        _from_arrow_array(name, table.column(i).combine_chunks())
+        for i, name in enumerate(table.column_names)
+    ]
+
+
+def _from_arrow_array(name: str, array: Any) -> Column:
+    from pyarrow import types
+
+    if hasattr(array, "storage"):  # an extension type
+        array = array.storage
+    kind: Kind = "text"
+    # Levels are what a dictionary means, also if they are numbers.
+    coded = types.is_dictionary(array.type)
+    if coded:
+        array = array.dictionary_decode()
+    dtype = array.type
+    is_numeric = (
+        types.is_integer(dtype)
+        or types.is_floating(dtype)
+        or types.is_decimal(dtype)
+        or types.is_boolean(dtype)
+    )
+    if types.is_null(dtype) or (is_numeric and not coded):
+        return _numbers(name, _floats(array.to_numpy(zero_copy_only=False)))
+    if types.is_temporal(dtype):
+        kind = "calendar"
+    elif types.is_nested(dtype):
+        kind = "nested"
+    return Column(name, kind, _objects(array.to_pylist()))
+
+
+# ------------------------------------------------------------------------------ objects
+
+
+def _from_objects(name: str, values: NDArray[Any]) -> Column:
+    """Return a column of Python objects, whose kind is that of its cells."""
+    known = [cell for cell in values if cell is not None]
+    if any(isinstance(cell, (complex, np.complexfloating)) for cell in known):
+        raise _complex(name)
+    if all(map(is_number, known)):
+        return _numbers(name, _floats(values))
+    kind: Kind = "text"
+    if all(isinstance(cell, _CALENDAR) for cell in known):
+        kind = "calendar"
+    elif not all(isinstance(cell, (str, bytes)) or np.isscalar(cell) for cell in known):
+        kind = "nested" if any(map(_is_nested, known)) else "text"
+    return Column(name, kind, values)
+
+
+def _is_nested(cell: Any) -> bool:
+    return isinstance(cell, (Sequence, dict, set, frozenset, np.ndarray)) and (
+        not isinstance(cell, (str, bytes))
+    )
+
+
+def _floats(cells: NDArray[Any]) -> NDArray[np.float64]:
+    if cells.dtype.kind == "O":  # decimals, or booleans with holes
+        cells = np.array([np.nan if cell is None else float(cell) for cell in cells])
+    return cells.astype(np.float64)
+
+
+def _objects(cells: Sequence[Any]) -> NDArray[Any]:
+    values = np.empty(len(cells), dtype=object)
+    for i, cell in enumerate(cells):  # np.array would make lists a table
+        values[i] = cell
+    return values
+
+
+def _complex(name: str) -> ValueError:
+    return ValueError(
+        f"Complex data not supported: column {name!r} has complex numbers. Pass their "
+        "real and imaginary parts as two columns."
+    )

@@ -1,0 +1,1 @@
+"""Turn the text of a table into cells and numbers."""

@@ -1,0 +1,198 @@
+"""Choose the columns of a file to analyze, and say what becomes of the others."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis._tables.choice import Choice, FileContent, Table
+from trueaxis._tables.column import Column, describe_left_out, examine
+from trueaxis._tables.errors import option, refuse_infinite, refuse_missing
+from trueaxis._tables.parsing.cells import TableError
+from trueaxis._tables.select import select
+
+_BLOCK_ROWS = 1 << 10
+
+
+def table_of(content: FileContent, choice: Choice) -> Table:
+    """Return the chosen columns of a file as one array."""
+    if not content.columns or not len(content.columns[0].values):
+        raise TableError("The table has no rows: there is nothing to analyze.")
+    notes = list(content.notes)
+    try:
+        return _choose(content, choice, notes)
+    except TableError as error:
+        if not notes:
+            raise
+        # A wrong guess may have caused the error.
+        raise type(error)(f"{error}\nNote: {' '.join(notes)}") from None
+
+
+def _choose(content: FileContent, choice: Choice, notes: list[str]) -> Table:
+    """Return the chosen columns; append to the notes."""
+    columns = {column.name: column for column in content.columns}
+    names = list(columns)
+    if choice.id is None and content.row_names is not None:
+        named = {*(choice.columns or ()), *choice.drop, choice.label}
+        if content.row_names not in named:
+            choice = replace(choice, id=content.row_names)
+            notes.append(
+                "The first column has no name and its cells are all distinct: it was "
+                "used as row names. To leave it out, use --drop "
+                f"{option([content.row_names])}."
+            )
+    for role, name in (("--id", choice.id), ("--label", choice.label)):
+        if name is not None:
+            select([name], names, role)
+    dropped = {*select(choice.drop, names, "--drop"), choice.id, choice.label}
+    asked = names
+    if choice.columns is not None:
+        asked = select(choice.columns, names, "--columns", exact=choice.by_name)
+    wanted = [columns[name] for name in asked if name not in dropped]
+    categories = _categories(choice, wanted)
+    literal = [name for name in choice.columns or () if name in columns]
+    _refuse_asked_text(wanted, {*literal} - {*categories}, content.place)
+    found = examine(
+        [column for column in wanted if column.name not in categories],
+        () if choice.columns is None else asked,
+    )
+    frame = [column for column in wanted if column.name not in found.left_out]
+    numbers = [column for column in frame if column.kind == "number"]
+    if not frame:
+        _refuse_nothing_left(found.left_out, len(columns))
+    notes += [*_describe_left_out(found.left_out, columns, choice), *found.remarks]
+    X = _side_by_side([column.values for column in numbers], content)
+    # The table would otherwise be in memory twice.
+    views = {column.name: X[:, j] for j, column in enumerate(numbers)}
+    frame = [replace(each, values=views.get(each.name, each.values)) for each in frame]
+    ids, labels = (
+        None if name is None else _written(columns[name])
+        for name in (choice.id, choice.label)
+    )
+    analyzed = tuple(column.name for column in numbers)
+    table = Table(
+        X, analyzed, ids, labels, tuple(notes), tuple(frame), None, found.left_out
+    )
+    return _without_holes(table, choice, content.place)
+
+
+def _side_by_side(columns: list[NDArray[Any]], content: FileContent) -> NDArray[Any]:
+    """Return columns as one array, in blocks of rows that stay in the cache."""
+    n = len(content.columns[0].values)
+    whole = columns[0].base if columns else None
+    if whole is not None and whole.ndim == 2 and whole.shape[1] == len(columns):
+        if all(_same(whole[:n, j], column) for j, column in enumerate(columns)):
+            return whole[:n]  # they are side by side already
+    X = np.empty((n, len(columns)))
+    for start in range(0, len(X), _BLOCK_ROWS):
+        rows = slice(start, start + _BLOCK_ROWS)
+        for j, column in enumerate(columns):
+            X[rows, j] = column[rows]
+    return X
+
+
+def _same(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    """Return whether two columns are the same memory."""
+    same = a.shape == b.shape and a.strides == b.strides
+    return same and a.ctypes.data == b.ctypes.data
+
+
+def _categories(choice: Choice, wanted: Sequence[Column]) -> set[str]:
+    if not choice.categories:
+        return set()
+    names = [column.name for column in wanted]
+    chosen = select(choice.categories, names, "--categories")
+    if tuple(choice.categories) != ("*",):
+        return set(chosen)
+    return {column.name for column in wanted if column.kind == "text"}
+
+
+def _refuse_asked_text(
+    wanted: Sequence[Column], literal: set[str], place: Callable[[int], str]
+) -> None:
+    """Raise if a column that was asked for by its name has no numbers."""
+    for column in wanted:
+        if column.kind == "number" or column.name not in literal:
+            continue
+        row = next((i for i, x in enumerate(column.values) if x is not None), 0)
+        what = {"text": "text", "calendar": "dates or times"}.get(
+            column.kind, "lists or records"
+        )
+        listed, name = option([column.name]), shlex.quote(column.name)
+        raise TableError(
+            f"Column {column.name!r} contains {what}: {str(column.values[row])!r} in "
+            f"{place(row)}. Only numbers can be analyzed: leave it out, analyze it as "
+            f"categories (--categories {listed}), or use it as row names (--id {name}) "
+            f"or as a label (--label {name})."
+        )
+
+
+def _refuse_nothing_left(left_out: dict[str, str], n_columns: int) -> None:
+    if not left_out:
+        raise TableError("No column is left to analyze: drop fewer columns.")
+    split = " If it was not split well, set --delimiter." if n_columns == 1 else ""
+    raise TableError(
+        f"There is no column of numbers to analyze. {describe_left_out(left_out)[0]} "
+        f"Analyze text with --categories, or pass a table with numbers.{split}"
+    )
+
+
+def _describe_left_out(
+    left_out: dict[str, str], columns: dict[str, Column], choice: Choice
+) -> list[str]:
+    """Return the note about left out columns, with what else could be done."""
+    notes = describe_left_out(left_out)
+    if notes and choice.id is None:
+        for name, reason in left_out.items():
+            values = columns[name].values
+            if reason == "text" and len({*values.tolist()}) == len(values):
+                notes[0] += (
+                    f" To name the rows by {name!r}, use --id {shlex.quote(name)}."
+                )
+                break
+    if any(columns[name].kind == "number" for name in left_out):
+        if "empty" not in left_out.values() and choice.columns is None:
+            notes[0] += " To analyze all numbers, use --columns '*'."
+    return notes
+
+
+def _written(column: Column) -> NDArray[np.str_]:
+    """Return cells as text: numbers as in the file, missing ones empty."""
+    if column.kind != "number":
+        return np.array(["" if x is None else str(x) for x in column.values], dtype=str)
+    return np.array(
+        ["" if np.isnan(x) else str(int(x)) if x % 1 == 0 else repr(x)
+         for x in column.values.tolist()], dtype=str,
+    )  # fmt: skip
+
+
+def _without_holes(table: Table, choice: Choice, place: Callable[[int], str]) -> Table:
+    """Do about missing cells what was chosen; refuse infinite ones."""
+    refuse_infinite(table.X, table.columns, place)
+    if choice.missing == "fill":
+        return table
+    if choice.missing == "error":
+        refuse_missing(table.X, table.columns, place)
+        return table
+    complete: NDArray[np.bool_] = np.logical_not(np.isnan(table.X).any(axis=1))
+    for column in table.frame:
+        if column.kind != "number":
+            complete &= np.array([x is not None for x in column.values])
+    n, dropped = len(complete), int((~complete).sum())
+    if dropped == n:
+        raise TableError(
+            f"All {n:,} rows have a missing cell, and --missing drop leaves no row: "
+            "use --missing fill, or drop the columns that are mostly empty."
+        )
+    if not dropped:
+        return table
+    note = f"{dropped:,} of {n:,} rows have a missing cell and were left out."
+    # The rows that are left keep their numbers.
+    ids = np.arange(n).astype(str) if table.ids is None else table.ids
+    table = replace(table, ids=ids, notes=(*table.notes, note))
+    return table.select(complete)

@@ -1,0 +1,94 @@
+"""What is noticed about columns before they are analyzed."""
+
+import numpy as np
+import pytest
+
+from trueaxis._tables.column import Column, describe_left_out, examine
+
+N = 30
+RNG = np.random.default_rng(0)
+
+
+def number(name, values):
+    return Column(name, "number", np.asarray(values, dtype=float))
+
+
+def text(name, values):
+    return Column(name, "text", np.array(list(values), dtype=object))
+
+
+@pytest.mark.parametrize(
+    ("column", "reason"),
+    [
+        (number("anything", range(1, 1 + N)), "counts the rows"),
+        (number("row", range(3)), "counts the rows"),
+        (number("pump_id", RNG.permutation(1000)[:N]), "distinct numbers that name"),
+        (number("serial", 1e6 + 7 * np.arange(N)), "distinct numbers that name"),
+        (number("flow", np.full(N, np.nan)), "empty"),
+        (
+            Column("when", "calendar", np.full(N, "2024-01-01", dtype=object)),
+            "calendar",
+        ),
+        (text("site", "ab" * 15), "text"),
+    ],
+)
+def test_what_is_left_out(column, reason):
+    assert examine([column]).left_out[column.name].startswith(reason)
+    if column.kind == "number":  # unless it was asked for
+        assert not examine([column], [column.name]).left_out
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        number("dose", [1, 2, 3, 4, 5]),  # levels of an experiment
+        number("count", 2 * np.arange(N)),
+        number("id", [1.5, 2, 3]),
+        number("id", [7, 7, 8]),
+        number("humidity", RNG.permutation(N)),
+        number("flow", [np.nan, *range(N)]),
+        number("wide", np.arange(N)[::-1]),
+        number("height", np.arange(58, 58 + N)),
+        number("smoking_no", [7, 3, 9, 12]),
+        number("atomic_number", RNG.permutation(100)[:N]),
+    ],
+)
+def test_what_is_kept(column):
+    assert examine([column]) == ({}, [])
+
+
+def test_remarks():
+    a = RNG.standard_normal(N)
+    a[3] = np.nan
+    found = examine(
+        [
+            number("a", a),
+            number("b", a.copy()),
+            number("c", np.full(N, 3.0)),
+            number("d", np.full(N, 0.0)),
+            number("year", RNG.integers(1990, 2020, N)),
+            number("like a at first", np.append(a[:-1], 7.0)),
+        ]
+    )
+    assert not found.left_out
+    assert found.remarks == [
+        "Column 'b' is the same as 'a', so that it counts twice.",
+        "Columns 'c', 'd' are constant and cannot say anything about the rows.",
+        "Column 'year' seems to be a date or time, and is analyzed as a number: --drop "
+        "it if that is not meant.",
+    ]
+
+
+def test_one_note_names_all_that_is_left_out():
+    reasons = {"a": "text", "b": "calendar", "c": "text"}
+    assert describe_left_out(reasons) == ["Left out: 'a', 'c' (text), 'b' (calendar)."]
+    many = dict.fromkeys([f"c{i}" for i in range(3000)], "text")
+    (note,) = describe_left_out(many)
+    assert note.endswith("'c7' and 2,992 more (text).") and len(note) < 100
+    assert describe_left_out({}) == []
+
+
+def test_infinite_numbers_are_not_this_modules_concern():
+    assert (
+        examine([number("x", [np.inf, 1, 2]), number("id", [1, np.inf])]).remarks == []
+    )
