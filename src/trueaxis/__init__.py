@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         PCALp,
         PlainPCA,
         ReweightedPCA,
+        TableEncoder,
         TwoWayPCA,
         WeightedPCA,
     )
@@ -67,6 +68,7 @@ __all__ = [
     "Rule",
     "SPCP",
     "TRPCA",
+    "TableEncoder",
     "TwoWayPCA",
     "WeightedPCA",
     "__version__",

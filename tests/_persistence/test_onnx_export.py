@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from small_tables import with_sides
 
 import trueaxis
-from trueaxis import DSWL, ColumnScaler, PlainPCA
+from trueaxis import DSWL, ColumnScaler, PlainPCA, TableEncoder
 from trueaxis._engine.outliers.judge import cutoff_ratio
 from trueaxis._persistence.model_state import CLASSES
 from trueaxis._persistence.onnx_graph import IR_VERSION, OPSET
@@ -440,3 +440,29 @@ def test_the_package_is_imported_only_when_needed():
     code = "import sys, trueaxis; trueaxis.export_onnx; print('onnx' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (out.stdout, out.stderr) == ("False\n", "")
+
+
+@pytest.mark.parametrize("scale", ["robust", "none"])
+def test_encoders_that_only_choose_and_scale(scale, tmp_path):
+    frame = pd.DataFrame(rows(), columns=NAMES).assign(site="x")
+    encoder = TableEncoder(drop=["b"], scale=scale)
+    model = make_pipeline(encoder, DSWL(2)).fit(frame)
+    trueaxis.export_onnx(model, tmp_path / "model.onnx")
+    session = session_of(tmp_path / "model.onnx")
+    metadata = session.get_modelmeta().custom_metadata_map
+    used = json.loads(metadata["feature_names"])
+    assert used == [name for name in NAMES if name != "b"]
+    assert metadata["scaler"] == scale
+    (scores, label) = session.run(["scores", "label"], {"X": frame[used].to_numpy()})
+    np.testing.assert_allclose(scores, model.transform(frame), rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(label, model.predict(frame))
+
+
+def test_categories_and_logarithms_are_refused(tmp_path):
+    frame = pd.DataFrame(rows(), columns=NAMES)
+    frame = frame.assign(site=np.resize([*"xy"], len(frame)), price=np.exp(frame["a"]))
+    encoder = TableEncoder(categories=True, log=["price"])
+    model = make_pipeline(encoder, DSWL(2)).fit(frame)
+    with pytest.raises(ValueError, match=r"turns 'site', 'price' into .* alone"):
+        trueaxis.export_onnx(model, tmp_path / "model.onnx")
+    trueaxis.export_onnx(model[-1], tmp_path / "model.onnx")  # the remedy

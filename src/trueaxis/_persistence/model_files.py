@@ -25,8 +25,8 @@ def save(model: Any, path: str | os.PathLike[str], *, training: bool = True) -> 
     ----------
     model : estimator
         Fitted estimator of a class in `trueaxis.METHODS`, or `ReweightedPCA`; or a
-        pipeline of a `ColumnScaler` and one of them. The names of the steps are not
-        kept.
+        pipeline of a `ColumnScaler` or a `TableEncoder` and one of them. The names of
+        the steps are not kept.
     path : str or path-like
         Used as given; no ".npz" is added.
     training : bool, default=True

@@ -15,10 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 from trueaxis import __version__
 from trueaxis._engine.cells.model import find_flaw
 from trueaxis._persistence.archive import ModelFileError, damaged
+from trueaxis._persistence.encoder_state import encoder_from_parts, encoder_to_parts
 from trueaxis._persistence.json_values import decode, encode
 from trueaxis._rows.dask.collections import compute_vector, is_dask
 from trueaxis.estimators import METHODS, ReweightedPCA
 from trueaxis.estimators.base import Distances, SubspaceEstimator
+from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.method import Method
 from trueaxis.estimators.parameters import DEPRECATED, add_law
 from trueaxis.estimators.pipeline import SplitPipeline, join_pipeline, split_pipeline
@@ -46,7 +48,7 @@ def known_attributes(cls: type[Method]) -> set[str]:
 def to_parts(
     model: Any, training: bool
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return header and arrays of a fitted method, alone or after a scaler."""
+    """Return header and arrays of a fitted method, alone or after a first step."""
     scaler, model = split_fitted(model)
     name = _class_name(model)
     values, arrays = _fitted_attributes(model, training)
@@ -65,7 +67,10 @@ def to_parts(
         "feature_names": names,
         "attributes": values,
     }
-    if scaler is not None:
+    if isinstance(scaler, TableEncoder):
+        header["encoding"], encoder_arrays = encoder_to_parts(scaler)
+        arrays |= encoder_arrays
+    elif scaler is not None:
         header["scaling"] = scaler.how
         arrays |= {key: getattr(scaler, name) for key, name in SCALER_ARRAYS.items()}
     return header, arrays
@@ -79,17 +84,29 @@ def split_fitted(model: Any) -> SplitPipeline:
     if scaler is None:
         return parts
     check_is_fitted(scaler, "unit_")
-    if scaler.n_features_in_ != method.n_features_in_:
+    if len(scaler.unit_) != method.n_features_in_:
+        returns = isinstance(scaler, TableEncoder)
         raise ValueError(
-            f"The ColumnScaler was fitted on {scaler.n_features_in_} columns, but the "
-            f"{type(method).__name__} on {method.n_features_in_}: they were not fitted "
-            "together. Fit the pipeline."
+            f"The {type(scaler).__name__} {'returns' if returns else 'was fitted on'} "
+            f"{len(scaler.unit_)} columns, but the {type(method).__name__} "
+            f"{'was fitted ' if returns else ''}on {method.n_features_in_}: they were "
+            "not fitted together. Fit the pipeline."
         )
     return parts
 
 
 def from_parts(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
-    """Return the method, or the pipeline of scaler and method."""
+    """Return the method, or the pipeline of first step and method."""
+    if header.get("encoding") is not None:
+        encoder = encoder_from_parts(header["encoding"], arrays)
+        model = _read_model(header, arrays)
+        if len(encoder.unit_) != model.n_features_in_:
+            raise damaged(
+                f"its encoder returns {len(encoder.unit_)} columns, but its method was "
+                f"fitted on {model.n_features_in_}"
+            )
+        vars(model).pop("feature_names_in_", None)  # it gets plain arrays
+        return join_pipeline(encoder, model)
     scaler = _read_scaler(header, arrays)
     model = _read_model(header, arrays)
     if scaler is not None:
@@ -108,7 +125,8 @@ def _class_name(model: Any) -> str:
     raise TypeError(
         f"The model is a {type(model).__name__}, which is not an estimator of "
         "trueaxis: pass a fitted estimator of a class in trueaxis.METHODS or a "
-        "ReweightedPCA, or a pipeline of a ColumnScaler and one of them."
+        "ReweightedPCA, or a pipeline of a ColumnScaler or a TableEncoder and one of "
+        "them."
     )
 
 

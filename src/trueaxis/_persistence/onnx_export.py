@@ -19,8 +19,10 @@ from trueaxis._engine.subspace import Subspace
 from trueaxis._files import atomic_write
 from trueaxis._persistence.model_state import split_fitted
 from trueaxis._persistence.onnx_graph import Graph
+from trueaxis._tables.column import quote
 from trueaxis._validation import validate_choice
 from trueaxis.estimators.base import Distances
+from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.scaler import ColumnScaler
 
 DTYPES = ("float64", "float32")
@@ -57,7 +59,9 @@ def export_onnx(
     ----------
     model : estimator or Pipeline
         Fitted estimator of a class in `trueaxis.METHODS`, a `ReweightedPCA`, or a
-        pipeline of a `ColumnScaler` and one of them.
+        pipeline of a `ColumnScaler` and one of them. A `TableEncoder` without
+        categories and logarithms is possible as well: then `X` has only the columns
+        that are analyzed, whose names are in the metadata.
     path : str or path-like
         Used as given; no ".onnx" is added.
     dtype : {"float64", "float32"}, default="float64"
@@ -72,8 +76,8 @@ def export_onnx(
     TypeError
         For other classes and pipelines.
     NotFittedError, ValueError
-        If the model is not fitted, if it repairs cells (DSWL with ``cells=True``), or
-        if float32 is too coarse for it.
+        If the model is not fitted, if it repairs cells (DSWL with ``cells=True``) or
+        encodes categories or logarithms, or if float32 is too coarse for it.
 
     Examples
     --------
@@ -94,6 +98,7 @@ def export_onnx(
     onnx = _import_onnx()
     validate_choice("dtype", dtype, DTYPES)
     scaler, method = split_fitted(model)
+    _refuse_encoded(scaler)
     _refuse_cells(method)
     subspace = method._subspace()
     if dtype == "float32":
@@ -149,6 +154,20 @@ def _refuse_if_too_coarse(subspace: Subspace, cutoffs: Distances) -> None:
             )
 
 
+def _refuse_encoded(scaler: ColumnScaler | TableEncoder | None) -> None:
+    """Raise if columns are not just scaled, which is all that the graph can do."""
+    if not isinstance(scaler, TableEncoder):
+        return
+    encoded = [*scaler.categories_, *scaler.log_]
+    if encoded:
+        raise ValueError(
+            f"The TableEncoder turns {quote(encoded, 3)} into indicators or "
+            "logarithms, and an ONNX graph of this kind takes numbers as they are: "
+            "export the method alone (the last step of the pipeline), and pass it the "
+            "rows of TableEncoder.transform."
+        )
+
+
 def _refuse_cells(method: Any) -> None:
     """Raise if rows are repaired cell by cell, which takes rounds of decisions."""
     if "shares" in getattr(method, "_cells", {}):
@@ -160,13 +179,22 @@ def _refuse_cells(method: Any) -> None:
         )
 
 
-def _metadata(scaler: ColumnScaler | None, method: Any, dtype: str) -> dict[str, str]:
+def _how(scaler: ColumnScaler | TableEncoder | None) -> str:
+    if scaler is None:
+        return "none"
+    how = scaler.scale_ if isinstance(scaler, TableEncoder) else scaler.how
+    return str(how)
+
+
+def _metadata(
+    scaler: ColumnScaler | TableEncoder | None, method: Any, dtype: str
+) -> dict[str, str]:
     names = getattr(method, "feature_names_in_", None)
     names = None if names is None else [str(name) for name in names]
     return {
         "trueaxis_version": __version__,
         "class": type(method).__name__,
-        "scaler": "none" if scaler is None else scaler.how,
+        "scaler": _how(scaler),
         "columns": str(method.n_features_in_),
         "components": str(method.n_components_),
         "dtype": dtype,
@@ -180,7 +208,7 @@ def _metadata(scaler: ColumnScaler | None, method: Any, dtype: str) -> dict[str,
 
 def _add_nodes(
     graph: Graph,
-    scaler: ColumnScaler | None,
+    scaler: ColumnScaler | TableEncoder | None,
     subspace: Subspace,
     method: Any,
 ) -> None:

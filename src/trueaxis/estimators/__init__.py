@@ -2,6 +2,7 @@
 
 from trueaxis.estimators.columns import RSPCA, TwoWayPCA
 from trueaxis.estimators.dswl import DSWL
+from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.l1 import L1PCA
 from trueaxis.estimators.lowrank import PCP, RRPCP, SPCP
 from trueaxis.estimators.pairwise import WeightedPCA
@@ -61,6 +62,7 @@ __all__ = [
     "ReweightedPCA",
     "SPCP",
     "TRPCA",
+    "TableEncoder",
     "TwoWayPCA",
     "WeightedPCA",
 ]

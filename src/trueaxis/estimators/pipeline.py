@@ -1,39 +1,74 @@
-"""Pipelines of a scaler and a method: split them, and join them again."""
+"""Pipelines of a first step and a method: split them, and join them again.
+
+The first step is a `ColumnScaler` or a `TableEncoder`: both learn a center and a unit
+of every column that the method sees.
+"""
 
 from __future__ import annotations
 
 import copy
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from trueaxis.estimators.scaler import ColumnScaler
+from trueaxis._tables.frames import is_frame
+from trueaxis._validation import validate_rows
+from trueaxis.estimators.encoder import TableEncoder
+from trueaxis.estimators.scaler import ColumnScaler, Scaling
 
 
 class SplitPipeline(NamedTuple):
-    """A method and the scaler before it, if any."""
+    """A method and the scaler or encoder before it, if any."""
 
-    scaler: ColumnScaler | None
+    scaler: ColumnScaler | TableEncoder | None
     model: Any
 
-    def scaled(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Return the rows in the units of the method."""
-        if self.scaler is None:
-            return X
-        rows: NDArray[Any] = self.scaler.transform(X)
-        return rows
+    def raw(self, X: Any) -> NDArray[Any]:
+        """Return the rows as numbers in the units of the user, with NaN in holes.
+
+        They are those of `TableEncoder.encode` if there is an encoder: logarithms and
+        indicators of levels included. Names of columns are checked.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D), or frame
+            Rows as the first step of the pipeline takes them.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+        """
+        if isinstance(self.scaler, TableEncoder):
+            return self.scaler.encode(X)
+        first = self.model if self.scaler is None else self.scaler
+        holes = self.model._repair() is not None
+        return validate_rows(first, X, reset=False, holes=holes).read()
+
+    def scaled(self, X: Any) -> Any:
+        """Return rows, as `raw` returns them, in the units of the method."""
+        if isinstance(self.scaler, TableEncoder):
+            encoded = self.scaler.encode(X) if is_frame(X) else X
+            return Scaling(self.scaler.center_, self.scaler.unit_)(encoded)
+        return X if self.scaler is None else self.scaler.transform(X)
+
+    def prepared(self, X: Any) -> Any:
+        """Return rows, as the first step of the pipeline takes them, for the method."""
+        return X if self.scaler is None else self.scaler.transform(X)
 
 
 def split_pipeline(model: Any) -> SplitPipeline:
-    """Split a pipeline into scaler and method; accept a method alone as well.
+    """Split a pipeline into first step and method; accept a method alone as well.
 
-    The method gets the column names of the scaler if it has none itself.
+    The method gets the column names of the first step if it has none itself: for an
+    encoder, those of the encoded columns.
 
     Parameters
     ----------
     model : estimator or Pipeline
-        A fitted method, or a fitted pipeline of a `ColumnScaler` and a method.
+        A fitted method, or a fitted pipeline of a `ColumnScaler` or a `TableEncoder`
+        and a method.
 
     Returns
     -------
@@ -44,21 +79,28 @@ def split_pipeline(model: Any) -> SplitPipeline:
     steps = [step for _, step in model.steps]
     if len(steps) == 1:
         return SplitPipeline(None, steps[0])
-    if len(steps) != 2 or not isinstance(steps[0], ColumnScaler):
+    if len(steps) != 2 or not isinstance(steps[0], (ColumnScaler, TableEncoder)):
         named = ", ".join(type(step).__name__ for step in steps)
         raise TypeError(
-            f"The pipeline consists of {named}: only a ColumnScaler before a method is "
-            "supported. Transform the rows first, and pass the last step."
+            f"The pipeline consists of {named}: only a ColumnScaler before a method, "
+            "or a TableEncoder, is supported. Transform the rows first, and pass the "
+            "last step."
         )
     scaler, method = steps
-    if hasattr(scaler, "feature_names_in_") and not hasattr(
-        method, "feature_names_in_"
-    ):
+    names = _names_for_method(scaler)
+    if names is not None and not hasattr(method, "feature_names_in_"):
         method = copy.copy(method)
-        method.feature_names_in_ = scaler.feature_names_in_
+        method.feature_names_in_ = names
     return SplitPipeline(scaler, method)
 
 
-def join_pipeline(scaler: ColumnScaler | None, model: Any) -> Any:
-    """Return a pipeline of scaler and model, or the model alone without a scaler."""
+def _names_for_method(scaler: ColumnScaler | TableEncoder) -> NDArray[Any] | None:
+    """Return the names of the columns that the method sees, if they are known."""
+    if isinstance(scaler, TableEncoder) and hasattr(scaler, "unit_"):
+        return np.asarray(scaler.get_feature_names_out(), dtype=object)
+    return getattr(scaler, "feature_names_in_", None)
+
+
+def join_pipeline(scaler: ColumnScaler | TableEncoder | None, model: Any) -> Any:
+    """Return a pipeline of both steps, or the model alone without a first one."""
     return model if scaler is None else make_pipeline(scaler, model)
