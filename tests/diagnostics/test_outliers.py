@@ -8,11 +8,23 @@ import pytest
 from nasty import nasty
 from scipy.special import logsumexp
 from scipy.stats import false_discovery_control
+from sklearn.pipeline import make_pipeline
 from small_tables import cloud, with_sides
 
-from trueaxis import DSWL, METHODS, PlainPCA
+from trueaxis import DSWL, METHODS, ColumnScaler, PlainPCA
 from trueaxis.datasets import planted, sensors
-from trueaxis.diagnostics import KINDS, diagnose, outlier_table, reasons
+from trueaxis.diagnostics import (
+    KINDS,
+    cell_map,
+    contributions,
+    diagnose,
+    effect,
+    explain,
+    outlier_table,
+    reasons,
+    score_plane,
+    trust_path,
+)
 
 CASES = list(nasty())
 
@@ -235,3 +247,41 @@ def test_a_false_discovery_rate_that_finds_nothing():
     X = cloud().X
     model = PlainPCA(2, level=0.5).fit(X)
     assert len(model.outliers(X)) and not len(model.outliers(X, fdr=1e-100))
+
+
+def test_records_say_in_short_what_they_hold():
+    X = sensors().X
+    model = DSWL(2).fit(X)
+    change = effect(model, X)
+    path = trust_path(model, X, [0.9, 0.7])
+    said = [
+        (diagnose(model, X), "Diagnosis(200 rows, 33 outliers)"),
+        (contributions(model, X), "Contributions(200 rows, 6 columns)"),
+        (reasons(model, X), "Reasons(200 rows)"),
+        (change, f"Effect(200 rows, largest angle {change.angle:.3g} degrees)"),
+        (path, "TrustPath(2 fits, trust 0.9 to 0.7, 200 rows)"),
+        (score_plane(model, X), "ScorePlane(200 rows, components (0, 1))"),
+        (
+            cell_map(model, X),
+            "CellMap(200 rows, 6 columns, 0 wrong and 0 missing cells)",
+        ),
+    ]
+    for record, words in said:
+        assert repr(record) == words
+    inside, off, centre = reasons(model, X)  # tuples are still tuples
+    assert len(inside) == len(off) == len(centre) == 200
+
+
+def test_the_table_has_value_and_fit_of_the_column_to_correct():
+    X = pd.DataFrame(cloud(share=0.1).X, columns=list("abcdef"), index=range(100, 190))
+    X = X * [1, 10, 1, 100, 1, 1]
+    for model in (DSWL(2).fit(X), make_pipeline(ColumnScaler(), DSWL(2)).fit(X)):
+        for everything in (False, True):
+            table = outlier_table(model, X, everything=everything)
+            explained = explain(model, X, table.position)
+            for i, line in enumerate(table.itertuples()):
+                assert line.value == pytest.approx(X.loc[line.row, line.column])
+                if i < 20:
+                    of_row = explained[explained.position == line.position]
+                    (at,) = np.flatnonzero(of_row.column == line.column)
+                    assert line.fitted == pytest.approx(of_row.fitted.iloc[at])

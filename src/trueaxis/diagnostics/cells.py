@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._validation import fitted_rows, raw_rows
-from trueaxis.diagnostics.outliers import column_names, row_labels, to_frame
+from trueaxis.diagnostics.pipelines import PipelineParts, takes_pipelines
+from trueaxis.diagnostics.tables import column_names, row_labels, to_frame
 
 if TYPE_CHECKING:
     from trueaxis._engine.cells.model import Repaired
@@ -41,14 +42,23 @@ class CellMap(NamedTuple):
     outlier: NDArray[np.bool_]
     names: NDArray[np.str_]
 
+    def __repr__(self) -> str:
+        n, D = self.wrong.shape
+        return (
+            f"CellMap({n:,} rows, {D:,} columns, {self.wrong.sum():,} wrong and "
+            f"{self.missing.sum():,} missing cells)"
+        )
 
+
+@takes_pipelines()
 def cell_map(model: DSWL, X: ArrayLike) -> CellMap:
     """Compare every cell of rows with what the other cells of its row say.
 
     Parameters
     ----------
-    model : DSWL
-        Fitted. Wrong cells are only known if it was fitted with ``cells=True``.
+    model : DSWL or Pipeline
+        Fitted, alone or at the end of a pipeline. Wrong cells are only known if it was
+        fitted with ``cells=True``.
     X : array-like of shape (n, D)
         Rows, those of the fit or new ones.
 
@@ -72,13 +82,31 @@ def cell_map(model: DSWL, X: ArrayLike) -> CellMap:
     return CellMap(deviations, wrong, missing, outlier, names)
 
 
-def cell_table(model: DSWL, X: ArrayLike, *, missing: bool = False) -> Any:
+class ListedCells(NamedTuple):
+    """Wrong cells, and holes if asked for, each of shape (m,).
+
+    row, column : positions
+    value, fitted : what is there, and what the good cells of the row say
+    deviation : of the value, in standard deviations of good cells
+    outlier : whether the row is an outlier even without its wrong cells
+    """
+
+    row: NDArray[np.intp]
+    column: NDArray[np.intp]
+    value: NDArray[np.float64]
+    fitted: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+    outlier: NDArray[np.bool_]
+
+
+def cell_table(model: Any, X: ArrayLike, *, missing: bool = False) -> Any:
     """List the wrong cells of rows, in order, with what would fit.
 
     Parameters
     ----------
-    model : DSWL
-        Fitted with ``cells=True``, or with holes.
+    model : DSWL or Pipeline
+        Fitted with ``cells=True``, or with holes; alone or at the end of a pipeline.
+        After a `ColumnScaler`, values are in the units of the data.
     X : array-like of shape (n, D)
         Rows, those of the fit or new ones.
     missing : bool, default=False
@@ -90,8 +118,8 @@ def cell_table(model: DSWL, X: ArrayLike, *, missing: bool = False) -> Any:
         One line per cell: "row" (its number, or its label in the index of a frame),
         "column", "value" (NaN for a hole), "fitted" (what the good cells of the row
         say), "deviation" (value minus what the other cells say, in standard deviations
-        of good cells), and "outlier": whether the row is an outlier even without its
-        wrong cells.
+        of good cells), "outlier" (whether the row is an outlier even without its wrong
+        cells), and "position" (of the row, from 0).
 
     Examples
     --------
@@ -105,7 +133,33 @@ def cell_table(model: DSWL, X: ArrayLike, *, missing: bool = False) -> Any:
     >>> bool(((cells["row"] == 3) & (cells["value"] == 99.0)).any())
     True
     """
-    names, outlier, found = column_names(model), _outliers(model, X), []
+    listed = list_cells(model, X, missing)
+    # A row may have several lines: they are numbered, and not indexed by its label.
+    n = int(listed.row.max(initial=-1)) + 1
+    return to_frame(
+        {
+            "row": row_labels(X, n)[listed.row],
+            "column": column_names(model)[listed.column],
+            "value": listed.value,
+            "fitted": listed.fitted,
+            "deviation": listed.deviation,
+            "outlier": listed.outlier,
+            "position": listed.row,
+        }
+    )
+
+
+def _in_units_of_data(listed: ListedCells, parts: PipelineParts) -> ListedCells:
+    return listed._replace(
+        value=parts.restored(listed.value, listed.column),
+        fitted=parts.restored(listed.fitted, listed.column),
+    )
+
+
+@takes_pipelines(_in_units_of_data)
+def list_cells(model: DSWL, X: ArrayLike, missing: bool) -> ListedCells:
+    """Return the wrong cells of rows, in order, and holes if asked for."""
+    outlier, found = _outliers(model, X), []
     for first, block, repaired in _repaired_blocks(model, X):
         listed = _wrong(block, repaired, outlier[first : first + len(block)])
         if missing:
@@ -123,26 +177,14 @@ def cell_table(model: DSWL, X: ArrayLike, *, missing: bool = False) -> Any:
     row, column, value, fitted, deviation = (
         np.concatenate(part) for part in zip(*found, strict=True)
     )
-    return to_frame(
-        {
-            "row": row_labels(X, len(outlier))[row],
-            "column": names[column],
-            "value": value,
-            "fitted": fitted,
-            "deviation": deviation,
-            "outlier": outlier[row],
-        }
-    )
+    return ListedCells(row, column, value, fitted, deviation, outlier[row])
 
 
 def _repaired_blocks(
     model: DSWL, X: ArrayLike
 ) -> Iterator[tuple[int, NDArray[Any], Repaired]]:
     if not hasattr(model, "impute"):
-        raise TypeError(
-            f"{type(model).__name__} judges no cells: pass a fitted DSWL (of a "
-            "pipeline, its last step, with the rows that this step gets)."
-        )
+        raise TypeError(f"{type(model).__name__} judges no cells: pass a fitted DSWL.")
     with raw_rows(model, X) as rows:
         repair = model._repair()
         for first, block in rows.blocks():

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from trueaxis._rows.base import RecordKernel, Rows
 from trueaxis._validation import fitted_rows
 from trueaxis.diagnostics.filled import cell_repair
+from trueaxis.diagnostics.pipelines import takes_pipelines
 
 if TYPE_CHECKING:
     from trueaxis._engine.cells.model import CellModel
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 # Squared distance of a unit vector from the subspace, below which it counts as inside.
 WITHIN = 1e-10
 LEAST = 1e-75  # smallest cut-off: the square of its inverse must not overflow
+MAIN_SHARE = 0.5  # a column with this share of the distance is the only one named
 
 
 class Contributions(NamedTuple):
@@ -31,14 +33,19 @@ class Contributions(NamedTuple):
     score: NDArray[np.float64]
     orthogonal: NDArray[np.float64]
 
+    def __repr__(self) -> str:
+        n, D = self.score.shape
+        return f"Contributions({n:,} rows, {D:,} columns)"
 
+
+@takes_pipelines()
 def contributions(model: SubspaceEstimator, X: ArrayLike) -> Contributions:
     """Compute what every column adds to the squared distances of each row.
 
     Parameters
     ----------
-    model : estimator
-        Any fitted method.
+    model : estimator or Pipeline
+        Any fitted method, alone or at the end of a pipeline.
     X : array-like of shape (n, D)
 
     Returns
@@ -90,6 +97,23 @@ def column_corrections(model: SubspaceEstimator, rows: Rows) -> ColumnCorrection
     return ColumnCorrections(column.astype(np.intp), share, surplus)
 
 
+class FreedColumns(NamedTuple):
+    """What happens if each column of a row in turn is set free.
+
+    gain : (n, D), by how much the squared distances fall, in units of their cut-offs
+    surplus : (n, D), value minus the value that would fit best
+    total : (n,), the squared distances, in units of their cut-offs, added up
+    """
+
+    gain: NDArray[np.float64]
+    surplus: NDArray[np.float64]
+    total: NDArray[np.float64]
+
+    def shares(self) -> NDArray[np.float64]:
+        """Return the gains as parts of the total, 0 to 1."""
+        return _as_shares(self.gain, self.total[:, None])
+
+
 class ColumnCorrectionKernel(RecordKernel):
     """Find the single column whose correction would help each row most.
 
@@ -123,6 +147,15 @@ class ColumnCorrectionKernel(RecordKernel):
         self, state: None, block: NDArray[Any], first: int
     ) -> NDArray[np.float64]:
         """Return column, share and surplus of the rows of a block."""
+        freed = self.freed(block)
+        gain = np.nan_to_num(freed.gain, nan=0.0, posinf=np.inf)
+        column = gain.argmax(axis=1)
+        best = np.arange(len(block)), column
+        share = _as_shares(freed.gain[best], freed.total)
+        return np.stack([column, share, freed.surplus[best]])
+
+    def freed(self, block: NDArray[Any]) -> FreedColumns:
+        """Set each column of every row free in turn."""
         rows = block if self.repair is None else self.repair(block)
         y = rows - self.sub.mean
         t = y @ self.sub.basis.T
@@ -131,11 +164,28 @@ class ColumnCorrectionKernel(RecordKernel):
             My = self.inside * t @ self.scaled + self.off * residual
             total = np.einsum("ij,ij->i", My, y)
             gain = np.where(self.diagonal > 0, My**2 / self.diagonal, 0.0)
-            if rows is not block:  # NaN differs from itself, too
-                gain[rows != block] = 0.0
-            column = np.nan_to_num(gain, nan=0.0, posinf=np.inf).argmax(axis=1)
-            each = np.arange(len(y))
-            share = gain[each, column] / total
-            surplus = My[each, column] / self.diagonal[column]
-        share = np.clip(np.nan_to_num(share, nan=0.0, posinf=1.0), 0.0, 1.0)
-        return np.stack([column, share, np.nan_to_num(surplus, posinf=0.0, neginf=0.0)])
+            surplus = My / self.diagonal
+        if rows is not block:  # NaN differs from itself, too
+            gain[rows != block] = 0.0
+        surplus = np.nan_to_num(surplus, posinf=0.0, neginf=0.0)
+        return FreedColumns(gain, surplus, total)
+
+    def spread(self) -> NDArray[np.float64]:
+        """Return the standard deviation of every column's surplus in regular rows.
+
+        That of (My)_j / M_jj, if y has the covariance that the model says.
+        """
+        k, D = self.sub.basis.shape
+        rest = max(self.sub.total - float(self.sub.variances.sum()), 0.0)
+        noise = rest / max(D - k, 1)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            inside = self.inside**2 * (self.sub.basis * self.scaled).sum(axis=0)
+            off = self.off**2 * noise * self.outside
+            spread: NDArray[np.float64] = np.sqrt(inside + off) / self.diagonal
+        return spread
+
+
+def _as_shares(gain: NDArray[Any], total: NDArray[Any]) -> NDArray[np.float64]:
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        share = np.nan_to_num(gain / total, nan=0.0, posinf=1.0)
+    return np.asarray(np.clip(share, 0.0, 1.0))

@@ -6,7 +6,7 @@ model.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from trueaxis._engine.subspace import Subspace, solve
 from trueaxis._rows.base import Kernel, RecordKernel, Rows
 from trueaxis._validation import fitted_rows
 from trueaxis.diagnostics.filled import imputed
+from trueaxis.diagnostics.pipelines import PipelineParts, takes_pipelines
 
 if TYPE_CHECKING:
     from trueaxis.estimators.base import SubspaceEstimator
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 LEAST = 0.0005  # smallest share of a row that is worth mentioning
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Effect:
     """Effect of the outliers on plain PCA.
 
@@ -54,6 +55,10 @@ class Effect:
         """Largest of the angles."""
         return float(self.angles.max(initial=0.0))
 
+    def __repr__(self) -> str:
+        n = len(self.tilt_share)
+        return f"Effect({n:,} rows, largest angle {self.angle:.3g} degrees)"
+
 
 def responsible(share: NDArray[Any]) -> NDArray[np.intp]:
     """Return the indices of rows with a share worth mentioning, largest first."""
@@ -61,6 +66,11 @@ def responsible(share: NDArray[Any]) -> NDArray[np.intp]:
     return order[share[order] >= LEAST]
 
 
+def _in_units_of_data(found: Effect, parts: PipelineParts) -> Effect:
+    return replace(found, shift=parts.unscaled(found.shift))
+
+
+@takes_pipelines(_in_units_of_data)
 def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
     """Compare plain PCA with a robust model, and find the responsible rows.
 
@@ -71,8 +81,9 @@ def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
 
     Parameters
     ----------
-    model : estimator
-        Any fitted method.
+    model : estimator or Pipeline
+        Any fitted method, alone or at the end of a pipeline. After a `ColumnScaler`,
+        plain PCA gets scaled rows, too, and `shift` is in the units of the data.
     X : array-like of shape (n, D)
         Rows, usually those of the fit.
 

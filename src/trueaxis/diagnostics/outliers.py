@@ -7,7 +7,7 @@ Notation: y = x - m, t = P y, v = |t|^2, e = |y - P't|^2, s = sum t_j^2 / varian
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,9 +17,11 @@ from trueaxis._engine.outliers.judge import cutoff_ratio
 from trueaxis._engine.outliers.law import Sides
 from trueaxis._engine.reweighted import measure_rows
 from trueaxis._rows.base import RecordKernel
-from trueaxis._validation import fitted_rows
+from trueaxis._validation import fitted_rows, raw_rows
 from trueaxis.diagnostics.columns import column_corrections
 from trueaxis.diagnostics.discoveries import discovery_line
+from trueaxis.diagnostics.pipelines import PipelineParts, method_of, takes_pipelines
+from trueaxis.diagnostics.tables import column_names, frame_of_rows, row_labels
 
 if TYPE_CHECKING:
     from trueaxis.estimators.base import SubspaceEstimator
@@ -29,10 +31,11 @@ if TYPE_CHECKING:
 # group that stands apart.
 KINDS = ("regular", "inside", "off", "both", "group")
 LN_10 = float(np.log(10.0))
+BLOCK_ROWS = 1 << 14
 NOTHING = 1e-150  # cut-offs below this stand for regular rows without any distance
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Diagnosis:
     """Distances, p-value, kind and main reason of every row.
 
@@ -103,11 +106,25 @@ class Diagnosis:
         return np.not_equal(self.kind, "regular")
 
     def worst_first(self, *, everything: bool = False) -> NDArray[np.intp]:
-        """Return the indices of outliers, or of all rows, smallest p-value first."""
+        """Return the positions of outliers, or of all rows, smallest p-value first."""
         order = np.lexsort((-self.excess, self.log_p))
         return order if everything else order[self.flagged[order]]
 
+    def counts(self) -> dict[str, int]:
+        """Count the rows of each kind that occurs, in the order of `KINDS`."""
+        found = {kind: int((self.kind == kind).sum()) for kind in KINDS}
+        return {kind: count for kind, count in found.items() if count}
 
+    def __repr__(self) -> str:
+        return f"Diagnosis({len(self.kind):,} rows, {self.flagged.sum():,} outliers)"
+
+
+def _in_units_of_data(diagnosis: Diagnosis, parts: PipelineParts) -> Diagnosis:
+    surplus = parts.unscaled(diagnosis.surplus, diagnosis.column)
+    return replace(diagnosis, surplus=surplus)
+
+
+@takes_pipelines(_in_units_of_data)
 def diagnose(
     model: SubspaceEstimator, X: ArrayLike, *, fdr: float | None = None
 ) -> Diagnosis:
@@ -115,8 +132,9 @@ def diagnose(
 
     Parameters
     ----------
-    model : estimator
-        Any fitted method.
+    model : estimator or Pipeline
+        Any fitted method, alone or at the end of a pipeline. After a `ColumnScaler`,
+        `surplus` is in the units of the data; distances are those of the method.
     X : array-like of shape (n, D)
         Rows, those of the fit or new ones.
     fdr : float in (0, 1), optional
@@ -215,7 +233,11 @@ class Reasons(NamedTuple):
     off: NDArray[np.float64]
     centre: NDArray[np.float64]
 
+    def __repr__(self) -> str:
+        return f"Reasons({len(self.inside):,} rows)"
 
+
+@takes_pipelines()
 def reasons(model: Any, X: ArrayLike) -> Reasons:
     """Compute the logarithms of DSWL's three weights.
 
@@ -223,8 +245,8 @@ def reasons(model: Any, X: ArrayLike) -> Reasons:
 
     Parameters
     ----------
-    model : DSWL
-        Fitted.
+    model : DSWL or Pipeline
+        Fitted, alone or at the end of a pipeline.
     X : array-like of shape (n, D)
 
     Returns
@@ -243,8 +265,32 @@ def reasons(model: Any, X: ArrayLike) -> Reasons:
     return Reasons(-distances.v / a, -distances.e / b, -distances.d / c)
 
 
-def outlier_table(
+def _values_in_units_of_data(
+    found: tuple[NDArray[np.float64], NDArray[np.intp]], parts: PipelineParts
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    value, column = found
+    return parts.restored(value, column), column
+
+
+@takes_pipelines(_values_in_units_of_data)
+def _values_at(
     model: SubspaceEstimator,
+    X: ArrayLike,
+    rows: NDArray[np.intp],
+    column: NDArray[np.intp],
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return the value of one column in each of some rows, and the columns."""
+    value = np.empty(len(rows))
+    with raw_rows(model, X) as source:
+        for start in range(0, len(rows), BLOCK_ROWS):  # all columns of few rows
+            part = slice(start, start + BLOCK_ROWS)
+            block = source.take(rows[part])
+            value[part] = block[np.arange(len(block)), column[part]]
+    return value, column
+
+
+def outlier_table(
+    model: Any,
     X: Any,
     *,
     everything: bool = False,
@@ -254,8 +300,8 @@ def outlier_table(
 
     Parameters
     ----------
-    model : estimator
-        Any fitted method.
+    model : estimator or Pipeline
+        Any fitted method, alone or at the end of a pipeline.
     X : array-like of shape (n, D)
     everything : bool, default=False
         Whether to include regular rows.
@@ -269,11 +315,19 @@ def outlier_table(
         "row" (its number, or its label in the index of a frame), "kind", "p_value"
         (share of regular rows that lie at least as far away), "excess" (the larger
         distance over its cut-off), "score", "orthogonal" (distances), "column" (the one
-        to correct) and "share" (by how much that would help, 0 to 1); for DSWL also the
-        logarithms of its three weights, "inside", "off" and "centre".
+        to correct), "share" (by how much that would help, 0 to 1), "value" (what is
+        there), "fitted" (what would fit) and "position" (of the row, from 0); for DSWL
+        also the logarithms of its three weights, "inside", "off" and "centre". The
+        index has the labels of the rows: that of X, if X is a frame, so that
+        ``X.loc[table.index]`` are the same rows, as are ``X.iloc[table.position]``.
+
+    See Also
+    --------
+    explain : value and fit of every column of these rows.
     """
     diagnosis = diagnose(model, X, fdr=fdr)
     order = diagnosis.worst_first(everything=everything)
+    value = _values_at(model, X, order, diagnosis.column[order])[0]
     fields: dict[str, Any] = {
         "row": row_labels(X, len(diagnosis.kind))[order],
         "kind": diagnosis.kind[order],
@@ -283,32 +337,10 @@ def outlier_table(
         "orthogonal": diagnosis.orthogonal[order],
         "column": diagnosis.names[diagnosis.column[order]],
         "share": diagnosis.share[order],
+        "value": value,
+        "fitted": value - diagnosis.surplus[order],
+        "position": order,
     }
-    if hasattr(model, "tau_"):
+    if hasattr(method_of(model), "tau_"):
         fields |= {name: x[order] for name, x in reasons(model, X)._asdict().items()}
-    return to_frame(fields)
-
-
-def to_frame(fields: dict[str, Any]) -> Any:
-    """Return columns as a DataFrame, or as a record array without pandas."""
-    try:
-        import pandas as pd
-    except ImportError:
-        types = [(name, values.dtype) for name, values in fields.items()]
-        return np.rec.fromarrays([*fields.values()], dtype=types)
-    return pd.DataFrame(fields)
-
-
-def column_names(model: SubspaceEstimator) -> NDArray[np.str_]:
-    """Return the column names that a model was fitted on, or x0, x1, ... instead."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        names = [f"x{i}" for i in range(model.n_features_in_)]
-    return np.array([str(name) for name in names])
-
-
-def row_labels(X: Any, n: int) -> NDArray[Any]:
-    """Return the labels of n rows: the index of a frame, or numbers from 0."""
-    index = getattr(X, "index", None)
-    # The `index` of a list is a method.
-    return np.arange(n) if index is None or callable(index) else np.asarray(index)
+    return frame_of_rows(fields, X)

@@ -18,6 +18,7 @@ from trueaxis._engine.subspace import Subspace, solve
 from trueaxis._rows.base import RecordKernel, Rows
 from trueaxis._validation import fitted_rows
 from trueaxis.diagnostics.filled import imputed
+from trueaxis.diagnostics.pipelines import takes_pipelines
 
 if TYPE_CHECKING:
     from trueaxis.estimators.base import SubspaceEstimator
@@ -41,7 +42,7 @@ class Spread:
     axes: NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScorePlane:
     """Scores on one or two components, with robust and plain spread.
 
@@ -66,7 +67,11 @@ class ScorePlane:
     radius: float
     level: float
 
+    def __repr__(self) -> str:
+        return f"ScorePlane({len(self.scores):,} rows, components {self.components})"
 
+
+@takes_pipelines()
 def score_plane(
     model: SubspaceEstimator,
     X: ArrayLike,
@@ -77,8 +82,8 @@ def score_plane(
 
     Parameters
     ----------
-    model : estimator
-        Any fitted method.
+    model : estimator or Pipeline
+        Any fitted method, alone or at the end of a pipeline.
     X : array-like of shape (n, D)
         Rows, usually those of the fit.
     components : one or two ints, default the first two

@@ -17,12 +17,13 @@ from trueaxis._engine.starts import equal_weights
 from trueaxis._rows.base import ArrayRows
 from trueaxis._validation import fitted_rows
 from trueaxis.diagnostics.influence import largest_angle
+from trueaxis.diagnostics.pipelines import takes_pipelines
 
 DEFAULT_TRUSTS = tuple(float(t) for t in np.round(np.arange(0.95, 0.49, -0.05), 2))
 PATH_ROUNDS, PATH_TOL = 50, 1e-4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TrustPath:
     """DSWL fitted along decreasing trust, each fit warm-started from the previous one.
 
@@ -35,7 +36,7 @@ class TrustPath:
     to_model : ndarray of shape (m,)
         Largest angle to the subspace of the model in degrees.
     rows : ndarray of shape (r,)
-        Indices of the rows that were fitted: all, or a sample of large data.
+        Positions of the rows that were fitted: all, or a sample of large data.
     weights : ndarray of shape (m, r)
         Weights over their mean: 1 for a row of average weight.
     """
@@ -67,7 +68,12 @@ class TrustPath:
         counts: NDArray[np.intp] = left.sum(axis=1)
         return counts
 
+    def __repr__(self) -> str:
+        ends = f"trust {self.trust[0]:g} to {self.trust[-1]:g}"
+        return f"TrustPath({len(self.trust)} fits, {ends}, {len(self.rows):,} rows)"
 
+
+@takes_pipelines()
 def trust_path(
     model: Any, X: ArrayLike, trust: ArrayLike = DEFAULT_TRUSTS
 ) -> TrustPath:
@@ -75,8 +81,8 @@ def trust_path(
 
     Parameters
     ----------
-    model : DSWL
-        Fitted; determines the number of components.
+    model : DSWL or Pipeline
+        Fitted, alone or at the end of a pipeline; determines the number of components.
     X : array-like of shape (n, D)
         Rows, usually those of the fit.
     trust : array-like, default from 0.95 down to 0.5

@@ -26,6 +26,8 @@ from trueaxis._engine.row_kernels import PValueKernel, SupportKernel
 from trueaxis._engine.subspace import Subspace, orthonormal
 from trueaxis._rows.dask.collections import dask_rows, is_dask, refuse_frames
 from trueaxis._validation import fitted_rows
+from trueaxis.estimators.fitted import density
+from trueaxis.estimators.fitted.overview import as_html, overview
 
 
 class Distances(NamedTuple):
@@ -70,6 +72,12 @@ class SubspaceEstimator(
     _tails: NDArray[np.float64]
     _sides: NDArray[np.float64]
     _n_judging: int
+
+    loadings_ = property(density.loadings)
+    singular_values_ = property(density.singular_values)
+    get_covariance = density.get_covariance
+    get_precision = density.get_precision
+    score = density.score
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Compute the scores of rows on the components.
@@ -253,28 +261,63 @@ class SubspaceEstimator(
         Returns
         -------
         pandas.DataFrame, or ndarray with named fields if pandas is not installed
-            See `trueaxis.diagnostics.outlier_table`.
+            Indexed by the labels of the rows: see
+            `trueaxis.diagnostics.outlier_table`.
         """
         # Imported here, as diagnostics import the estimators.
         from trueaxis.diagnostics import outlier_table
 
         return outlier_table(self, X, everything=everything, fdr=fdr)
 
-    def get_covariance(self) -> NDArray[Any]:
-        """Compute the covariance of regular rows.
+    def explain(self, X: ArrayLike, rows: ArrayLike | None = None) -> Any:
+        """List every column of outliers, with its value and what would fit.
 
-        It has the variances of the components along them, and the noise variance in all
-        other directions.
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows of the fit, or new ones.
+        rows : sequence of int, optional
+            Positions of the rows, from 0; by default those of all outliers.
 
         Returns
         -------
-        ndarray of shape (D, D)
+        pandas.DataFrame, or ndarray with named fields if pandas is not installed
+            One line per row and column: see `trueaxis.diagnostics.explain`.
         """
-        check_is_fitted(self, "components_")
-        P, noise = self.components_, self.noise_variance_
-        D = P.shape[1]
-        excess: NDArray[Any] = (P.T * (self.explained_variance_ - noise)) @ P
-        return excess + noise * np.eye(D)
+        from trueaxis.diagnostics import explain
+
+        return explain(self, X, rows)
+
+    def summary(self, X: ArrayLike | None = None) -> str:
+        """Summarize the fit in a few lines of text.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D), optional
+            Rows of the fit, or new ones, whose outliers are then counted by kind.
+
+        Returns
+        -------
+        str
+            Shown as it is, without `print`: see `trueaxis.diagnostics.summary`.
+        """
+        from trueaxis.diagnostics import summary
+
+        return summary(self, X)
+
+    def _repr_html_inner(self) -> str:
+        html: str = super()._repr_html_inner()
+        return html + self._overview_html()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._overview_html()
+        return bundle
+
+    def _overview_html(self) -> str:
+        """Return what notebooks show below scikit-learn's diagram of a fitted model."""
+        return as_html(overview(self)) if hasattr(self, "components_") else ""
 
     def _measure(self, X: ArrayLike, record: RowRecord) -> Any:
         """Return the record of every row, in one pass."""
@@ -291,16 +334,19 @@ class SubspaceEstimator(
         It has fewer components than the model if so many were asked for that outliers
         would become part of the span.
         """
+        return self._whole_subspace().leading(self._n_judging)
+
+    def _whole_subspace(self) -> Subspace:
+        """Return the subspace of all components."""
         basis = self.components_.astype(float)
         if self.components_.dtype != basis.dtype:  # rounded, so not quite orthonormal
             basis = orthonormal(basis)
-        subspace = Subspace(
+        return Subspace(
             self.mean_.astype(float),
             basis,
             self.explained_variance_.astype(float),
             self._total_variance,
         )
-        return subspace.leading(self._n_judging)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

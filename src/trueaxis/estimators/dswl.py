@@ -103,6 +103,10 @@ class DSWL(IterativeMethod):
     ----------
     components_ : ndarray of shape (n_components_, D)
         Principal axes. The largest loading of each axis in absolute value is positive.
+    loadings_ : ndarray of shape (n_components_, D)
+        Axes times the standard deviations along them.
+    singular_values_ : ndarray of shape (n_components_,)
+        Roots of (n - 1) times the variances along the axes.
     mean_ : ndarray of shape (D,)
         Robust center.
     explained_variance_ : ndarray of shape (n_components_,)

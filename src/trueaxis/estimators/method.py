@@ -67,6 +67,10 @@ class Method(SubspaceEstimator):
     ----------
     components_ : ndarray of shape (n_components_, D)
         Principal axes.
+    loadings_ : ndarray of shape (n_components_, D)
+        Axes times the standard deviations along them.
+    singular_values_ : ndarray of shape (n_components_,)
+        Roots of (n - 1) times the variances along the axes.
     mean_ : ndarray of shape (D,)
         Center.
     explained_variance_ : ndarray of shape (n_components_,)

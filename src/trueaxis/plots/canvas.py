@@ -14,6 +14,10 @@ from numpy.typing import NDArray
 
 from trueaxis.diagnostics import KINDS
 
+# The displays and the report import these from here, too.
+from trueaxis.estimators.fitted.wording import percent as percent
+from trueaxis.estimators.fitted.wording import shorten as shorten
+
 GRAY, BLUE, ORANGE, RED = "#9a9a9a", "#0072b2", "#e69f00", "#d55e00"
 PINK = "#cc79a7"
 TEXT = "#222222"
@@ -46,6 +50,13 @@ class Display:
     ax_: Any
     axes_: NDArray[Any]
     figure_: Any
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._brief()})"
+
+    def _brief(self) -> str:
+        """Return what is shown, in a few words, for `repr`."""
+        return ""
 
     def _canvas(self, ax: Any, size: tuple[float, float]) -> Any:
         """Return the given axes, or those of a new figure."""
@@ -271,19 +282,3 @@ def whole_numbers(axis: Any) -> None:
     from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-
-
-def shorten(text: str, most: int = 26) -> str:
-    """Shorten long names in the middle, since their ends tell them apart."""
-    if len(text) <= most:
-        return text
-    head = (most - 1) // 2
-    return f"{text[:head]}…{text[-(most - 1 - head) :]}"
-
-
-def percent(share: float) -> str:
-    """Format a share in percent, with one more digit where it is small."""
-    value = 100 * float(share)
-    if 0 < value < 0.05:
-        return "less than 0.1 %"
-    return f"{value:.0f} %" if value >= 9.95 or value == 0 else f"{value:.1f} %"

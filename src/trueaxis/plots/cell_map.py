@@ -35,7 +35,7 @@ COARSE = 5.0  # points; smaller cells get neither a grid nor a hatch
 ROWS = ("auto", "worst", "all")
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class CellMapDisplay(Display):
     """Every cell in the color of its deviation, with wrong and missing cells marked.
 
@@ -65,6 +65,12 @@ class CellMapDisplay(Display):
     cells: CellMap
     labels: NDArray[Any]
 
+    def _brief(self) -> str:
+        wrong, missing = self.cells.wrong, self.cells.missing
+        n, D = wrong.shape
+        counts = f"{wrong.sum():,} wrong and {missing.sum():,} missing cells"
+        return f"{n:,} rows, {D:,} columns, {counts}"
+
     @classmethod
     def from_estimator(
         cls,
@@ -78,8 +84,9 @@ class CellMapDisplay(Display):
 
         Parameters
         ----------
-        model : DSWL
-            Fitted. It knows wrong cells if it was fitted with ``cells=True``.
+        model : DSWL or Pipeline
+            Fitted, alone or at the end of a pipeline. It knows wrong cells if it was
+            fitted with ``cells=True``.
         X : array-like of shape (n, D)
             Rows, those of the fit or new ones.
         rows, ax

@@ -17,6 +17,8 @@ from trueaxis.diagnostics import (
     diagnose,
     row_labels,
 )
+from trueaxis.diagnostics.pipelines import method_of
+from trueaxis.diagnostics.tables import check_positions
 from trueaxis.plots.canvas import (
     BLUE,
     ORANGE,
@@ -37,7 +39,7 @@ IN_WORDS = {
 }
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ContributionsDisplay(Display):
     """Contributions of every column to the squared distances of one row.
 
@@ -70,6 +72,10 @@ class ContributionsDisplay(Display):
     diagnosis: Diagnosis
     label: Any
 
+    def _brief(self) -> str:
+        kind, D = self.diagnosis.kind[0], len(self.diagnosis.names)
+        return f"row {self.label}, {kind}, {D:,} columns"
+
     @classmethod
     def from_estimator(
         cls,
@@ -84,12 +90,13 @@ class ContributionsDisplay(Display):
 
         Parameters
         ----------
-        model : estimator
-            Any fitted method.
+        model : estimator or Pipeline
+            Any fitted method, alone or at the end of a pipeline.
         X : array-like of shape (n, D)
             Rows, those of the fit or new ones.
         row : int
-            Index of the row, from 0.
+            Position of the row, from 0, and not its label in a frame: see "position"
+            of `outliers`.
         n_columns, ax
             See `plot`.
 
@@ -98,7 +105,7 @@ class ContributionsDisplay(Display):
         ContributionsDisplay
         """
         n = _n_rows(X)
-        _check_rows([row], n)
+        check_positions([row], n)
         single = _safe_indexing(X, [row])
         label = row_labels(X, n)[row]
         display = cls(contributions(model, single), diagnose(model, single), label)
@@ -163,7 +170,7 @@ class ContributionsDisplay(Display):
         return bars[:, top], names, unit
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ImageGridDisplay(Display):
     """Rows that are images, with their reconstructions and residuals.
 
@@ -201,6 +208,10 @@ class ImageGridDisplay(Display):
     labels: NDArray[Any]
     kind: NDArray[np.str_]
 
+    def _brief(self) -> str:
+        m, height, width = self.images.shape
+        return f"{m:,} images of {height} x {width} pixels"
+
     @property
     def residuals(self) -> NDArray[np.float64]:
         """Images minus reconstructions."""
@@ -220,12 +231,12 @@ class ImageGridDisplay(Display):
 
         Parameters
         ----------
-        model : estimator
-            Any fitted method.
+        model : estimator or Pipeline
+            Any fitted method, alone or at the end of a pipeline.
         X : array-like of shape (n, D)
             Rows, those of the fit or new ones.
         rows : sequence of int, default the five worst
-            Indices of the rows, from 0.
+            Positions of the rows, from 0.
         shape : tuple of two ints
             Height and width of an image in pixels; their product is D.
         ax : matplotlib axes, optional
@@ -234,6 +245,7 @@ class ImageGridDisplay(Display):
         -------
         ImageGridDisplay
         """
+        method_of(model)  # raises if it is not fitted
         if np.prod(shape) != model.n_features_in_:
             raise ValueError(
                 f"shape={tuple(shape)} has {np.prod(shape)} pixels, but the model has "
@@ -243,7 +255,7 @@ class ImageGridDisplay(Display):
         n = _n_rows(X)
         if rows is None:
             rows = diagnose(model, X).worst_first(everything=True)[:5].tolist()
-        _check_rows(rows, n)
+        check_positions(rows, n)
         some = _safe_indexing(X, list(rows))
         scores = np.asarray(model.transform(some))
         images = np.asarray(some, dtype=float)
@@ -293,14 +305,3 @@ class ImageGridDisplay(Display):
 
 def _n_rows(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
-
-
-def _check_rows(rows: Sequence[int], n: int) -> None:
-    if not len(rows):
-        raise ValueError("rows is empty: pass the index of at least one row.")
-    wrong = [row for row in rows if not -n <= row < n]
-    if wrong:
-        raise ValueError(
-            f"Row {wrong[0]} does not exist, as X has {n} rows: pass indices from 0 to "
-            f"{n - 1}."
-        )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trueaxis.diagnostics import Diagnosis, diagnose, row_labels
+from trueaxis.diagnostics.pipelines import method_of
 from trueaxis.plots.canvas import (
     SMALL,
     TEXT,
@@ -27,7 +28,7 @@ WITH_WEIGHTS = (
 FAINT = 1e-12  # weights below this fraction of the largest are drawn as 0
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class OutlierMapDisplay(Display):
     """Orthogonal distance against score distance of every row, with the cut-offs.
 
@@ -60,6 +61,10 @@ class OutlierMapDisplay(Display):
     diagnosis: Diagnosis
     labels: NDArray[Any]
 
+    def _brief(self) -> str:
+        found = self.diagnosis
+        return f"{len(found.kind):,} rows, {found.flagged.sum():,} outliers"
+
     @classmethod
     def from_estimator(
         cls,
@@ -74,8 +79,8 @@ class OutlierMapDisplay(Display):
 
         Parameters
         ----------
-        model : estimator
-            Any fitted method.
+        model : estimator or Pipeline
+            Any fitted method, alone or at the end of a pipeline.
         X : array-like of shape (n, D)
             Rows, those of the fit or new ones.
         n_labels, scale, ax
@@ -139,7 +144,7 @@ class OutlierMapDisplay(Display):
         return self
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class WeightsDisplay(Display):
     """Sorted weights of the rows of the fit, in the colors of their kinds.
 
@@ -166,14 +171,19 @@ class WeightsDisplay(Display):
     weights: NDArray[np.float64]
     kind: NDArray[np.str_]
 
+    def _brief(self) -> str:
+        outliers = (self.kind != "regular").sum()
+        return f"{len(self.weights):,} rows, {outliers:,} outliers"
+
     @classmethod
     def from_estimator(cls, model: Any, X: ArrayLike, *, ax: Any = None) -> Self:
         """Draw the weights of a fitted model.
 
         Parameters
         ----------
-        model : estimator
-            Fitted model of a method that weights rows.
+        model : estimator or Pipeline
+            Fitted model of a method that weights rows, alone or at the end of a
+            pipeline.
         X : array-like of shape (n, D)
             The rows of the fit.
         ax : matplotlib axes, optional
@@ -183,10 +193,11 @@ class WeightsDisplay(Display):
         WeightsDisplay
         """
         kind = diagnose(model, X).kind
-        weights = getattr(model, "weights_", None)
+        method = method_of(model)
+        weights = getattr(method, "weights_", None)
         if weights is None:
             raise TypeError(
-                f"{type(model).__name__} has no weights_, as it does not weight rows. "
+                f"{type(method).__name__} has no weights_, as it does not weight rows. "
                 f"Methods that do: {', '.join(WITH_WEIGHTS)}."
             )
         if len(weights) != len(kind):

@@ -7,9 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from trueaxis.diagnostics import TrustPath, trust_path
+from trueaxis.diagnostics.pipelines import method_of
 from trueaxis.diagnostics.trust import DEFAULT_TRUSTS
 from trueaxis.plots.canvas import (
     BLUE,
@@ -28,7 +28,7 @@ SERIES = [(BLUE, "o"), (RED, "s"), ("#009e73", "^"), (ORANGE, "D"), ("#cc79a7", 
 FEW = 40  # up to this many iterations get a marker each
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class TrustPathDisplay(Display):
     """Turn of the subspace and number of rows that leave, as trust decreases.
 
@@ -61,6 +61,10 @@ class TrustPathDisplay(Display):
     path: TrustPath
     least: float = 0.05
 
+    def _brief(self) -> str:
+        trust = self.path.trust
+        return f"{len(trust)} fits, trust {trust[0]:g} to {trust[-1]:g}"
+
     @property
     def n_left(self) -> NDArray[np.intp]:
         """Number of rows that left at each trust."""
@@ -80,8 +84,8 @@ class TrustPathDisplay(Display):
 
         Parameters
         ----------
-        model : DSWL
-            Fitted.
+        model : DSWL or Pipeline
+            Fitted, alone or at the end of a pipeline.
         X : array-like of shape (n, D)
             The rows of the fit.
         trust : array-like, default from 0.95 down to 0.5
@@ -144,7 +148,7 @@ class TrustPathDisplay(Display):
         return self
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ConvergenceDisplay(Display):
     """Objective and change of the subspace at every iteration.
 
@@ -172,14 +176,18 @@ class ConvergenceDisplay(Display):
     converged: bool
     name: str
 
+    def _brief(self) -> str:
+        end = "converged" if self.converged else "stopped"
+        return f"{self.name}, {end} after {len(self.history['objective'])} iterations"
+
     @classmethod
     def from_estimator(cls, model: Any, X: Any = None, *, ax: Any = None) -> Self:
         """Draw the history of a fitted model.
 
         Parameters
         ----------
-        model : estimator
-            Any fitted method.
+        model : estimator or Pipeline
+            Any fitted method, alone or at the end of a pipeline.
         X : ignored
             Present for consistency with the other displays.
         ax : matplotlib axes, optional
@@ -188,8 +196,8 @@ class ConvergenceDisplay(Display):
         -------
         ConvergenceDisplay
         """
-        check_is_fitted(model)
-        return cls(model.history_, model.converged_, type(model).__name__).plot(ax)
+        method = method_of(model)
+        return cls(method.history_, method.converged_, type(method).__name__).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the history in two panels, one above the other.

@@ -17,6 +17,7 @@ from trueaxis.diagnostics import (
     effect,
     score_plane,
 )
+from trueaxis.diagnostics.pipelines import method_of
 from trueaxis.plots.canvas import (
     BLUE,
     SMALL,
@@ -35,7 +36,7 @@ LINES = {"robust": (BLUE, "-"), "plain": ("black", "--")}
 WIDE = 1000  # ratio of variances beyond which the axis is logarithmic
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ScoresDisplay(Display):
     """Scores on two components, with robust and plain axes and tolerance ellipses.
 
@@ -69,6 +70,10 @@ class ScoresDisplay(Display):
     diagnosis: Diagnosis
     variance_ratio: NDArray[np.float64]
 
+    def _brief(self) -> str:
+        n, outliers = len(self.plane.scores), self.diagnosis.flagged.sum()
+        return f"{n:,} rows, {outliers:,} outliers, components {self.plane.components}"
+
     @classmethod
     def from_estimator(
         cls,
@@ -82,8 +87,8 @@ class ScoresDisplay(Display):
 
         Parameters
         ----------
-        model : estimator
-            Any fitted method.
+        model : estimator or Pipeline
+            Any fitted method, alone or at the end of a pipeline.
         X : array-like of shape (n, D)
             Rows, usually those of the fit.
         components : one or two ints, default the first two
@@ -95,7 +100,7 @@ class ScoresDisplay(Display):
         ScoresDisplay
         """
         plane = score_plane(model, X, components)
-        ratio = model.explained_variance_ratio_[list(plane.components)]
+        ratio = method_of(model).explained_variance_ratio_[list(plane.components)]
         return cls(plane, diagnose(model, X), ratio).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
@@ -185,7 +190,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:g} %"
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ScreeDisplay(Display):
     """Variances along the components, robust and plain.
 
@@ -208,14 +213,17 @@ class ScreeDisplay(Display):
     robust: NDArray[np.float64]
     plain: NDArray[np.float64]
 
+    def _brief(self) -> str:
+        return f"{len(self.robust)} components"
+
     @classmethod
     def from_estimator(cls, model: Any, X: ArrayLike, *, ax: Any = None) -> Self:
         """Draw the variances of the model and of plain PCA.
 
         Parameters
         ----------
-        model : estimator
-            Any fitted method.
+        model : estimator or Pipeline
+            Any fitted method, alone or at the end of a pipeline.
         X : array-like of shape (n, D)
             The rows of the fit.
         ax : matplotlib axes, optional
@@ -225,7 +233,7 @@ class ScreeDisplay(Display):
         ScreeDisplay
         """
         plain = effect(model, X).plain_variance
-        return cls(model.explained_variance_, plain).plot(ax)
+        return cls(method_of(model).explained_variance_, plain).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the variances.

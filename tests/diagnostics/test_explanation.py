@@ -1,0 +1,153 @@
+"""Value and fit of every column of outliers."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from nasty import nasty
+from scipy.optimize import minimize_scalar
+from small_tables import cloud, holed
+
+from trueaxis import DSWL, METHODS, PlainPCA
+from trueaxis.datasets import planted, sensors
+from trueaxis.diagnostics import diagnose, explain
+from trueaxis.diagnostics.columns import MAIN_SHARE
+
+CASES = list(nasty())
+
+
+def frame():
+    table = sensors()
+    index = [f"day {i}" for i in range(200)]
+    return pd.DataFrame(table.X, columns=table.columns, index=index)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", METHODS)
+def test_the_largest_share_is_that_of_the_diagnosis(name):
+    X = cloud(share=0.1).X
+    model = METHODS[name](2).fit(X)
+    found, table = diagnose(model, X), model.explain(X)
+    order = found.worst_first()
+    assert len(table) == 6 * len(order)
+    share, value, fitted = (
+        table[field].to_numpy().reshape(-1, 6) for field in ("share", "value", "fitted")
+    )
+    np.testing.assert_array_equal(value, X[order])
+    best = np.arange(len(order)), found.column[order]
+    np.testing.assert_array_equal(share.argmax(axis=1), found.column[order])
+    np.testing.assert_allclose(share[best], found.share[order])
+    np.testing.assert_allclose((value - fitted)[best], found.surplus[order])
+
+
+@pytest.mark.parametrize("one_is_wrong", [True, False])
+def test_what_fits_is_what_brings_the_row_nearest(one_is_wrong):
+    X = cloud(share=0.1).X
+    X[0] = X[50:].mean(axis=0)
+    X[0, 3] += 30
+    model = DSWL(2).fit(X)
+    shares = model.explain(X, np.arange(len(X))).share.to_numpy().reshape(len(X), -1)
+    row = 0 if one_is_wrong else int(shares.max(axis=1).argmin())
+    table = model.explain(X, [row])
+    blamed = int(table.share.argmax())
+    assert (table.share[blamed] >= MAIN_SHARE) == one_is_wrong
+    if one_is_wrong:
+        assert blamed == 3
+
+    def distance(value, column, corrected=False):
+        changed = X[[row]].copy()
+        if corrected:
+            changed[0, blamed] = table.fitted[blamed]
+        changed[0, column] = value
+        score, orthogonal = (d[0] for d in model.distances(changed))
+        return (score / model.cutoffs_.score) ** 2 + (
+            orthogonal / model.cutoffs_.orthogonal
+        ) ** 2
+
+    before = distance(X[row, 0], 0)
+    for j in range(6):
+        best = minimize_scalar(distance, args=(j,), tol=1e-12)
+        assert table.share[j] == pytest.approx(1 - best.fun / before, abs=1e-6)
+        if one_is_wrong and j != blamed:
+            best = minimize_scalar(distance, args=(j, True), tol=1e-12)
+        assert table.fitted[j] == pytest.approx(best.x, rel=1e-4, abs=1e-4)
+
+
+def test_deviations_of_regular_rows_have_unit_spread():
+    X = planted("none", n=4000, n_features=8, n_components=3, random_state=1).X
+    table = PlainPCA(3).fit(X).explain(X, np.arange(4000))
+    spread = table.deviation.to_numpy().reshape(-1, 8).std(axis=0)
+    np.testing.assert_allclose(spread, 1, atol=0.06)
+
+
+def test_rows_are_labelled_and_in_the_order_asked_for():
+    X = frame()
+    model = DSWL(2).fit(X)
+    table = explain(model, X, [62, -1, 3])
+    assert list(table.columns) == [
+        "row", "column", "value", "fitted", "deviation", "share", "position",
+    ]  # fmt: skip
+    assert list(table.row[::6]) == ["day 62", "day 199", "day 3"]
+    assert list(table.position[::6]) == [62, 199, 3]
+    assert list(table.column[:6]) == list(X.columns)
+    worst = table[:6].sort_values("share").iloc[-1]
+    assert worst.column == "vibration" and worst.deviation > 5
+    assert list(explain(model, X).row[::6]) == list(model.outliers(X).index)
+    with pytest.raises(TypeError, match="not positions of rows"):
+        explain(model, X, ["day 62"])
+
+
+def test_no_outliers_give_an_empty_table():
+    X = planted("none", n=100, n_features=4, n_components=2).X
+    model = PlainPCA(2, level=1e-12).fit(X)
+    table = model.explain(X)
+    assert len(table) == 0 and "fitted" in table.columns
+
+
+def test_cells_that_were_filled_or_replaced_say_so():
+    X = holed()
+    model = DSWL(2, cells=True).fit(X)
+    rows = np.arange(len(X))
+    table = model.explain(X, rows)
+    shape = X.shape
+    value, fitted, share, deviation = (
+        table[field].to_numpy().reshape(shape)
+        for field in ("value", "fitted", "share", "deviation")
+    )
+    missing = X.isna().to_numpy()
+    np.testing.assert_array_equal(np.isnan(value), missing)
+    np.testing.assert_array_equal(np.isnan(deviation), missing)
+    assert np.isfinite(fitted).all() and not share[missing].any()
+    cells = model.wrong_cells(X)
+    good = cells[~cells.outlier]
+    place = good.position, X.columns.get_indexer(good.column)
+    assert len(good) and not share[place].any()
+    np.testing.assert_allclose(fitted[place], good.fitted)
+
+
+def test_without_pandas_the_table_is_an_array(monkeypatch):
+    X = cloud(share=0.1).X
+    model = DSWL(2).fit(X)
+    table, words = model.explain(X), model.summary(X)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    array = model.explain(X)
+    assert array.dtype.names == tuple(table.columns)
+    for name in array.dtype.names:
+        assert list(array[name]) == list(table[name])
+    listed = model.outliers(X)
+    assert list(listed["row"]) == list(listed["position"])
+    assert model.summary(X) == words
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
+@pytest.mark.filterwarnings("ignore:Only")
+def test_degenerate_data_are_explained(case):
+    what, X, k = case
+    model = DSWL(k).fit(X)
+    if "1e300" in what:
+        X = X[:-1]  # its squares overflow; predict knows it all the same
+    table = model.explain(X, np.arange(len(X)))
+    assert np.isfinite(table.fitted).all() and not table.share.isna().any()
+    assert not table.deviation.isna().any()
