@@ -49,11 +49,12 @@ def capture_report():
         browser = playwright.chromium.launch(
             executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"]
         )
-        page = browser.new_page(viewport={"width": 1100, "height": 1420})
+        page = browser.new_page(viewport={"width": 1280, "height": 1240})
         page.goto(page_path.as_uri())
         page.locator("canvas").first.focus()
         page.keyboard.press("ArrowRight")  # show the worst row
         page.keyboard.press("Enter")
+        page.check("#arrows")
         page.evaluate("window.scrollTo(0, 0)")
         page.wait_for_timeout(300)
         page.screenshot(path=IMAGES / "report.png")

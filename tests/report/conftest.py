@@ -1,12 +1,29 @@
-"""An analysis and its page."""
+"""An analysis and its page; reports that are opened in a real browser."""
 
+import os
+import shutil
+from importlib import resources
+
+import numpy as np
 import pandas as pd
 import pytest
+from small_tables import holed
 
 from trueaxis import DSWL
-from trueaxis.datasets import sensors
-from trueaxis.report import render
+from trueaxis.datasets import planted, sensors
+from trueaxis.report import render, write_report
 from trueaxis.report.analysis import analyse
+
+EVIL = "</script><script>window.harmed = 1</script><img src=x onerror=harmed=1>"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
 
 
 @pytest.fixture(scope="session")
@@ -19,3 +36,136 @@ def pump():
 @pytest.fixture(scope="session")
 def page(pump):
     return render(pump, title="Pump", source="pump.csv", command="trueaxis report")
+
+
+def missing(what):
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"{what} is not installed, which CI must have")
+    pytest.skip(f"{what} is not installed")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("playwright")
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        missing("chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def axe():
+    """The script of axe-core, which finds obstacles for people with disabilities."""
+    try:
+        import axe_playwright_python
+    except ImportError:
+        missing("axe-playwright-python")
+    folder = resources.files(axe_playwright_python)
+    return folder.joinpath("axe.min.js").read_text(encoding="utf-8")
+
+
+def pump_report(path):
+    table = sensors()
+    X = pd.DataFrame(table.X, columns=table.columns)
+    labels = table.fault.astype(object)
+    labels[25] = EVIL  # an over-run, flagged
+    names = {"title": "Pump readings", "source": EVIL, "command": "trueaxis " + EVIL}
+    write_report(DSWL(2).fit(X), X, path, labels=labels, **names)
+
+
+def clean_report(path):
+    clean = planted("none", n=60, n_features=1, n_components=1).X
+    write_report(DSWL(1).fit(clean), np.tile(clean.mean(axis=0), (4, 1)), path)
+
+
+def alike_report(path):
+    """Most rows alike: a cut-off of 0, and rows infinitely beyond it."""
+    alike = np.full((20, 4), 3.7)
+    write_report(DSWL(2).fit(alike), np.vstack([alike, alike[:2] + 1]), path)
+
+
+def many_report(path):
+    """More flagged rows than the table lists, and five components."""
+    X = planted("scatter", n=10_000, n_features=20, n_components=5, share=0.3).X
+    labels = [f"machine {i % 12}" for i in range(len(X))]
+    write_report(DSWL(5).fit(X), X, path, labels=labels)
+
+
+def cells_report(path):
+    pumps = holed()
+    write_report(DSWL(2, cells=True).fit(pumps), pumps, path, title="Pumps")
+
+
+def line_report(path):
+    """A single component, and no labels."""
+    X = planted("scatter", n=80, n_features=4, n_components=1, share=0.1).X
+    write_report(DSWL(1).fit(X), X, path)
+
+
+def spectra_report(path):
+    """Spectra: columns that are wavelengths; the first rows have a foreign peak."""
+    rng, at = np.random.default_rng(0), np.arange(400.0, 700.0, 5.0)
+    peaks = [np.exp(-0.5 * ((at - place) / 30) ** 2) for place in (480, 600)]
+    X = (1 + 0.3 * rng.standard_normal((90, 2))) @ np.array(peaks)
+    X += 0.01 * rng.standard_normal(X.shape)
+    X[:5] += 0.4 * np.exp(-0.5 * ((at - 540) / 6) ** 2)
+    spectra = pd.DataFrame(X, columns=[f"{x:g} nm" for x in at])
+    write_report(DSWL(2).fit(spectra), spectra, path, title="Spectra")
+
+
+REPORTS = {
+    "pump": pump_report,
+    "clean": clean_report,
+    "alike": alike_report,
+    "many": many_report,
+    "cells": cells_report,
+    "line": line_report,
+    "spectra": spectra_report,
+}
+
+
+@pytest.fixture(scope="session")
+def report_path(tmp_path_factory):
+    """Path of a report, which is written when it is first asked for."""
+    folder = tmp_path_factory.mktemp("reports")
+
+    def path_of(name):
+        path = folder / f"{name}.html"
+        if not path.exists():
+            REPORTS[name](path)
+        return path
+
+    return path_of
+
+
+@pytest.fixture
+def visit(browser, report_path):
+    """Open a report; any error, and any request to elsewhere, fails the test."""
+    contexts, bad = [], []
+
+    def watch(request):
+        if not request.url.startswith(("file:", "data:", "blob:")):
+            bad.append(request.url)
+
+    def go(name="pump", **options):
+        options = {"viewport": {"width": 1280, "height": 900}, **options}
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(5000)
+        page.on("request", watch)
+        page.on("pageerror", lambda error: bad.append(str(error)))
+        page.on("console", lambda m: bad.append(m.text) if m.type == "error" else None)
+        page.goto(report_path(name).as_uri())
+        return page
+
+    yield go
+    for context in contexts:
+        context.close()
+    assert not bad

@@ -83,3 +83,14 @@ def test_as_many_new_rows_are_no_rows_of_the_fit(pump):
     assert analyse(pump.model, new, of_the_fit=True).of_the_fit
     page = render(analyse(pump.model, new))
     assert "New rows." in page and 'id="figure-weights"' not in page
+
+
+def test_series_of_labels_are_matched_by_their_index():
+    X = pd.DataFrame(sensors().X, index=[f"s{i}" for i in range(200)])
+    model = DSWL(2).fit(X.to_numpy())
+    labels = pd.Series([f"L{i}" for i in range(200)], index=X.index)
+    for given in (labels, labels[::-1], labels.to_numpy(), labels.tolist()):
+        found = analyse(model, X, labels=given, ids=labels[::-1])
+        assert found.labels.tolist() == found.ids.tolist() == labels.tolist()
+    with pytest.raises(ValueError, match="index is not that of X: pass labels.to_numpy"):
+        analyse(model, X, labels=labels.reset_index(drop=True))

@@ -1,102 +1,10 @@
 """The report in a real browser: mouse, keys, phones, paper, and no harm."""
 
-import os
 import re
-import shutil
 
-import numpy as np
-import pandas as pd
 import pytest
-from small_tables import holed
-
-from trueaxis import DSWL
-from trueaxis.datasets import planted, sensors
-from trueaxis.report import write_report
 
 EVIL = "</script><script>window.harmed = 1</script><img src=x onerror=harmed=1>"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
-
-
-def missing(what):
-    if os.environ.get("CI") == "true":
-        pytest.fail(f"{what} is not installed, which CI must have")
-    pytest.skip(f"{what} is not installed")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("playwright")
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        missing("chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=QUIET)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("reports")
-    table = sensors()
-    X = pd.DataFrame(table.X, columns=table.columns)
-    labels = table.fault.astype(object)
-    labels[25] = EVIL  # an over-run, flagged
-    names = {"title": "Pump readings", "source": EVIL, "command": "trueaxis " + EVIL}
-    write_report(DSWL(2).fit(X), X, folder / "pump.html", labels=labels, **names)
-    clean = planted("none", n=60, n_features=1, n_components=1).X
-    model = DSWL(1).fit(clean)
-    within = np.tile(clean.mean(axis=0), (4, 1))
-    write_report(model, within, folder / "clean.html")
-    # Most rows alike: a cut-off of 0, and rows infinitely beyond it.
-    alike = np.full((20, 4), 3.7)
-    write_report(
-        DSWL(2).fit(alike), np.vstack([alike, alike[:2] + 1]), folder / "alike.html"
-    )
-    many = planted("scatter", n=10_000, n_features=10, share=0.1).X
-    write_report(DSWL(3).fit(many), many, folder / "many.html")
-    pumps = holed()
-    model = DSWL(2, cells=True).fit(pumps)
-    write_report(model, pumps, folder / "cells.html", title="Pumps")
-    return folder
-
-
-@pytest.fixture
-def visit(browser, folder):
-    """Open a report; any error, and any request to elsewhere, fails the test."""
-    contexts, bad = [], []
-
-    def watch(request):
-        if not request.url.startswith(("file:", "data:")):
-            bad.append(request.url)
-
-    def go(name="pump", **options):
-        options = {"viewport": {"width": 1280, "height": 900}, **options}
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(5000)
-        page.on("request", watch)
-        page.on("pageerror", lambda error: bad.append(str(error)))
-        page.on("console", lambda m: bad.append(m.text) if m.type == "error" else None)
-        page.goto((folder / f"{name}.html").as_uri())
-        return page
-
-    yield go
-    for context in contexts:
-        context.close()
-    assert not bad
 
 
 def rows(page):
@@ -129,8 +37,38 @@ def onto_the_map(page, point):
     return place
 
 
-def pixels(page):
-    return page.evaluate("document.getElementById('canvas').toDataURL()")
+def score_spot(page, point):
+    """Where a point of the score plot of two components is on the screen."""
+    return page.evaluate(
+        """(i) => {
+        const data = JSON.parse(document.getElementById("data").textContent);
+        const box = document.getElementById("score-canvas").getBoundingClientRect();
+        const [reach, text] = data.axes.scores, n = data.id.length;
+        const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+        const all = Array.from(new Int16Array(bytes.buffer),
+            (q) => Math.sinh(q / 32767 * reach));
+        const at = [0, 1].map((k) => {
+            const values = all.slice(k * n, (k + 1) * n), cut = data.axes.cutoff;
+            const low = Math.min(-cut, ...values), high = Math.max(cut, ...values);
+            return (values[i] - low + 0.05 * (high - low)) / (1.1 * (high - low));
+        });
+        const w = box.width - 62 - 16, h = box.height - 14 - 46;
+        return { x: box.left + 62 + w * at[0], y: box.bottom - 46 - h * at[1] };
+        }""",
+        point,
+    )
+
+
+def pixels(page, canvas="canvas"):
+    return page.evaluate("(id) => document.getElementById(id).toDataURL()", canvas)
+
+
+def differ(page, canvas, before):
+    """Wait until a canvas looks different."""
+    page.wait_for_function(
+        "([id, old]) => document.getElementById(id).toDataURL() !== old",
+        arg=[canvas, before],
+    )
 
 
 # ---------------------------------------------------------------- map
@@ -149,14 +87,19 @@ def test_hovering_tells_row_kind_and_reason(visit):
     tip.wait_for(state="hidden")
 
 
-def test_a_click_selects_in_the_table(visit):
+def test_a_click_selects_in_the_other_plot_and_in_the_table(visit):
     page = visit()
-    place = onto_the_map(page, 15)  # not on top of the table
+    before = pixels(page, "score-canvas")
+    place = onto_the_map(page, 15)
     page.mouse.click(place["x"], place["y"])
     chosen = page.locator("#body tr.chosen")
     name = chosen.locator(".open").inner_text()
-    assert name in page.locator("#map-said").inner_text()
+    assert f"Selected: row {name}" in page.locator("#map-said").inner_text()
     assert chosen.count() == 1
+    differ(page, "score-canvas", before)
+    assert f"All columns of row {name}" in page.locator("#profile").inner_text()
+    # The page stays where it is, and goes to the table if asked to.
+    page.locator("#profile").get_by_text("Show in the table").click()
     page.wait_for_function(
         """() => {
         const box = document.querySelector("tr.chosen").getBoundingClientRect();
@@ -164,20 +107,56 @@ def test_a_click_selects_in_the_table(visit):
         }"""
     )
     assert page.locator("#body tr.detail").count() == 1
+    assert not page.locator("#profile").is_visible()
 
 
-def test_a_row_of_the_table_is_selected_on_the_map(visit):
+def test_a_row_of_the_table_is_selected_in_both_plots(visit):
     page = visit()
-    before = pixels(page)
+    before, scores = pixels(page), pixels(page, "score-canvas")
     page.locator("#body tr.row td").first.click()
-    page.wait_for_function("(old) => canvas.toDataURL() !== old", arg=before)
+    differ(page, "canvas", before)
+    differ(page, "score-canvas", scores)
     assert "Selected: row 96" in page.locator("#map-said").inner_text()
     detail = page.locator("#body tr.detail")
-    assert "flow" in detail.inner_text() and "all other columns" in detail.inner_text()
+    assert "flow" in detail.inner_text() and "Would fit" in detail.inner_text()
+    detail.get_by_text("contribute to the distances").click()
+    assert "all other columns" in detail.inner_text()
     detail.get_by_text("Show on the map").click()
     page.wait_for_function("() => document.activeElement.id === 'canvas'")
+    assert page.locator("#profile").is_visible()
+    page.locator("#body tr.row .open").first.press("Enter")
+    assert page.locator("#body tr.detail").count() == 1
     page.locator("#body tr.row .open").first.press("Enter")
     assert page.locator("#body tr.detail").count() == 0
+    assert page.inner_text("#map-said") == "No row selected."
+
+
+def test_a_mark_of_the_score_plot_is_selected_everywhere(visit):
+    page = visit()
+    canvas, before = page.locator("#score-canvas"), pixels(page)
+    canvas.press("ArrowRight")
+    page.locator("#score-tip").wait_for(state="visible")
+    assert "Row 96" in page.inner_text("#score-tip")
+    canvas.press("Enter")
+    differ(page, "canvas", before)
+    assert page.locator("#body tr.chosen .open").inner_text() == "96"
+    assert "row 96" in page.locator("#profile").inner_text()
+    # A click where the selected row is drawn selects it again.
+    canvas.press("Escape")
+    assert page.locator("#body tr.chosen").count() == 0
+    place = score_spot(page, 0)
+    page.mouse.click(place["x"], place["y"])
+    assert page.locator("#body tr.chosen .open").inner_text() == "96"
+
+
+def test_a_regular_row_is_selected_without_changing_the_table(visit):
+    page = visit()
+    listed = rows(page)
+    place = onto_the_map(page, 150)
+    page.mouse.click(place["x"], place["y"])
+    assert "· regular ·" in page.inner_text("#map-said")
+    assert rows(page) == listed and page.locator("#body tr.chosen").count() == 0
+    assert "not one of them" in page.inner_text("#profile")
 
 
 def test_the_view_zooms_moves_and_comes_back(visit):
@@ -312,7 +291,7 @@ def test_search_and_kind_narrow_the_table(visit):
     assert len(rows(page)) == 6
     assert page.locator("#count").inner_text() == "6 of 33 rows"
     page.select_option("#only", label="both")
-    assert "No flagged row" in page.locator("#body").inner_text()
+    assert "No row matches" in page.locator("#body").inner_text()
     page.fill("#search", "")
     assert len(rows(page)) == 16
     # Selecting a row that is hidden shows all rows again.
@@ -331,9 +310,15 @@ def test_long_tables_have_pages(visit):
     assert not set(rows(page)) & set(first)
     page.click("#before")
     assert rows(page) == first
+    page.click("#after")
+    page.locator("#canvas").press("Home")
+    page.locator("#canvas").press("Enter")
+    assert rows(page) == first and page.locator("#body tr.chosen").count() == 1
+    # There are more flagged rows than the table lists.
     page.locator("#canvas").press("End")
     page.locator("#canvas").press("Enter")
-    assert page.locator("#body tr.chosen").count() == 1
+    assert "(not listed in the table)" in page.inner_text("#map-said")
+    assert page.locator("#body tr.chosen").count() == 0
 
 
 # ---------------------------------------------------------------- cells
@@ -403,7 +388,7 @@ def test_names_are_text_and_nothing_runs(visit):
     assert page.locator("img").count() == 0
 
 
-@pytest.mark.parametrize("name", ["pump", "clean", "alike", "cells"])
+@pytest.mark.parametrize("name", ["pump", "clean", "alike", "cells", "line"])
 def test_a_phone_needs_no_sideways_scrolling(visit, name):
     page = visit(name, viewport={"width": 390, "height": 800})
     if name == "pump":
@@ -435,6 +420,7 @@ def test_nothing_flagged_is_a_calm_page(visit):
     page = visit("clean")
     page.locator("#canvas").press("ArrowRight")
     page.locator("#canvas").press("Enter")
+    page.locator("#level").press("End")
     assert "nothing to list" in page.inner_text("main")
     assert page.inner_text("#map-said") == "No row selected."
 

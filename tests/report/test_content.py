@@ -12,7 +12,9 @@ from trueaxis.report import page_data as points
 from trueaxis.report import render
 from trueaxis.report.analysis import analyse
 from trueaxis.report.content import describe_path, format_number
-from trueaxis.report.page_data import rounded, rows_to_draw, script_data
+from trueaxis.report.levels import levels_of
+from trueaxis.report.packing import rounded
+from trueaxis.report.page_data import rows_on_page, script_data
 
 
 @pytest.mark.slow
@@ -46,15 +48,17 @@ def test_numbers_for_people_and_for_json():
 
 def test_what_is_left_out_is_said(pump, monkeypatch):
     monkeypatch.setattr(points, "MAX_POINTS", 60)
-    chosen = rows_to_draw(pump)
-    assert len(chosen) == 60 and (chosen[:33] == pump.flagged).all()
-    regular = chosen[33:]
-    assert (np.diff(regular) > 0).all() and not pump.diagnosis.flagged[regular].any()
+    monkeypatch.setattr(points, "MAX_NEAR", 10)
+    rows = rows_on_page(levels_of(pump))
+    assert len(rows.drawn) == 60 and (rows.drawn[:33] == pump.flagged).all()
+    assert (np.diff(rows.rest) > 0).all()
+    assert not pump.diagnosis.flagged[rows.drawn[33:]].any()
+    assert len(set(rows.drawn)) == 60
     message = page_text(pump)["left_out"]["map"]
     assert (
         "60 of 200" in message
         and "all 33 flagged" in message
-        and "27 regular" in message
+        and "27 regular rows, the 10 nearest" in message
     )
     monkeypatch.setattr(points, "MAX_FLAGGED", 20)
     assert "the worst 20 of 33 flagged" in page_text(pump)["left_out"]["map"]
@@ -67,5 +71,5 @@ def test_a_cut_off_of_0_is_no_number_for_json():
     analysis = analyse(DSWL(2).fit(X), np.vstack([X, X[:1] + 1]))
     assert not np.isfinite(analysis.diagnosis.excess[-1])
     data = embedded_data(render(analysis))
-    assert data["excess"] == [None] and data["off"][0] is None
+    assert data["off"][0] is None and data["stops"][0]["lines"][:2] == [1, 1]
     assert page_text(analysis)["worst"][0]["off"] == "∞"

@@ -63,3 +63,139 @@ def test_halves_of_characters_can_be_written(pump, tmp_path):
     path = tmp_path / "report.html"
     write_report(pump.model, pump.raw, path, source="\udc80.csv")
     assert "?.csv" in path.read_text(encoding="utf-8")
+
+
+# ---------------------------------------------------------------- in a browser
+
+
+def select_first(page):
+    if page.locator("#rows").count():
+        page.locator("#canvas").press("ArrowRight")
+        page.locator("#canvas").press("Enter")
+
+
+def findings(page, axe, part="body"):
+    """Serious findings of axe-core in a part of the page."""
+    page.evaluate(axe)
+    # Thousands of paths in figures take seconds, and have no rules.
+    context = {"include": [[part]], "exclude": [[".drawing svg"]]}
+    run = "(context) => axe.run(context, { resultTypes: ['violations'] })"
+    found = page.evaluate(run, context)["violations"]
+    return [
+        (rule["id"], node["target"])
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["pump", "cells", "spectra"])
+def test_everyone_can_use_the_page(visit, axe, name, scheme):
+    page = visit(name, color_scheme=scheme)
+    select_first(page)
+    for fold in page.locator("#profile summary").all():
+        fold.click()
+    if page.locator("#colour-by").count():
+        page.select_option("#colour-by", "label")
+    page.locator("#level").press("End")
+    assert findings(page, axe) == []
+    page.locator("#body .open").first.click()
+    assert findings(page, axe, "#rows") == []
+
+
+def test_axe_would_find_something(visit, axe):
+    page = visit("clean")
+    assert findings(page, axe) == []
+    page.evaluate("""() => {
+        byId = (id) => document.getElementById(id);
+        byId("level").labels[0].remove();
+        byId("level").removeAttribute("title");
+        byId("verdict").style.color = "#bbb";
+    }""")
+    assert {rule for rule, _ in findings(page, axe)} == {"label", "color-contrast"}
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("name", ["pump", "cells", "spectra", "many", "alike", "line"])
+def test_nothing_is_cut_off(visit, name, width):
+    page = visit(name, viewport={"width": width, "height": 800})
+    if page.locator("#arrows").is_enabled():
+        page.check("#arrows")
+    select_first(page)
+    assert cut_off(page) == []
+    page.locator("#body .open").first.click()
+    assert cut_off(page) == []
+
+
+def cut_off(page):
+    """Elements that stick out of the page, apart from those in boxes that scroll."""
+    return page.evaluate(
+        """() => {
+        const wide = document.documentElement.clientWidth, out = [];
+        if (document.documentElement.scrollWidth > wide) out.push("page");
+        for (const one of document.querySelectorAll("main *, header *")) {
+            const box = one.getBoundingClientRect();
+            if (!box.width || one.closest(".box, pre, .drawing, svg, .grid")) continue;
+            const said = one.outerHTML.slice(0, 80);
+            if (box.right > wide + 1 || box.left < -1) out.push(said);
+            if (one.children.length === 0 && one.scrollWidth > one.clientWidth + 1
+                && getComputedStyle(one).overflow === "hidden"
+                && getComputedStyle(one).textOverflow !== "ellipsis")
+                out.push(said);
+        }
+        return out;
+        }"""
+    )
+
+
+@pytest.mark.parametrize("name", ["pump", "cells", "spectra", "many"])
+def test_nothing_is_cut_off_on_paper(visit, name):
+    page = visit(name)
+    select_first(page)
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 718, "height": 1000})  # A4 with margins
+    page.wait_for_timeout(100)
+    wide = page.evaluate(
+        """() => Math.max(...[...document.querySelectorAll("body *")]
+        .filter((one) => !one.closest("svg"))
+        .map((one) => one.getBoundingClientRect().right))"""
+    )
+    assert wide <= 719
+    assert (
+        page.locator("#canvas").is_visible() and page.locator("#profile").is_visible()
+    )
+    for control in ("#level", "#search", "#download", "#component-x", "#component"):
+        assert not page.locator(control).is_visible()
+    assert len(page.pdf()) > 20_000
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_the_first_screen_says_what_matters(visit, width):
+    page = visit(viewport={"width": width, "height": 800})
+    for part in ("#verdict", ".change", "#level", "#level-said"):
+        box = page.locator(part).bounding_box()
+        assert box["y"] + box["height"] <= 800
+    assert page.locator("#canvas").bounding_box()["y"] < (450 if width > 1000 else 720)
+
+
+def test_the_keyboard_is_enough(visit):
+    page = visit()
+    reached = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.id"))
+        if reached[-1] == "level":
+            page.keyboard.press("ArrowRight")
+        if reached[-1] == "score-canvas":
+            page.keyboard.press("ArrowRight")
+            page.keyboard.press("Enter")
+        if reached[-1] == "component":
+            break
+    order = ["level", "level-own", "scale-linear", "zoom-in", "canvas", "component-x",
+             "component-y", "colour-by", "arrows", "score-canvas", "search", "only",
+             "download", "box", "component"]  # fmt: skip
+    assert [name for name in reached if name in order] == order
+    assert "0.05" in page.inner_text("#level-said")
+    assert page.inner_text("#map-said").startswith("Selected: row 96")
+    assert page.locator("#profile").is_visible()

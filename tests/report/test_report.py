@@ -10,7 +10,7 @@ from trueaxis import DSWL, METHODS, PCP, PlainPCA
 from trueaxis.datasets import planted
 from trueaxis.report import render, write_report
 from trueaxis.report.analysis import analyse
-from trueaxis.report.sentences import verdict
+from trueaxis.report.sentences import chance, verdict
 
 
 @pytest.mark.slow
@@ -19,7 +19,8 @@ def test_the_page_says_what_the_analysis_says(pump, page):
     assert "<title>Pump</title>" in page and "trueaxis report" in page
     assert "DSWL(n_components=2).fit(X)" in page
     assert "Rows are numbered from 0." in page and "New rows" not in page
-    for name in ("scores", "scree", "weights", "convergence", "trust"):
+    assert chance(pump) in page and "95 % below" in page
+    for name in ("scree", "weights", "convergence", "trust"):
         assert f'id="figure-{name}"' in page
     assert_self_contained(page)
 
@@ -81,15 +82,20 @@ def test_nothing_flagged_is_said():
 
 
 @pytest.mark.slow
-def test_ten_thousand_rows_make_a_small_file(tmp_path):
-    X = planted("scatter", n=10_000, n_features=50, share=0.3).X
-    model, path = DSWL(3).fit(X), tmp_path / "report.html"
-    write_report(model, X, path)
-    assert path.stat().st_size < 2e6
+@pytest.mark.parametrize("k", [3, 10])
+def test_ten_thousand_rows_make_a_small_file(tmp_path, k):
+    X = planted("scatter", n=10_000, n_features=50, n_components=k, share=0.3).X
+    model, path = DSWL(k).fit(X), tmp_path / "report.html"
+    labels = [f"machine {i % 40}" for i in range(10_000)]
+    ids = [f"2026-03-01 12:00, no. {i}" for i in range(10_000)]
+    write_report(model, X, path, ids=ids, labels=labels)
+    assert path.stat().st_size < 1.5e6
     page = path.read_text(encoding="utf-8")
     assert "The table lists the worst 2,000 of 3," in page
-    assert "The map shows" not in page
-    assert len(embedded_data(page)["because"]) == 2000
+    assert "The plots show" not in page
+    data = embedded_data(page)
+    assert data["listed"] == [2000, 500] and len(data["because"]) == 2500
+    assert sum(data["profiled"]) >= 100
 
 
 # ---------------------------------------------------------------- files

@@ -1,13 +1,21 @@
 """Verdicts and hints."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from small_tables import cloud, with_sides
 
 from trueaxis import PlainPCA
 from trueaxis.datasets import planted
 from trueaxis.report.analysis import analyse
-from trueaxis.report.sentences import describe_line, format_p, hints, verdict
+from trueaxis.report.sentences import (
+    change,
+    describe_line,
+    explained,
+    format_p,
+    hints,
+    verdict,
+)
 
 
 def test_one_of_many_rows_is_more_than_nothing():
@@ -65,3 +73,37 @@ def test_rows_of_a_group_apart_are_counted():
     n, bad = analysis.counts["group"], int((~analysis.model.support_).sum())
     text = verdict(analysis)
     assert f"{n} in a group apart." in text and text.startswith(f"{bad} of 90 rows")
+
+
+def test_rounding_errors_of_the_mean_are_not_told():
+    X = planted("none", n=200, n_features=3).X
+    text = change(analyse(PlainPCA(1).fit(X), X))
+    assert text.endswith("its mean is the same.")
+    X[0] += 100
+    assert "its mean moves most in x" in change(analyse(PlainPCA(1).fit(X[1:]), X))
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.5, "50 %"),
+        (0.98, "98 %"),
+        (0.997, "99.7 %"),
+        (0.9994, "99.9 %"),
+        (0.99999, "more than 99.9 %"),
+        (1 - 1e-15, "100 %"),
+        (1.0, "100 %"),
+    ],
+)
+def test_only_all_of_the_variance_is_100_percent(share, text):
+    assert explained(share) == text
+
+
+def test_columns_of_a_spectrum_share_a_unit():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 5)) * [1, 10, 100, 1000, 10]
+    for start, said in ((0, True), (1100, False)):
+        frame = pd.DataFrame(X, columns=[f"{start + 2 * i}" for i in range(5)])
+        frame.columns = frame.columns if start else list("abcde")
+        found = hints(analyse(PlainPCA(1).fit(frame), frame))
+        assert any("times as much" in hint for hint in found) == said

@@ -144,7 +144,7 @@ def render(
         short, path, title=title, source=source, origin=origin, command=command,
         seconds=seconds,
     )  # fmt: skip
-    return fill_template(text, script_data(short), figures)
+    return fill_template(text, script_data(short, found), figures)
 
 
 def write(page: str, path: str | Path) -> None:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,13 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from trueaxis._validation import validate_rows
+from trueaxis._validation import fitted_rows
 from trueaxis.diagnostics import (
     CellMap,
     Contributions,
     Diagnosis,
     Effect,
-    ScorePlane,
     TrustPath,
     cell_map,
     cell_table,
@@ -32,13 +32,20 @@ from trueaxis.diagnostics import (
     diagnose,
     effect,
     row_labels,
-    score_plane,
     trust_path,
 )
+from trueaxis.diagnostics.tables import in_order_of_rows
+from trueaxis.estimators.encoder import TableEncoder
+from trueaxis.estimators.encoder.units import is_series
 from trueaxis.estimators.pipeline import split_pipeline
 from trueaxis.estimators.scaler import ColumnScaler, UnevenSpread, uneven_columns
+from trueaxis.report.resampling import ChanceTurn, turn_by_chance
 
 MAX_CHANGED = 2  # verdicts that rounding may change after the fit
+STRICTEST = 1e-6  # level that the report can move the line to
+SAME = 1e-6  # relative difference below which two levels are one
+ROUNDING = 1e-9  # of a column's spread; what fits is 0 if it is below
+LAST_DIGITS = 16 * np.finfo(float).eps  # of a value; the same
 
 
 class CellRepairs(NamedTuple):
@@ -64,7 +71,7 @@ class Analysis:
     ----------
     model : estimator
         The method, without the scaler in front of it.
-    scaler : ColumnScaler or None
+    scaler : ColumnScaler, TableEncoder or None
     raw : ndarray of shape (n, D)
         Rows as given, with NaN in holes.
     X : ndarray of shape (n, D)
@@ -83,7 +90,7 @@ class Analysis:
     """
 
     model: Any
-    scaler: ColumnScaler | None
+    scaler: ColumnScaler | TableEncoder | None
     raw: NDArray[Any]
     X: NDArray[Any]
     names: NDArray[np.str_]
@@ -113,13 +120,33 @@ class Analysis:
     def fitting(self) -> NDArray[np.float64]:
         """Value that would fit best in the blamed column of every row, in raw units."""
         unit = 1.0 if self.scaler is None else self.scaler.unit_[self.diagnosis.column]
-        return self.value - self.diagnosis.surplus * unit
+        fits = self.value - self.diagnosis.surplus * unit
+        return self.without_rounding(fits, self.value, self.diagnosis.column)
 
     @cached_property
     def value(self) -> NDArray[np.float64]:
         """Value in the blamed column of every row, in raw units."""
         rows = np.arange(len(self.raw))
         return self.raw[rows, self.diagnosis.column].astype(float)
+
+    @cached_property
+    def spread(self) -> NDArray[np.float64]:
+        """Standard deviation of every column in the model, in raw units."""
+        axes, model = self.model.components_.astype(float), self.model
+        inside = model.explained_variance_.astype(float) @ axes**2
+        outside = float(model.noise_variance_) * (1.0 - (axes**2).sum(axis=0))
+        unit = 1.0 if self.scaler is None else self.scaler.unit_
+        return np.asarray(np.sqrt(np.maximum(inside + outside, 0.0)) * unit)
+
+    def without_rounding(
+        self,
+        fits: NDArray[np.float64],
+        values: NDArray[np.float64],
+        columns: NDArray[np.intp],
+    ) -> NDArray[np.float64]:
+        """Return `fits`, with 0 for rounding errors, given the values found there."""
+        least = np.fmax(ROUNDING * self.spread[columns], LAST_DIGITS * np.abs(values))
+        return np.where(np.abs(fits) <= least, 0.0, fits)
 
     @cached_property
     def most_shifted(self) -> NDArray[np.intp]:
@@ -134,6 +161,8 @@ class Analysis:
     @cached_property
     def uneven(self) -> UnevenSpread | None:
         """Columns whose spreads differ too much; None if they do not."""
+        if is_series(self.names.tolist()):  # of a spectrum, with a common unit
+            return None
         if not self.has_holes:
             return uneven_columns(self.X)
         with ignore_feature_name_warning():
@@ -167,14 +196,15 @@ class Analysis:
         with ignore_feature_name_warning():
             listed = cell_table(self.model, self.X)
         row, column = np.nonzero(self.cells.wrong)  # in the order of the table
+        value = self.raw[row, column].astype(float)
         fitted = np.asarray(listed["fitted"], dtype=float)
         if self.scaler is not None:
             fitted = fitted * self.scaler.unit_[column] + self.scaler.center_[column]
         return CellRepairs(
             row,
             column,
-            self.raw[row, column].astype(float),
-            fitted,
+            value,
+            self.without_rounding(fitted, value, column),
             np.asarray(listed["deviation"], dtype=float),
         )
 
@@ -184,6 +214,19 @@ class Analysis:
         if self.cells is None:
             return np.zeros(len(self.raw), dtype=bool)
         return np.asarray(self.cells.wrong.any(axis=1) & ~self.diagnosis.flagged)
+
+    @cached_property
+    def wrong_if_regular(self) -> NDArray[np.intp]:
+        """Number of wrong cells that each row has at levels where it is regular.
+
+        A row that is wrong as a whole has none, once it counts as regular. Whether it
+        is one shows where most rows are regular, at the strictest level.
+        """
+        if not self.finds_wrong_cells:
+            return np.zeros(len(self.ids), dtype=np.intp)
+        strict = with_line(self.model, min(STRICTEST, self.level))
+        with ignore_feature_name_warning():
+            return np.asarray(cell_map(strict, self.X).wrong.sum(axis=1))
 
     @cached_property
     def centre(self) -> NDArray[np.float64]:
@@ -199,10 +242,23 @@ class Analysis:
         return self.effect.shift * (1.0 if self.scaler is None else self.scaler.unit_)
 
     @cached_property
-    def score_plane(self) -> ScorePlane:
-        """Scores on the first components, with the axes of plain PCA."""
-        with ignore_feature_name_warning():
-            return score_plane(self.model, self.X)
+    def chance(self) -> ChanceTurn | None:
+        """How far plain PCA of regular rows alone turns by chance.
+
+        None if there are too few regular rows.
+        """
+        regular = np.flatnonzero(~self.diagnosis.flagged)
+        return turn_by_chance(self.judged(regular), self.model._subspace().basis)
+
+    def judged(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return rows as the model judges them: without holes and wrong cells."""
+        if not len(rows):
+            return np.zeros((0, len(self.names)))
+        with (
+            ignore_feature_name_warning(),
+            fitted_rows(self.model, self.X[rows]) as judged,
+        ):
+            return np.asarray(judged.read(), dtype=float)
 
     @property
     def has_trust_path(self) -> bool:
@@ -270,12 +326,13 @@ def analyse(
     >>> analysis.counts["off"], analysis.ids[analysis.flagged[0]].item()
     (6, '96')
     """
+    ids = in_order_of_rows(ids, X, "ids")
+    labels = in_order_of_rows(labels, X, "labels")
     scaler, method = parts = split_pipeline(model)
     # Only the first step checks the names of columns: later ones get plain arrays.
     check_is_fitted(method, "components_")
     with ignore_feature_name_warning():
-        holes = method._repair() is not None
-        raw = validate_rows(scaler or method, X, reset=False, holes=holes).read()
+        raw = parts.raw(X)
         rows = parts.scaled(raw)
         diagnosis = diagnose(method, rows)
         if of_the_fit is None:
@@ -297,6 +354,14 @@ def analyse(
 def level_of(model: Any) -> float:
     """Return the p-value below which rows are outliers for a method."""
     return float(f"{10**model.offset_:.12g}")  # without the rounding of the logarithm
+
+
+def with_line(model: Any, level: float) -> Any:
+    """Return a fitted model with the line between regular rows and outliers moved."""
+    moved = copy.copy(model)
+    if abs(level - level_of(model)) > SAME * level:
+        moved._set_line(float(np.log10(level)))
+    return moved
 
 
 def _same_outliers_as_fit(model: Any, diagnosis: Diagnosis) -> bool:

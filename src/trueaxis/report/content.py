@@ -10,21 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 import trueaxis
-from trueaxis.diagnostics import TrustPath
+from trueaxis.diagnostics import KINDS, TrustPath
 from trueaxis.diagnostics.influence import responsible
 from trueaxis.plots.canvas import percent
 from trueaxis.report.analysis import Analysis, level_of
 from trueaxis.report.cells import cell_figures, describe_cells
+from trueaxis.report.levels import Levels, levels_of
 from trueaxis.report.page_data import (
-    MAX_LISTED,
     kind_marks,
-    rows_to_draw,
+    rows_not_listed,
+    rows_on_page,
     tidy,
 )
 from trueaxis.report.sentences import (
     KIND_MEANINGS,
     KIND_NAMES,
+    chance,
     change,
+    explained,
     fit_sentence,
     format_number,
     format_p,
@@ -65,12 +68,14 @@ def text_values(
         Strings, numbers and lists of them, by their names in the template.
     """
     heading = title or (f"Outliers in {source}" if source else "Outlier report")
-    n = len(analysis.ids)
+    n, levels = len(analysis.ids), levels_of(analysis)
+    groups = any(stop.counts["group"] for stop in levels.stops)
     return {
         "title": tidy(heading),
         "source": tidy(source or ""),
         "verdict": verdict(analysis),
         "change": change(analysis),
+        "chance": chance(analysis),
         "hints": hints(analysis),
         "key_figures": key_figures(analysis),
         "kinds": [
@@ -79,18 +84,20 @@ def text_values(
                 "called": KIND_NAMES[kind],
                 "means": KIND_MEANINGS[kind],
                 "count": f"{analysis.counts.get(kind, 0):,}",
+                "place": KINDS.index(kind),
                 **mark,
             }
             for kind, mark in kind_marks().items()
-            if kind != "group" or kind in analysis.counts
+            if kind != "group" or groups
         ],
-        "has_flagged": len(analysis.flagged) > 0,
-        "has_groups": "group" in analysis.counts,
+        "has_rows": bool(levels.stops[-1].flagged),
+        "has_groups": groups,
+        "scaled": analysis.scaler is not None,
         "has_labels": analysis.labels is not None,
         "has_weights": hasattr(analysis.model, "weights_"),
         "of_the_fit": analysis.of_the_fit,
         "counted": bool((analysis.ids == np.arange(n).astype(str)).all()),
-        "left_out": left_out(analysis),
+        "left_out": left_out(levels),
         "worst": worst_rows(analysis),
         "cells": describe_cells(analysis),
         "path": None if path is None else describe_path(path),
@@ -111,7 +118,7 @@ def key_figures(analysis: Analysis) -> list[tuple[str, str]]:
         line_figure(model),
         ("columns", f"{D:,}"),
         ("components", f"{model.n_components_:,}"),
-        ("variance explained", percent(share)),
+        ("variance explained", explained(share)),
         *cell_figures(analysis),
     ]
 
@@ -123,20 +130,19 @@ def line_figure(model: Any) -> tuple[str, str]:
     return "contamination", f"{model.contamination:g}"
 
 
-def left_out(analysis: Analysis) -> dict[str, str]:
-    """Return sentences about what the map and the table do not show."""
-    drawn, bad, n = rows_to_draw(analysis), len(analysis.flagged), len(analysis.ids)
-    bad_drawn = int(analysis.diagnosis.flagged[drawn].sum())
-    notes = {"map": "", "table": ""}
-    if len(drawn) < n:
-        which = "all" if bad_drawn == bad else f"the worst {bad_drawn:,} of"
+def left_out(levels: Levels) -> dict[str, str]:
+    """Return sentences about what the plots and the table do not show."""
+    analysis, rows = levels.analysis, rows_on_page(levels)
+    bad, n = len(analysis.flagged), len(analysis.ids)
+    shown, bad_shown = len(rows.drawn), len(rows.points.flagged)
+    notes = {"map": "", "table": rows_not_listed(levels, levels.own, rows)}
+    if shown < n:
+        which = "all" if bad_shown == bad else f"the worst {bad_shown:,} of"
+        near = len(rows.points.near)
         notes["map"] = (
-            f"The map shows {len(drawn):,} of {n:,} rows: {which} {bad:,} flagged "
-            f"rows, and {len(drawn) - bad_drawn:,} regular rows, evenly spaced."
-        )
-    if bad > MAX_LISTED:
-        notes["table"] = (
-            f"The table lists the worst {MAX_LISTED:,} of {bad:,} flagged rows."
+            f"The plots show {shown:,} of {n:,} rows: {which} {bad:,} flagged rows, "
+            f"and {shown - bad_shown:,} regular rows, the {near:,} nearest to the line "
+            "and others, evenly spaced."
         )
     return notes
 

@@ -13,7 +13,6 @@ from trueaxis.diagnostics import TrustPath
 from trueaxis.plots import (
     CellMapDisplay,
     ConvergenceDisplay,
-    ScoresDisplay,
     ScreeDisplay,
     TrustPathDisplay,
     WeightsDisplay,
@@ -58,11 +57,8 @@ def draw(analysis: Analysis, path: TrustPath | None) -> dict[str, Drawing]:
         Drawings by name; without weights or trust path if the method has none, or the
         rows are new.
     """
-    model, plane = analysis.model, analysis.score_plane
-    ratio = model.explained_variance_ratio_[list(plane.components)]
-    many = len(analysis.ids) > MANY_ROWS
+    model, many = analysis.model, len(analysis.ids) > MANY_ROWS
     displays: dict[str, Any] = {
-        "scores": ScoresDisplay(plane, analysis.diagnosis, ratio).plot,
         "convergence": ConvergenceDisplay(
             model.history_, model.converged_, type(model).__name__
         ).plot,

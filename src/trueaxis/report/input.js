@@ -1,4 +1,4 @@
-// Mouse, touch and keyboard input of the map.
+// Mouse, touch and keyboard input of a plot.
 
 const MOVED = 5; // pixels; a click that moves farther is a drag
 
@@ -72,7 +72,7 @@ function listenToInput(map) {
 }
 
 // Arrow keys step through the flagged rows, worst first, from the selected row.
-// Returns a function that sets the selected row.
+// `flagged` returns them. Returns a function that sets the selected row.
 function listenToKeys(map, flagged, walkTo, clear) {
   let at = -1;
   const shifts = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
@@ -83,11 +83,14 @@ function listenToKeys(map, flagged, walkTo, clear) {
     Escape: clear,
     Enter: () => map.onPick(at),
     Home: () => { at = -1; walk(1); },
-    End: () => { at = flagged; walk(-1); },
+    End: () => { at = Infinity; walk(-1); },
   };
+  // Points are in order of their p-values.
   function walk(step) {
-    if (!flagged) return;
-    at = clamp(at + step, 0, flagged - 1);
+    const rows = flagged();
+    if (!rows.length) return;
+    const next = step > 0 ? rows.find((i) => i > at) : rows.findLast((i) => i < at);
+    at = next === undefined ? rows.at(step > 0 ? -1 : 0) : next;
     map.show(at);
     walkTo(at);
   }

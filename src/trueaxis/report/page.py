@@ -13,7 +13,20 @@ from markupsafe import Markup
 
 from trueaxis.report.figures import Drawing
 
-SCRIPTS = ("map.js", "input.js", "table.js", "page.js")
+SCRIPTS = (
+    "tools.js",
+    "levels.js",
+    "plot.js",
+    "map.js",
+    "scores.js",
+    "input.js",
+    "curve.js",
+    "loadings.js",
+    "profile.js",
+    "table.js",
+    "download.js",
+    "page.js",
+)
 
 
 def fill_template(

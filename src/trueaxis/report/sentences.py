@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from trueaxis.diagnostics.columns import MAIN_SHARE
 from trueaxis.plots.canvas import percent
 from trueaxis.report.analysis import Analysis, level_of
 
@@ -27,25 +28,48 @@ KIND_MEANINGS = {
     "both": "far from the center, and its columns contradict each other",
     "group": "within both cut-offs, but in a group that stands apart",
 }
-MAIN_SHARE = 0.5  # a column with this share of the distance is the only one named
 MANY_FLAGGED = 0.35  # share of flagged rows above which a hint is given
 FEW_ROWS = 15
 FEW_CELLS = 3  # wrong or missing cells of a row that are named one by one
+LEAST_PERCENT = 0.001  # smaller levels are "one in so many"
+NEARLY_ALL = 0.9895  # share of variance from which it has one more digit
 LEAST_P = 1e-99  # smaller p-values are not written out
+ROUNDING = 1e-9  # of the spread of a column; below it, nothing has moved
 SMALL_ANGLE, LARGE_ANGLE = 3.0, 15.0  # degrees
 
 
 def verdict(analysis: Analysis) -> str:
     """Return how many rows are outliers, of which kinds, and where the line is."""
-    n, bad = len(analysis.ids), len(analysis.flagged)
+    good, cells = 0, 0
+    if analysis.cells is not None:
+        good = int(analysis.only_cells.sum())
+        cells = int(analysis.cells.wrong[analysis.only_cells].sum())
     line = describe_line(analysis.model)
-    cells = _good_rows_with_wrong_cells(analysis)
+    return count_outliers(analysis.counts, good, cells, line)
+
+
+def count_outliers(
+    counts: dict[str, int], good_rows: int, wrong_cells: int, line: str
+) -> str:
+    """Return how many rows are outliers, of which kinds, and a sentence on the line.
+
+    Parameters
+    ----------
+    counts : dict
+        Number of rows of each kind.
+    good_rows, wrong_cells : int
+        Rows that are good apart from wrong cells, and these cells.
+    line : str
+        See `describe_line`.
+    """
+    n, bad = sum(counts.values()), outlier_count(counts)
+    cells = _good_rows_with_wrong_cells(good_rows, wrong_cells)
     if not bad:
         return f"None of the {n:,} rows is an outlier.{cells} {line}"
     kinds = [
-        f"{analysis.counts[kind]:,} {name if kind != 'both' else 'in both ways'}"
+        f"{counts[kind]:,} {name if kind != 'both' else 'in both ways'}"
         for kind, name in KIND_NAMES.items()
-        if kind != "regular" and kind in analysis.counts
+        if kind != "regular" and counts.get(kind)
     ]
     are = "is an outlier" if bad == 1 else "are outliers"
     found = (
@@ -54,11 +78,14 @@ def verdict(analysis: Analysis) -> str:
     return f"{found}{cells} {line}"
 
 
-def _good_rows_with_wrong_cells(analysis: Analysis) -> str:
-    if analysis.cells is None or not analysis.only_cells.any():
+def outlier_count(counts: dict[str, int]) -> int:
+    """Return the number of outliers, given the number of rows of each kind."""
+    return sum(n for kind, n in counts.items() if kind != "regular")
+
+
+def _good_rows_with_wrong_cells(rows: int, cells: int) -> str:
+    if not rows:
         return ""
-    rows = int(analysis.only_cells.sum())
-    cells = int(analysis.cells.wrong[analysis.only_cells].sum())
     return (
         f" {plural(rows, 'more row is/more rows are')} good apart from "
         f"{plural(cells, 'wrong cell/wrong cells')}."
@@ -69,11 +96,19 @@ def describe_line(model: Any) -> str:
     """Return where a method draws the line between regular rows and outliers."""
     level = level_of(model)
     if model.contamination is None:
-        return f"At level {level:g}, {percent(level)} of regular rows are flagged, too."
+        return describe_level(level)
     return (
         f"Contamination {model.contamination:g} puts the line at a p-value of "
         f"{format_p(level)}."
     )
+
+
+def describe_level(level: float) -> str:
+    """Return what a level means."""
+    flagged = f"{percent(level)} of regular rows are"
+    if level < LEAST_PERCENT:
+        flagged = f"one in {1 / level:,.0f} regular rows is"
+    return f"At level {level:g}, {flagged} flagged, too."
 
 
 def format_p(p: float) -> str:
@@ -91,6 +126,13 @@ def format_number(x: float) -> str:
     return text.replace("-", "−")
 
 
+def explained(share: float) -> str:
+    """Return a share of variance in percent: 100 % is said only of all of it."""
+    if not NEARLY_ALL <= share < 1 - ROUNDING:
+        return percent(share)
+    return "more than 99.9 %" if share > 0.9995 else f"{100 * share:.1f} %"
+
+
 def change(analysis: Analysis) -> str:
     """Return how much plain PCA would differ from the model."""
     angle = analysis.effect.angle
@@ -101,20 +143,43 @@ def change(analysis: Analysis) -> str:
         degree = "a different" if angle >= LARGE_ANGLE else "a somewhat different"
         result = f"{degree} {what}, turned by {angle:.0f} degrees"
     column = analysis.most_shifted[0]
+    size = np.sqrt(float(analysis.model._total_variance) / len(analysis.names))
+    if abs(analysis.effect.shift[column]) <= ROUNDING * size:
+        return f"Plain PCA would find {result}; its mean is the same."
     return (
         f"Plain PCA would find {result}; its mean moves most in "
         f"{analysis.names[column]}, by {analysis.shift[column]:+.3g}."
     )
 
 
-def reason(analysis: Analysis, row: int) -> str:
+def chance(analysis: Analysis) -> str:
+    """Return how far the axes turn by chance, to compare the angle with."""
+    turn = analysis.chance
+    if turn is None:
+        return ""
+    what = "axes" if len(analysis.effect.angles) > 1 else "axis"
+    return (
+        f"Resampling the regular rows alone turns the {what} by "
+        f"{turn.median:.2g} degrees (95 % below {turn.high:.2g})."
+    )
+
+
+def reason(analysis: Analysis, row: int, kind: str | None = None) -> str:
     """Return why a row is an outlier: the column to correct, and what would fit.
 
     If cells were replaced or filled before the row was judged, they are named, too.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    row : int
+    kind : str, optional
+        Kind that the row has at another level; by default, at that of the model.
     """
+    kind = str(analysis.diagnosis.kind[row]) if kind is None else kind
     wrong = wrong_in_row(analysis, row)
     also = [f"also {wrong}" if wrong else "", hole_note(analysis, row)]
-    return "; ".join(filter(None, [_reason(analysis, row), *also]))
+    return "; ".join(filter(None, [_reason(analysis, row, kind), *also]))
 
 
 def wrong_in_row(analysis: Analysis, row: int) -> str:
@@ -150,9 +215,9 @@ def hole_note(analysis: Analysis, row: int) -> str:
     return f"missing: {', '.join(names[:FEW_CELLS])}{more}"
 
 
-def _reason(analysis: Analysis, row: int) -> str:
+def _reason(analysis: Analysis, row: int, kind: str) -> str:
     d = analysis.diagnosis
-    kind, name, share = d.kind[row], d.names[d.column[row]], d.share[row]
+    name, share = d.names[d.column[row]], d.share[row]
     if kind in ("regular", "group"):  # no distance that a column could explain
         return KIND_MEANINGS[kind]
     if share >= MAIN_SHARE:
@@ -198,7 +263,7 @@ def fit_sentence(analysis: Analysis, seconds: float | None) -> str:
     time = "" if seconds is None else f" It took {seconds:.3g} seconds."
     return (
         f"The fit of {type(model).__name__} with {k} component{'s' if k > 1 else ''} "
-        f"({percent(model.explained_variance_ratio_.sum())} of the regular variance) "
+        f"({explained(model.explained_variance_ratio_.sum())} of the regular variance) "
         f"{end}.{time}"
     )
 

@@ -3,48 +3,38 @@
 const PAGE = matchMedia("(max-width: 40rem)").matches ? 10 : 25;
 const PRINTED = 100;
 
-function mark(kind) {
-  const space = document.querySelector(".legend svg").namespaceURI;
-  const made = document.createElementNS(space, "svg");
-  const path = document.createElementNS(space, "path");
-  made.setAttribute("viewBox", "-8 -8 16 16");
-  made.setAttribute("class", "mark");
-  made.setAttribute("aria-hidden", "true");
-  path.setAttribute("d", kind.outline);
-  path.setAttribute("transform", "scale(5.4)");
-  path.setAttribute("fill", kind.colour);
-  made.append(path);
-  return made;
-}
-
-function makeTable(data, { onPick, onShow }) {
+function makeTable(data, levels, { pointOf, onPick, showProfile }) {
   const body = byId("body");
   const heads = [...byId("table").querySelectorAll("thead button")];
-  const all = data.because.map((_, i) => i);
-  const searched = all.map((i) =>
-    [data.id[i], data.label && data.label[i], data.because[i]].join("\n").toLowerCase());
+  const entries = data.because.map((_, entry) => entry);
+  const label = (entry) => (data.label ? data.labels[data.label[pointOf(entry)]] : "");
+  const searched = entries.map((entry) =>
+    [data.id[pointOf(entry)], label(entry), data.because[entry]].join("\n").toLowerCase());
   const words = new Intl.Collator(undefined, { numeric: true });
-  const open = new Set();
-  let by = "p", falling = false, shown = all, page = 0, selected = -1, printing = false;
+  let by = "p", falling = false, all = [], shown = [], page = 0, selected = -1, open = -1, printing = false;
+  let detailed = { entry: -1, tr: null };
 
-  const number = (x) => (x === null ? Infinity : x);
+  const kind = (entry) => levels.kind(pointOf(entry));
+  const far = (entry) => levels.distances(pointOf(entry), entry);
+  const difference = (x, y) => (x === y ? 0 : x - y);
   const orders = {
-    id: (a, b) => words.compare(data.id[a], data.id[b]),
-    label: (a, b) => words.compare(data.label[a], data.label[b]),
+    id: (a, b) => words.compare(data.id[pointOf(a)], data.id[pointOf(b)]),
+    label: (a, b) => words.compare(label(a), label(b)),
     because: (a, b) => words.compare(data.because[a], data.because[b]),
-    kind: (a, b) => data.kind[a] - data.kind[b],
+    kind: (a, b) => kind(a) - kind(b),
     p: (a, b) => a - b, // rows are stored worst first
-    excess: (a, b) => number(data.excess[a]) - number(data.excess[b]) || 0,
-    score: (a, b) => number(data.score[a]) - number(data.score[b]) || 0,
-    off: (a, b) => number(data.off[a]) - number(data.off[b]) || 0,
+    excess: (a, b) => difference(far(a).excess, far(b).excess),
+    score: (a, b) => difference(far(a).score, far(b).score),
+    off: (a, b) => difference(far(a).off, far(b).off),
   };
 
   function arrange() {
     const text = byId("search").value.trim().toLowerCase();
     const only = byId("only").value;
     const sign = falling ? -1 : 1;
+    all = entries.filter((entry) => (kind(entry) > 0) !== (only === "near"));
     shown = all
-      .filter((i) => searched[i].includes(text) && (only === "" || data.kind[i] === Number(only)))
+      .filter((entry) => searched[entry].includes(text) && (["", "near"].includes(only) || kind(entry) === Number(only)))
       .sort((a, b) => sign * orders[by](a, b) || a - b);
     page = 0;
     fill();
@@ -52,14 +42,14 @@ function makeTable(data, { onPick, onShow }) {
 
   function fill() {
     const rows = printing ? shown.slice(0, PRINTED) : shown.slice(page * PAGE, (page + 1) * PAGE);
-    body.replaceChildren(...rows.flatMap((i) => (open.has(i) ? [row(i), detail(i)] : [row(i)])));
+    body.replaceChildren(...rows.flatMap((entry) => (entry === open ? [row(entry), detail(entry)] : [row(entry)])));
     const more = shown.length - PRINTED;
-    if (!rows.length) remark("No flagged row matches.");
-    if (printing && more > 0) remark(`${more.toLocaleString("en")} more rows are not printed.`);
+    if (!rows.length) remark(all.length ? "No row matches." : "No row of the page is flagged at this level.");
+    if (printing && more > 0) remark(`${count(more)} more rows are not printed.`);
     const one = all.length === 1 ? "row" : "rows";
     byId("count").textContent = shown.length === all.length
-      ? `${all.length.toLocaleString("en")} ${one}`
-      : `${shown.length.toLocaleString("en")} of ${all.length.toLocaleString("en")} ${one}`;
+      ? `${count(all.length)} ${one}`
+      : `${count(shown.length)} of ${count(all.length)} ${one}`;
     const last = Math.max(Math.ceil(shown.length / PAGE), 1);
     byId("pages").hidden = last === 1;
     byId("where").textContent = `Page ${page + 1} of ${last}`;
@@ -70,6 +60,9 @@ function makeTable(data, { onPick, onShow }) {
       if (head.dataset.by === by) th.setAttribute("aria-sort", falling ? "descending" : "ascending");
       else th.removeAttribute("aria-sort");
     }
+    // Curves need to know how wide they are.
+    const place = body.querySelector(".detail > td");
+    if (place && !place.hasChildNodes()) showProfile(place, pointOf(open));
   }
 
   function remark(text) {
@@ -87,106 +80,69 @@ function makeTable(data, { onPick, onShow }) {
     return made;
   }
 
-  function row(i) {
-    const tr = node("tr", undefined, i === selected ? "row chosen" : "row");
-    tr.dataset.point = i;
+  function row(entry) {
+    const i = pointOf(entry);
+    const tr = node("tr", undefined, entry === selected ? "row chosen" : "row");
+    tr.dataset.entry = entry;
     const first = node("th");
     first.scope = "row";
     first.dataset.name = "Row";
     const button = node("button", undefined, "open");
     button.type = "button";
-    button.setAttribute("aria-expanded", String(open.has(i)));
+    button.setAttribute("aria-expanded", String(entry === open));
     button.append(node("bdi", data.id[i]));
     first.append(button);
     tr.append(first);
-    if (data.label) tr.append(cell("Label", data.label[i]));
-    const kind = data.kinds[data.kind[i]];
+    if (data.label) tr.append(cell("Label", label(entry)));
+    const { score, off, excess } = far(entry);
+    const is = data.kinds[kind(entry)];
     const called = node("span");
-    called.append(mark(kind), ` ${kind.called}`);
+    called.append(mark(is), ` ${is.called}`);
     tr.append(
       cell("Kind", called, "kind"),
-      cell("p-value", data.p[i], "number"),
-      cell("Excess", formatDistance(data.excess[i]), "number"),
-      cell("Score", formatDistance(data.score[i]), "number"),
-      cell("Orth.", formatDistance(data.off[i]), "number"),
-      cell("Reason", data.because[i]),
+      cell("p-value", data.p[entry], "number"),
+      cell("Excess", formatDistance(excess), "number"),
+      cell("Score", formatDistance(score), "number"),
+      cell("Orth.", formatDistance(off), "number"),
+      cell("Reason", data.because[entry]),
     );
     return tr;
   }
 
-  function detail(i) {
+  // Made once for a row: what has been unfolded in it stays so, on paper as well.
+  function detail(entry) {
+    if (detailed.entry === entry) return detailed.tr;
     const tr = node("tr", undefined, "detail");
+    detailed = { entry, tr };
     const td = node("td");
     td.colSpan = heads.length;
-    const lists = node("div", undefined, "lists");
-    lists.append(
-      parts("Contributions to the orthogonal distance", data.offParts[i]),
-      parts("Contributions to the score distance", data.scoreParts[i]),
-    );
-    const button = node("button", "Show on the map");
-    button.type = "button";
-    button.addEventListener("click", () => onShow(i));
-    td.append(lists, button);
     tr.append(td);
     return tr;
   }
 
-  // `flat` alternates columns and shares; column -1 stands for all others.
-  function parts(heading, flat) {
-    const made = node("div");
-    const list = node("ul");
-    const values = flat.filter((_, j) => j % 2);
-    const most = Math.max(...values.map(Math.abs), 1);
-    values.forEach((share, j) => {
-      const column = flat[2 * j];
-      const name = column < 0 ? "all other columns" : data.columns[column];
-      const item = node("li");
-      const bar = node("i", undefined, share < 0 ? "back" : "");
-      bar.style.width = `${(100 * Math.abs(share)) / most}%`;
-      const track = node("span", undefined, "track");
-      track.append(bar);
-      const label = node("bdi", name, "name");
-      label.title = name;
-      const said = share < 0 ? `−${(-share).toFixed(1)}` : share.toFixed(1);
-      item.append(label, track, node("span", `${said}%`, "value"));
-      list.append(item);
-    });
-    made.append(node("h4", heading));
-    const zero = values.every((share) => share === 0);
-    made.append(zero ? node("p", "There are no contributions to show.", "quiet") : list);
-    return made;
-  }
-
-  // Select a row, here or from the map; -1 selects none.
-  function select(i, scroll) {
-    selected = i < all.length ? i : -1;
-    if (selected >= 0) {
-      open.add(i);
-      if (!shown.includes(i)) {
-        byId("search").value = "";
-        byId("only").value = "";
-        arrange();
-      }
-      if (scroll) page = Math.floor(shown.indexOf(i) / PAGE);
+  // Select a row (-1: none); `unfold` opens it here.
+  function select(entry, unfold) {
+    selected = entry;
+    open = unfold ? entry : -1;
+    if (open !== detailed.entry) detailed = { entry: -1, tr: null };
+    // A regular row is not in the table, unless it is asked for.
+    if (entry >= 0 && !shown.includes(entry) && (unfold || kind(entry))) {
+      byId("search").value = "";
+      byId("only").value = kind(entry) ? "" : "near";
+      arrange();
     }
+    const place = shown.indexOf(entry);
+    if (place >= 0) page = Math.floor(place / PAGE);
     fill();
-    if (scroll && selected >= 0) {
-      body.querySelector(".chosen").scrollIntoView({ block: "center" });
-    }
   }
 
   body.addEventListener("click", (event) => {
     const tr = event.target.closest("tr.row");
     if (!tr) return;
-    const i = Number(tr.dataset.point);
-    if (open.has(i)) {
-      open.delete(i);
-      fill();
-    } else {
-      onPick(i);
-    }
+    const entry = Number(tr.dataset.entry);
+    onPick(entry === open ? -1 : pointOf(entry));
     // The table has been rebuilt: put the focus back where it was.
-    const button = body.querySelector(`[data-point="${i}"] .open`);
+    const button = body.querySelector(`[data-entry="${entry}"] .open`);
     if (event.target.closest(".open") && button) button.focus({ preventScroll: true });
   });
   for (const head of heads) {
@@ -202,6 +158,12 @@ function makeTable(data, { onPick, onShow }) {
   byId("only").addEventListener("change", arrange);
   byId("before").addEventListener("click", () => { page -= 1; fill(); });
   byId("after").addEventListener("click", () => { page += 1; fill(); });
-  fill();
-  return { select, print: (on) => { printing = on; fill(); } };
+  levels.onChange(arrange);
+  arrange();
+  return {
+    select,
+    print: (on) => { printing = on; fill(); },
+    reveal: () => body.querySelector(".chosen")?.scrollIntoView({ block: "center" }),
+    flagged: () => entries.filter((entry) => kind(entry) > 0).map((entry) => [pointOf(entry), entry]),
+  };
 }
