@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from command_line import code_blocks, columns_of, run
@@ -266,8 +267,7 @@ def test_one_command_from_a_table_to_a_page(pump, folder, monkeypatch):
 
 @pytest.mark.slow
 def test_a_report_builds_no_json_that_is_not_asked_for(pump, folder, monkeypatch):
-    for name in ("fit_summary", "outlier_summary"):
-        monkeypatch.delattr(f"trueaxis._cli.commands.{name}")
+    monkeypatch.delattr("trueaxis._cli.commands.result_summary")
     args = ("-k", 2, "--id", "pump", "--label", "remark")
     run("report", pump, *args, "-o", folder / "quiet.html")
 
@@ -280,8 +280,7 @@ def test_a_page_on_new_rows_by_an_old_model(pump, model, folder):
     )
     content = json.loads(printed)
     assert content["outliers"]["count"] == 33 and page.exists()
-    line = {"level", "contamination"}
-    assert content.keys() == {"rows", "outliers", "worst_first", "report"} | line
+    assert content["command"] == "report" and content["report"] == str(page)
     scored = json.loads(run("score", model, pump, "--id", "pump", "--json"))
     assert content["worst_first"] == scored["worst_first"]
     assert "New rows." in page.read_text(encoding="utf-8")
@@ -353,6 +352,20 @@ def test_the_line_is_drawn_as_in_python(option, parameters, said, pump, folder):
     )
     assert compared["methods"][0]["outliers"] == n
     assert compared["level"] == found["level"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("option", [("--scale", "robust"), ("--log",)])
+def test_score_redraws_the_line_of_a_pipeline(option, pump, folder):
+    path = folder / "pipeline.npz"
+    run("fit", pump, *NAMED, *option, "-o", path)
+    for level in (1e-6, 0.25):
+        model = trueaxis.load(path)
+        model[-1]._set_line(np.log10(level))
+        found = json.loads(run("score", path, pump, "--level", level, "--json"))
+        frame = pd.read_csv(pump)[list(found["columns"])]
+        assert found["outliers"]["count"] == (model.predict(frame) < 0).sum()
+        assert found["level"] == pytest.approx(level)
 
 
 @pytest.mark.slow

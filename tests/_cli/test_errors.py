@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 from command_line import run
 
+import trueaxis
 from trueaxis._cli.main import main
 from trueaxis.datasets import planted, sensors
 
@@ -23,7 +24,18 @@ from trueaxis.datasets import planted, sensors
     [
         ("fit nowhere.csv", 1, "nowhere.csv: No such file"),
         ("fit {folder}", 1, "is a folder"),
-        ("fit {pump}", 1, "'pump' ('p-0' in line 2)"),
+        ("fit {pump} --columns pump,flow", 1, "contains text: 'p-0' in line 2"),
+        ("fit {pump} --clean {pump}", 1, "is an input and would be overwritten"),
+        ("fit {pump} --clean c.csv --flagged c.csv", 1, "--clean and --flagged would"),
+        ("fit {pump} -o m.npz --clean ./m.npz", 1, "--output and --clean would both"),
+        ("fit {pump} --clean c.ods", 1, "choose the ending .xlsx or .csv"),
+        ("fit {pump} --flagged nowhere/c.csv", 1, "No such folder to write in"),
+        ("fit {pump} --clean c.npy", 1, "holds numbers only, but 'pump' is a column"),
+        ("fit {pump} --clean - --json", 2, "--json and --clean - would both"),
+        ("fit {pump} --clean - --flagged -", 2, "Two tables would be written to"),
+        ("score {model} {pump} -o - --clean -", 2, "Two tables would be written to"),
+        ("report {pump} -o r.html --clean r.html", 1, "r.html: choose another name"),
+        ("score {model} {pump} --clean {model}", 1, "is an input"),
         ("fit {pump} --drop pump,remark -k 9", 1, "n_components=9"),
         ("fit {pump} --drop pump,remark -k many", 2, "'many' is neither a number"),
         ("fit {pump} --drop pump,remark --method pcb", 2, "'pcb' is not a method"),
@@ -53,7 +65,8 @@ from trueaxis.datasets import planted, sensors
         ("demo -o nowhere/demo.html", 1, "No such folder to write in"),
         ("demo -o -", 2, "The report cannot be written to standard output"),
         ("export {model} -", 2, "A graph cannot be written to standard output"),
-        ("score {model} {pump} -o s.xlsx", 1, "s.xlsx ends in .xlsx"),
+        ("score {model} {pump} -o s.ods", 1, "s.ods ends in .ods"),
+        ("score {model} {pump} -o s.parquet.gz", 1, "only text and JSON lines are"),
         ("transform {model} {pump} -o s.npz", 1, "choose one of these endings"),
         ("compare {pump} -o c.json", 1, "c.json ends in .json"),
         ("fit {empty}", 1, "(0 bytes) is not a .npy file"),
@@ -134,7 +147,7 @@ def test_errors_and_warnings_cannot_steer_the_terminal(folder, monkeypatch):
     for arguments, message in (
         (
             ["fit", str(path), "--drop", "nix"],
-            "the columns are a\N{REPLACEMENT CHARACTER}[2J",
+            "The columns are 'a\\x1b[2J', 'b'",
         ),
         (["fit", "no\x1b[2J.csv"], "no\N{REPLACEMENT CHARACTER}[2J.csv: No such file"),
         (["methods"], "Note: odd \N{REPLACEMENT CHARACTER}[2J cells"),
@@ -145,17 +158,27 @@ def test_errors_and_warnings_cannot_steer_the_terminal(folder, monkeypatch):
         assert message in result.output and "\x1b" not in result.output
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs pipes that can be polled")
 def test_a_closed_pipe_is_no_error(pump, model, monkeypatch):
-    class Closed(io.StringIO):
-        def write(self, text):
-            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
-
+    reader, writer = os.pipe()
+    os.close(reader)
     message = io.StringIO()
-    monkeypatch.setattr("sys.stdout", Closed())
-    monkeypatch.setattr("sys.stderr", message)
-    with pytest.raises(SystemExit):
-        main(["score", model, pump])
-    assert message.getvalue() == ""
+    with os.fdopen(writer, "w") as closed:
+        monkeypatch.setattr("sys.stdout", closed)
+        monkeypatch.setattr("sys.stderr", message)
+        with pytest.raises(SystemExit) as left:
+            main(["score", model, pump])
+    assert message.getvalue() == "" and left.value.code == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs pipes that can be polled")
+def test_another_broken_pipe_is_an_error(pump, model, monkeypatch):
+    def disconnected(*given, **options):
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr("trueaxis._cli.commands.score", disconnected)
+    done = CliRunner().invoke(main, ["score", model, pump])
+    assert done.exit_code == 1 and "Broken pipe" in done.stderr
 
 
 @pytest.mark.slow
@@ -180,6 +203,111 @@ def test_an_interrupted_run_leaves_nothing(number, tmp_path):
         assert process.stdout.readline() == b"writing\n"
         assert len(os.listdir(tmp_path)) == 3
         process.send_signal(number)
-        assert process.wait(30) != 0
+        assert process.wait(30) == 128 + number
     assert sorted(os.listdir(tmp_path)) == ["data.npy", "model.npz"]
     assert target.read_bytes() == b"what was there"
+
+
+# ---------------------------------------------------------------- pipes, exit codes
+
+COMMAND = [sys.executable, "-m", "trueaxis"]
+posix = pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+
+
+@posix
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--help",
+        "fit --help",
+        "methods",
+        "methods --json",
+        "fit {pump} -k 2 --id pump",
+        "fit {pump} -k 2 --id pump --json",
+        "fit {pump} -k 2 --id pump --clean -",
+        "score {model} {pump}",
+        "score {model} {pump} --json",
+        "transform {model} {pump}",
+        "repair {pump} -k 2 --id pump",
+        "compare {pump} -k 2 --id pump --methods pca,dswl",
+    ],
+)
+def test_a_reader_may_leave_early(arguments, pump, model):
+    command = [*COMMAND, *arguments.format(pump=pump, model=model).split()]
+    # The reader is gone before the first byte, or leaves after the first line.
+    for read_first in (False, True):
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            if read_first:
+                assert process.stdout.read(1)
+            process.stdout.close()
+            errors = process.stderr.read().decode()
+            assert process.wait(60) == 0, errors
+        assert "Error" not in errors and "Traceback" not in errors
+        assert "Exception ignored" not in errors and "Broken pipe" not in errors
+
+
+@posix
+@pytest.mark.slow
+def test_a_long_table_may_be_cut_off(tmp_path):
+    X = np.random.default_rng(0).standard_normal((30_000, 3))
+    np.save(tmp_path / "x.npy", X)
+    run("fit", tmp_path / "x.npy", "-k", 1, "-o", tmp_path / "m.npz")
+    shell = f"{' '.join(COMMAND)} score m.npz x.npy | head -3; echo ${{PIPESTATUS[*]}}"
+    done = subprocess.run(
+        ["bash", "-c", shell], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == "" and done.stdout.splitlines()[-1] == "0 0"
+    assert len(done.stdout.splitlines()) == 4
+
+
+@posix
+@pytest.mark.slow
+def test_notes_that_nobody_reads_do_not_stop_the_work(pump, tmp_path):
+    command = [*COMMAND, "fit", pump, "-k", "2", "-o", str(tmp_path / "m.npz")]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        process.stderr.close()
+        assert b"outliers" in process.stdout.read()
+        assert process.wait(60) == 0
+    assert (tmp_path / "m.npz").exists()
+
+
+@posix
+@pytest.mark.slow
+def test_closed_streams_are_no_error(pump, tmp_path):
+    fit = f"{' '.join(COMMAND)} fit {pump} -k 2 -o m.npz"
+    for redirect, code in (("", 0), (">&-", 0), ("2>&-", 0), (">&- 2>&- <&-", 0)):
+        (tmp_path / "m.npz").unlink(missing_ok=True)
+        done = subprocess.run(
+            ["bash", "-c", f"{fit} {redirect}"], cwd=tmp_path, capture_output=True
+        )
+        assert done.returncode == code, done.stderr
+        assert b"Traceback" not in done.stderr
+        assert trueaxis.load(tmp_path / "m.npz").n_components_ == 2
+    if Path("/dev/full").exists():
+        methods = f"{' '.join(COMMAND)} methods > /dev/full"
+        done = subprocess.run(["bash", "-c", methods], capture_output=True, text=True)
+        assert done.returncode == 1
+        assert done.stderr.startswith("Error: No space left on device")
+
+
+@posix
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "code"), [("methods", 0), ("fit nowhere.csv", 1), ("fit --nix", 2)]
+)
+def test_exit_codes(arguments, code):
+    done = subprocess.run([*COMMAND, *arguments.split()], capture_output=True)
+    assert done.returncode == code
+
+
+def test_a_note_has_a_line_of_its_own(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("Run 7\nflow;power;temp\n1,5;2;3\n2,5;inf;4\n3,5;4;5\n")
+    lines = run("fit", path, code=1).splitlines()
+    assert lines[0].startswith("Error: Column 'power' has an infinite cell in line 4")
+    assert lines[1].startswith("Note: Read as cells separated by ';'")

@@ -149,7 +149,10 @@ def test_rows_keep_their_numbers_when_others_are_dropped(holes, X, tmp_path):
 
 def test_infinite_cells_and_text_stay_errors(holes, tmp_path):
     lines = holes.read_text().splitlines()
-    for cell, message in (("inf", "has an infinite cell"), ("x", "contains text: 'x'")):
+    for cell, message in (
+        ("inf", "has an infinite cell"),
+        ("x", "cells that are not numbers: 'x'"),
+    ):
         cells = lines[9].split(",")
         path = tmp_path / "bad.csv"
         path.write_text(
@@ -162,10 +165,14 @@ def test_infinite_cells_and_text_stay_errors(holes, tmp_path):
 
 
 @pytest.mark.parametrize("command", [("fit",), ("compare", "--methods", "dswl,pca")])
-def test_an_empty_column_cannot_be_fitted(command, holes, tmp_path):
+def test_an_empty_column_is_left_out_unless_it_is_asked_for(command, tmp_path):
     path = tmp_path / "empty.csv"
-    path.write_text("a,b,c d\n" + "".join(f"{i},{i % 3},NA\n" for i in range(30)))
-    done = invoke(command[0], path, *command[1:], code=1)
+    rows = "".join(f"{i % 7},{i % 3},NA\n" for i in range(30))
+    path.write_text("a,b,c d\n" + rows)
+    done = invoke(command[0], path, *command[1:])
+    assert "Note: Left out: 'c d' (empty)." in done.stderr
+    asked = ["--columns", "a,b,c d"]
+    done = invoke(command[0], path, *command[1:], *asked, code=1)
     assert "Column 'c d' is empty: all of its 30 cells are missing" in done.stderr
     assert "--drop 'c d'" in done.stderr and "filled" not in done.stderr
 

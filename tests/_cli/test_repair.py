@@ -3,6 +3,8 @@
 import csv
 import json
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -130,7 +132,10 @@ def test_models_that_cannot_repair(X, table, tmp_path):
     message = run(*given, plain, "--cells", code=1)
     assert "was fitted without --cells" in message and "leave out --cells" in message
     assert not (tmp_path / "o.npy").exists()
-    assert "missing, 0 wrong" in run(*given, plain)
+    done = invoke(*given, plain)
+    assert "missing; most in" in done.stdout and "wrong" not in done.stdout
+    assert "plain.npz was fitted without --cells and knows no wrong" in done.stderr
+    assert "Note" not in invoke(*given, plain, "--no-cells").stdout
     assert "--components is for a fit" in run(*given, plain, "-k", 2, code=2)
     np.testing.assert_allclose(
         np.load(tmp_path / "o.npy"), DSWL(2).fit(whole).impute(X), rtol=1e-12
@@ -160,6 +165,24 @@ def test_standard_input_and_output(table, tmp_path):
     assert " rows were changed: " in done.stderr and "saved" not in done.stderr
     done = invoke("repair", table, *GIVEN, "-o", tmp_path / "o.csv", "--changes", "-")
     assert done.stdout == (tmp_path / "out-changes.csv").read_text()
+
+
+@pytest.mark.slow
+def test_a_reader_that_leaves_does_not_cost_the_changes(table, tmp_path):
+    head, *rows = table.read_text().splitlines(keepends=True)
+    table.write_text(head + "".join(rows) * 4)  # more than a pipe holds
+    changes = tmp_path / "changes.csv"
+    command = [sys.executable, "-m", "trueaxis", "repair", table, "--no-cells"]
+    command += [*map(str, GIVEN), "--changes", changes]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()
+        assert process.wait(60) == 0
+    listed = columns_of(changes.read_text())
+    assert set(listed["kind"]) == {"missing"}
+    assert sorted(os.listdir(tmp_path)) == ["changes.csv", "in.csv"]
 
 
 def test_unnamed_row_names_stay_unnamed(X, tmp_path):
@@ -193,7 +216,8 @@ def test_rows_with_holes_can_be_left_out(X, table, tmp_path):
         ("--changes -", 2, "both be written to standard output"),
         ("--json --changes -", 2, "--json and --changes - would both"),
         ("-o {folder}/o.csv --model {folder}/none.npz", 1, "none.npz"),
-        ("-o {folder}/o.csv --missing error", 1, "has a missing cell in line"),
+        ("-o {folder}/o.csv --missing error", 2, "which repair is to fill: leave it"),
+        ("-o {folder}/o.csv --log c0", 1, "leave out --log and --categories"),
     ],
 )
 def test_errors_leave_nothing_behind(given, code, message, table, tmp_path):
@@ -201,3 +225,115 @@ def test_errors_leave_nothing_behind(given, code, message, table, tmp_path):
     parts = given.format(table=table, folder=tmp_path).split()
     assert message in run("repair", table, *GIVEN[:4], *parts, code=code)
     assert sorted(os.listdir(tmp_path)) == before
+
+
+@pytest.mark.parametrize("given", ["--log c0", "--categories who"])
+def test_what_cannot_be_repaired_is_not_fitted(given, table, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise AssertionError("fitted in vain")
+
+    monkeypatch.setattr("trueaxis._cli.repair.read_for_fit", fail)
+    given = [*GIVEN[2:], *given.split(), "-o", tmp_path / "o.csv"]
+    message = run("repair", table, *given, code=1)
+    assert "leave out --log and --categories" in message
+
+
+def test_models_with_logarithms_are_refused_before_the_table_is_read(table, tmp_path):
+    model = tmp_path / "m.npz"
+    rng = np.random.default_rng(0)
+    skewed = np.exp(rng.standard_normal((60, 3)) @ rng.standard_normal((3, 3)))
+    np.save(tmp_path / "x.npy", skewed)
+    run("fit", tmp_path / "x.npy", "-k", 1, "--log", "x0", "-o", model)
+    message = run("repair", tmp_path / "none.csv", "--model", model, code=1)
+    assert "the model takes logarithms or categories" in message
+
+
+# ---------------------------------------------------------------- fidelity
+
+
+def test_what_is_not_repaired_keeps_every_character(X, tmp_path):
+    """Semicolons, decimal commas, CRLF, cp1252, integers, quotes, comments."""
+    path, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    lines = ["# Prüfstand 7", ";".join(["größe", "n", "big", *NAMES, "remark"])]
+    for i, row in enumerate(X.tolist()):
+        cells = ["" if np.isnan(x) else f"{x:.2f}".replace(".", ",") for x in row]
+        fixed = [f" s{i} ", f"{i * 7 % 11}", f"{2**62 + i}"]
+        lines.append(";".join([*fixed, *cells, '"a;b"']))
+        if i == 20:
+            lines += ["", "# paused"]
+    text = "\r\n".join(lines) + "\r\n"
+    path.write_bytes(text.encode("cp1252"))
+    given = ["repair", path, "--columns", ",".join(NAMES), "-k", 2, "-o", out]
+    changed = json.loads(run(*given, "--json"))["cells"]
+    assert any(cell["kind"] == "wrong" for cell in changed)
+    before, after = (each.read_bytes().decode("cp1252") for each in (path, out))
+    different = [
+        (a, b)
+        for one, two in zip(before.split("\r\n"), after.split("\r\n"), strict=True)
+        for a, b in zip(one.split(";"), two.split(";"), strict=True)
+        if a != b
+    ]
+    assert len(different) == len(changed)
+    for (_, new), cell in zip(different, changed, strict=True):
+        assert float(new.replace(",", ".")) == cell["fitted"] and "." not in new
+
+
+def test_integers_of_parquet_files_stay_integers(X, tmp_path):
+    path, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    frame = pd.DataFrame(np.round(X, 2), columns=NAMES)
+    frame["whole"] = pd.array([i * 13 % 17 for i in range(N)], dtype="Int64")
+    frame["big"] = [2**60 + i * i for i in range(N)]
+    frame["gap"] = pd.array([None if i == 3 else i * 5 % 7 for i in range(N)], "Int64")
+    frame.to_parquet(path)
+    done = invoke("repair", path, "--drop", "big,whole", "-k", 2, "-o", out)
+    after = pd.read_parquet(out)
+    assert after["whole"].equals(frame["whole"]) and after["big"].equals(frame["big"])
+    kept = frame["gap"].notna()
+    assert after["gap"][kept].tolist() == frame["gap"][kept].tolist()
+    assert (
+        "Note: Column 'gap' was int64, which cannot hold its new cells" in done.stderr
+    )
+    listed = pd.read_parquet(tmp_path / "out-changes.parquet")
+    assert set(listed["kind"]) <= {"missing", "wrong"}
+
+
+def test_lists_of_changes_have_names_of_their_own_and_no_nan(X, tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    given = ["repair", tmp_path / "x.npy", "-k", 2, "-o"]
+    for name, changes in (
+        ("o.npy", "o.npy-changes.csv"),
+        ("o.csv", "o-changes.csv"),
+        ("o.tsv.gz", "o-changes.tsv.gz"),
+        ("o.jsonl", "o-changes.jsonl"),
+    ):
+        found = json.loads(run(*given, tmp_path / name, "--json"))
+        assert found["changes"] == str(tmp_path / changes)
+    listed = columns_of((tmp_path / "o-changes.csv").read_text())
+    values = {
+        value
+        for value, kind in zip(listed["value"], listed["kind"], strict=True)
+        if kind == "missing"
+    }
+    assert values == {""}
+
+
+def test_columns_of_text_are_read_again(X, tmp_path):
+    """Decimal commas and units in a Parquet file, and columns the model ignores."""
+    path, out, model = (tmp_path / n for n in ("in.parquet", "out.parquet", "m.npz"))
+    texts = {
+        name: [f"{x:.2f} kg".replace(".", ",") for x in column]
+        for name, column in zip(NAMES, X.T, strict=True)
+    }
+    frame = pd.DataFrame(texts).replace("nan kg", None)
+    frame.loc[0, "c0"] = "0"
+    frame.to_parquet(path)
+    run("repair", path, "-k", 2, "-o", out)
+    after = pd.read_parquet(out)
+    assert after.drop(index=0).map(lambda cell: cell.endswith(" kg")).all(axis=None)
+    assert not np.isnan(read_table(out).X).any()
+    run("fit", path, "-k", 2, "-o", model)
+    frame["other"] = ["1.5", "2.5", "3.25"] * (N // 3)
+    frame.to_parquet(path)
+    assert "contradicts" in run("fit", path, "-k", 2, code=1)
+    run("repair", path, "--model", model, "-o", out)
+    assert not np.isnan(read_table(out, Choice(columns=NAMES)).X).any()

@@ -35,6 +35,8 @@ class RepairedTable(NamedTuple):
         "missing" or "wrong".
     n_kept : int
         Number of wrong cells that stay, because their rows are wrong as a whole.
+    looked_for_wrong : bool
+        Whether wrong cells were looked for.
     """
 
     X: NDArray[Any]
@@ -45,6 +47,20 @@ class RepairedTable(NamedTuple):
     deviation: NDArray[np.float64]
     kind: NDArray[np.str_]
     n_kept: int
+    looked_for_wrong: bool = True
+
+    def changes(
+        self, names: Sequence[str], positions: NDArray[np.intp] | None
+    ) -> dict[str, dict[int, float]]:
+        """Return the new cells by column, and by their row in the file."""
+        out: dict[str, dict[int, float]] = {}
+        rows = self.row if positions is None else positions[self.row]
+        cells = zip(
+            rows.tolist(), self.column.tolist(), self.fitted.tolist(), strict=True
+        )
+        for row, column, x in cells:
+            out.setdefault(names[column], {})[row] = x
+        return out
 
     def columns(self, ids: Any, names: Sequence[str]) -> dict[str, Any]:
         """Return the changed cells as columns of a table."""
@@ -92,6 +108,7 @@ def repair_table(
         cells.deviations[row, column],
         np.where(missing[row, column], "missing", "wrong"),
         int((cells.wrong & ~changed).sum()) if replace_wrong else 0,
+        replace_wrong and model._repair().wrong is not None,
     )
 
 
@@ -108,9 +125,10 @@ def describe_changes(repaired: RepairedTable, names: Sequence[str]) -> str:
         return f"No cell was changed.{kept}"
     n_missing = int((repaired.kind == "missing").sum())
     column, times = Counter(repaired.column.tolist()).most_common(1)[0]
+    wrong = f", {n - n_missing:,} wrong" if repaired.looked_for_wrong else ""
     return (
         f"{_count(n, 'cell')} in {_count(len(set(repaired.row.tolist())), 'row')} "
-        f"{_were(n)} changed: {n_missing:,} missing, {n - n_missing:,} wrong; most in "
+        f"{_were(n)} changed: {n_missing:,} missing{wrong}; most in "
         f"column {names[column]} ({times:,}).{kept}"
     )
 
@@ -129,6 +147,7 @@ def changes_summary(repaired: RepairedTable, names: Sequence[str]) -> dict[str, 
             "by_column": {names[i]: times for i, times in by_column.most_common()},
         },
         "kept": repaired.n_kept,
+        "looked_for_wrong": repaired.looked_for_wrong,
     }
 
 
@@ -163,12 +182,16 @@ def describe_counts(n_cells: int, n_rows: int, which: str = "") -> str:
     return f"{where}: {which}." if which else f"{where}."
 
 
-def wrong_cells_summary(analysis: Analysis) -> dict[str, Any]:
+def wrong_cells_summary(
+    analysis: Analysis, positions: NDArray[np.intp] | None = None
+) -> dict[str, Any]:
     """Return the wrong cells for JSON, if the model looks for them."""
     if not analysis.finds_wrong_cells:
         return {}
     found = analysis.wrong_cells
+    number = found.row if positions is None else positions[found.row]
     columns = {
+        "position": number.tolist(),
         "row": analysis.ids[found.row].tolist(),
         "column": analysis.names[found.column].tolist(),
         "value": found.value.tolist(),

@@ -14,26 +14,33 @@ from typing import Any
 from trueaxis._cli import console, large_commands
 from trueaxis._cli.cell_output import describe_wrong_cells, wrong_cells_summary
 from trueaxis._cli.cluster import connect
+from trueaxis._cli.errors import NOTES
 from trueaxis._cli.json_output import (
     as_records,
     comparison_columns,
-    fit_summary,
+    head_summary,
     identity_columns,
     line_summary,
-    outlier_summary,
+    result_summary,
     score_columns,
+    table_summary,
 )
+from trueaxis._cli.rows_output import RowFiles, RowSource, RowSplit
 from trueaxis._cli.streaming import RowIdentities, open_if_large, open_on_workers
 from trueaxis._cli.workflow import (
+    CommandResult,
     FitOptions,
     draw_line,
-    fit_scaler,
+    fit_first_step,
     fit_table,
     judge_table,
+    prepare,
     read_for_fit,
     read_for_model,
+    rows_for,
 )
 from trueaxis._persistence.model_files import load, save
+from trueaxis._tables.original import kept_standard_input
 from trueaxis._tables.read import STANDARD, Choice, TableError
 from trueaxis._tables.write import refuse_table, refuse_target, write_table
 from trueaxis.diagnostics.comparison import compare as compare_methods
@@ -45,33 +52,64 @@ from trueaxis.report.sentences import fit_sentence
 
 
 def fit(
-    data: str, choice: Choice, fit_options: FitOptions, output: str, as_json: bool
+    data: str,
+    choice: Choice,
+    fit_options: FitOptions,
+    output: str,
+    files: RowFiles,
+    as_json: bool,
 ) -> None:
     """Fit a table, print its outliers and save the model."""
     refuse_target(output, data)
+    files.refuse(data, output=output)
     rows = open_if_large(None, data, choice, spool=True)
     if rows is not None:
-        large_commands.fit(data, rows, fit_options, output, as_json)
+        source = files.open_large(data, choice)
+        large_commands.fit(data, rows, fit_options, output, files, source, as_json)
         return
-    with console.stages(["reading", "fitting", "diagnosing"]) as begin:
+    with (
+        kept_standard_input(data),
+        console.stages(["reading", "fitting", "diagnosing"]) as begin,
+    ):
+        source = files.open(data, choice)
         result = fit_table(data, choice, fit_options, begin)
-    if output:
-        save(result.model, output)
+    split = split_rows(files, source, result)
+    with split.written():
+        if output:
+            save(result.model, output)
     if as_json:
-        content = fit_summary(data, result.analysis, result.seconds)
-        content |= wrong_cells_summary(result.analysis)
-        console.say_json(content | {"model": output or None})
+        content = result_summary("fit", data, result) | _cells_summary(result)
+        _say_json(content | {"model": output or None} | split.summary())
         return
-    _show(result.analysis)
-    console.say(fit_sentence(result.analysis, result.seconds))
+    to = console.stderr() if files.to_stdout else None
+    _show(result.analysis, to)
+    console.say(fit_sentence(result.analysis, result.seconds), to)
     if output:
-        console.say(f"Model saved to {output}")
+        console.say(f"Model saved to {output}", to)
+    split.say(to)
 
 
-def _show(analysis: Analysis) -> None:
-    console.show_analysis(analysis)
+def split_rows(
+    files: RowFiles, source: RowSource | None, result: CommandResult
+) -> RowSplit:
+    """Return which rows of a table that was analyzed are outliers."""
+    flagged = result.analysis.diagnosis.flagged
+    return files.split(source, flagged, result.table.positions)
+
+
+def _show(analysis: Analysis, to: Any = None) -> None:
+    console.show_analysis(analysis, to)
     for sentence in describe_wrong_cells(analysis):
-        console.say(sentence)
+        console.say(sentence, to)
+
+
+def _cells_summary(result: CommandResult) -> dict[str, Any]:
+    return wrong_cells_summary(result.analysis, result.table.positions)
+
+
+def _say_json(content: dict[str, Any]) -> None:
+    """Print JSON, with the notes that the command printed on the way."""
+    console.say_json(content | {"notes": list(NOTES)})
 
 
 def fit_by_workers(
@@ -79,15 +117,18 @@ def fit_by_workers(
     choice: Choice,
     fit_options: FitOptions,
     output: str,
+    files: RowFiles,
     as_json: bool,
     address: str,
     workers: int,
 ) -> None:
     """Fit a file that the workers of a Dask cluster read."""
     refuse_target(output, data)
+    files.refuse(data, output=output)
+    source = files.open_large(data, choice)
     with connect(address, workers) as client:
         rows = open_on_workers(data, choice, client)
-        large_commands.fit(data, rows, fit_options, output, as_json)
+        large_commands.fit(data, rows, fit_options, output, files, source, as_json)
 
 
 def score(
@@ -96,27 +137,44 @@ def score(
     choice: Choice,
     level: float | None,
     output: str,
+    files: RowFiles,
     as_json: bool,
 ) -> None:
     """Write the verdict of a saved model on each row."""
     refuse_table(output, data, model_path)
+    files.refuse(data, model_path, output=output)
     model = load(model_path)
     if level is not None:
         draw_line(model, level)
     rows = open_if_large(model, data, choice)
     if rows is not None:
         identities = RowIdentities(data, choice)
-        large_commands.score(model, rows, identities, output, as_json)
+        source = files.open_large(data, choice)
+        large_commands.score(
+            model, model_path, data, rows, identities, output, files, source, as_json
+        )
         return
-    analysis = judge_table(model, model_path, data, choice).analysis
-    if output:
-        write_table(output, score_columns(analysis))
+    with kept_standard_input(data):
+        source = files.open(data, choice)
+        result = judge_table(model, model_path, data, choice)
+    analysis = result.analysis
+    split = split_rows(files, source, result)
+    with split.written():
+        if output not in ("", STANDARD):
+            write_table(output, score_columns(analysis))
     if as_json:
-        content = outlier_summary(analysis) | wrong_cells_summary(analysis)
-        console.say_json(content | {"output": output or None})
-    elif output != STANDARD:
-        _show(analysis)
-        console.say(f"Scored rows saved to {output}")
+        content = result_summary("score", data, result) | _cells_summary(result)
+        content |= {"model": model_path, "output": output or None}
+        _say_json(content | split.summary())
+        return
+    to = console.stderr() if output == STANDARD or files.to_stdout else None
+    if output != STANDARD:
+        _show(analysis, to)
+    if output not in ("", STANDARD):
+        console.say(f"Scored rows saved to {output}", to)
+    split.say(to)
+    if output == STANDARD:
+        write_table(output, score_columns(analysis))
 
 
 def transform(
@@ -135,26 +193,31 @@ def transform(
     rows = open_if_large(model, data, choice) if output else None
     if rows is not None:
         identities = RowIdentities(data, choice)
-        large_commands.transform(model, rows, identities, names, output)
-        _report_transform(names, rows.shape[0], output, as_json)
+        content = large_commands.transform(model, rows, identities, names, output)
+        if as_json:
+            head = head_summary("transform", data) | content
+            _say_json(head | {"model": model_path, "output": output or None})
+        else:
+            _say_transformed(names, rows.shape[0], output)
         return
     table = read_for_model(model, data, choice)
     with ignore_feature_name_warning():
-        scores = model.transform(table.X)
+        scores = model.transform(rows_for(split_pipeline(model).scaler, table))
     columns = {} if is_npy else identity_columns(table.ids, table.labels, len(scores))
     columns |= dict(zip(names, scores.T, strict=True))
     if output:
         write_table(output, columns)
-    _report_transform(names, len(scores), output, as_json, scores)
-
-
-def _report_transform(
-    names: list[str], n: int, output: str, as_json: bool, scores: Any = None
-) -> None:
     if as_json:
-        content = {"rows": n, "columns": names, "output": output or None}
-        console.say_json(content if output else content | {"scores": scores})
-    elif output != STANDARD:
+        content = {**head_summary("transform", data), **table_summary(table)}
+        content |= {"read_columns": content.pop("columns")}
+        content |= {"columns": names, "model": model_path, "output": output or None}
+        _say_json(content if output else content | {"scores": scores})
+        return
+    _say_transformed(names, len(scores), output)
+
+
+def _say_transformed(names: list[str], n: int, output: str) -> None:
+    if output != STANDARD:
         console.say(
             f"Scores of {n:,} rows on {len(names)} components saved to {output}: "
             f"{', '.join(names)}"
@@ -167,6 +230,7 @@ def report(
     fit_options: FitOptions,
     model_path: str,
     output: str,
+    files: RowFiles,
     as_json: bool,
     show: bool,
     command: str,
@@ -176,7 +240,12 @@ def report(
 
     check_dependencies()
     refuse_target(output, data, model_path)
-    with console.stages(["reading", "fitting", "diagnosing", *STAGES]) as begin:
+    files.refuse(data, model_path, output=output)
+    with (
+        kept_standard_input(data),
+        console.stages(["reading", "fitting", "diagnosing", *STAGES]) as begin,
+    ):
+        source = files.open(data, choice)
         if model_path:
             begin("diagnosing")
             result = judge_table(load(model_path), model_path, data, choice)
@@ -186,17 +255,18 @@ def report(
             result.analysis, source=Path(data).name, origin=result.origin,
             command=command, seconds=result.seconds, progress=begin,
         )  # fmt: skip
-    write(page, output)
+    split = split_rows(files, source, result)
+    with split.written():
+        write(page, output)
     if as_json:
-        if model_path:
-            content = outlier_summary(result.analysis)
-        else:
-            content = fit_summary(data, result.analysis, result.seconds)
-        content |= wrong_cells_summary(result.analysis)
-        console.say_json(content | {"report": output})
+        content = result_summary("report", data, result) | _cells_summary(result)
+        content |= {"model": model_path or None, "report": output}
+        _say_json(content | split.summary())
     else:
-        _show(result.analysis)
-        console.say(f"Report saved to {output}")
+        to = console.stderr() if files.to_stdout else None
+        _show(result.analysis, to)
+        console.say(f"Report saved to {output}", to)
+        split.say(to)
     if show:
         webbrowser.open(Path(output).resolve().as_uri())
 
@@ -212,8 +282,7 @@ def compare(
     """Fit several methods to one table and compare them."""
     refuse_table(output, data)
     table = read_for_fit(data, choice, METHODS[(methods or ["dswl"])[0]])
-    scaler = fit_scaler(fit_options, table)
-    X = table.X if scaler is None else scaler.transform(table.X)
+    X = prepare(fit_first_step(fit_options, table), table)
     left_out = [] if methods else sorted(METHODS.keys() - set(suitable(*X.shape)))
     with console.stages(methods or suitable(*X.shape)) as begin:
         results = compare_methods(
@@ -221,22 +290,26 @@ def compare(
             **fit_options.parameters, progress=begin,
         )  # fmt: skip
     columns = comparison_columns(results)
-    if output:
+    if output not in ("", STANDARD):
         write_table(output, columns)
-    if as_json:
-        rows = as_records(columns)
-        first = results[0].model
-        content = {"n_components": first.n_components_, **line_summary(first)}
-        console.say_json(content | {"methods": rows, "left_out": left_out})
-    elif output != STANDARD:
-        console.show_comparison(results)
     if left_out:
-        console.say(
+        console.remark(
             "Left out, because they would take long on "
             f"{X.shape[0]:,} x {X.shape[1]:,}: {', '.join(left_out)}. To fit them "
-            "anyway, name them with --methods.",
-            console.stderr(),
+            "anyway, name them with --methods."
         )
+    if as_json:
+        first = results[0].model
+        content = {**head_summary("compare", data), **table_summary(table)}
+        content |= {"n_components": first.n_components_, **line_summary(first)}
+        content |= {"methods": as_records(columns), "left_out": left_out}
+        _say_json(content | {"output": output or None})
+    elif output == STANDARD:
+        write_table(output, columns)
+    else:
+        console.show_comparison(results)
+        if output:
+            console.say(f"Comparison saved to {output}")
 
 
 def export(model_path: str, output: str, as_json: bool) -> None:
@@ -247,7 +320,8 @@ def export(model_path: str, output: str, as_json: bool) -> None:
     model = load(model_path)
     export_onnx(model, output)
     if as_json:
-        console.say_json({"model": model_path, "onnx": output})
+        content = head_summary("export", model_path)
+        _say_json(content | {"model": model_path, "onnx": output})
     else:
         console.say(f"ONNX graph saved to {output}")
 

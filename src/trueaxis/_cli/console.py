@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as Grid
 from rich.text import Text
 
-from trueaxis._tables.cells import printable
+from trueaxis._cli.errors import NOTES, write_to_stderr
+from trueaxis._tables.output.values import as_json
+from trueaxis._tables.parsing.cells import printable
 from trueaxis.diagnostics.comparison import ComparedMethod
 from trueaxis.report import sentences
 from trueaxis.report.analysis import Analysis
@@ -37,9 +38,18 @@ def stderr() -> Console:
     return _console(sys.stderr)
 
 
+class _PipeConsole(Console):
+    """A console that leaves a closed pipe to `errors`, instead of exiting with 1."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise the error again, unless it is about notes that nobody reads."""
+        if self.file is not sys.stderr:
+            raise
+
+
 def _console(file: Any) -> Console:
     width = None if file.isatty() else PIPE_WIDTH
-    return Console(file=file, width=width, soft_wrap=True, highlight=False)
+    return _PipeConsole(file=file, width=width, soft_wrap=True, highlight=False)
 
 
 def plain(text: Any) -> Text:
@@ -52,27 +62,22 @@ def say(text: str, to: Console | None = None) -> None:
     (to or stdout()).print(plain(text))
 
 
+def note(text: str) -> None:
+    """Print a note to standard error, and remember it for JSON."""
+    NOTES.append(printable(text))
+    remark(f"Note: {text}")
+
+
 def remark(text: str) -> None:
     """Print a line to standard error; above a progress bar, if there is one."""
     # The bar redirects the stream; another console would write into the bar.
-    sys.stderr.write(printable(text) + "\n")
+    write_to_stderr(printable(text) + "\n")
 
 
 def say_json(content: Any) -> None:
     """Print JSON; NaN and infinity become null."""
-    sys.stdout.write(json.dumps(_finite(content), indent=2, ensure_ascii=False) + "\n")
-
-
-def _finite(content: Any) -> Any:
-    if isinstance(content, dict):
-        return {str(key): _finite(value) for key, value in content.items()}
-    if isinstance(content, (list, tuple)):
-        return [_finite(value) for value in content]
-    if isinstance(content, np.ndarray | np.generic):
-        return _finite(content.tolist())
-    if isinstance(content, float) and not np.isfinite(content):
-        return None
-    return content
+    text = json.dumps(as_json(content), indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(text + "\n")
 
 
 @contextmanager
@@ -120,14 +125,14 @@ def bars() -> Iterator[Callable[[str], Callable[[int, int], None]]]:
         yield begin
 
 
-def show_analysis(analysis: Analysis) -> None:
+def show_analysis(analysis: Analysis, to: Console | None = None) -> None:
     """Print the verdict, the worst rows and the effect on plain PCA; then the hints."""
-    say(sentences.verdict(analysis))
+    say(sentences.verdict(analysis), to)
     if len(analysis.flagged):
-        stdout().print(_worst_rows(analysis))
-    say(sentences.change(analysis))
+        (to or stdout()).print(_worst_rows(analysis))
+    say(sentences.change(analysis), to)
     for hint in sentences.hints(analysis):
-        say(f"Note: {hint}", stderr())
+        note(hint)
 
 
 def _worst_rows(analysis: Analysis) -> Grid:

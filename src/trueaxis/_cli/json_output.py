@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueaxis import __version__
-from trueaxis.diagnostics import KINDS, reasons
+from trueaxis._cli.workflow import CommandResult
+from trueaxis._tables.read import Table
+from trueaxis.diagnostics import KINDS, column_names, reasons
 from trueaxis.diagnostics.comparison import ComparedMethod
+from trueaxis.estimators.pipeline import SplitPipeline
 from trueaxis.report import sentences
 from trueaxis.report.analysis import (
     Analysis,
@@ -42,17 +47,39 @@ def score_columns(analysis: Analysis) -> dict[str, Any]:
     if hasattr(analysis.model, "tau_"):
         with ignore_feature_name_warning():
             columns |= reasons(analysis.model, analysis.X)._asdict()
+    if analysis.finds_wrong_cells:
+        columns["wrong_cells"] = wrong_cell_names(analysis)
     return columns
 
 
-def outlier_records(analysis: Analysis) -> list[dict[str, Any]]:
-    """Return one record per outlier, worst first."""
-    return as_records(
-        {
-            name: values[analysis.flagged].tolist()
-            for name, values in score_columns(analysis).items()
-        }
-    )
+def wrong_cell_names(analysis: Analysis) -> list[str]:
+    """Return the columns of the wrong cells of every row, joined by semicolons."""
+    names: list[list[str]] = [[] for _ in analysis.ids]
+    found = analysis.wrong_cells
+    for row, column in zip(found.row.tolist(), found.column.tolist(), strict=True):
+        names[row].append(str(analysis.names[column]))
+    return [";".join(each) for each in names]
+
+
+def outlier_records(
+    analysis: Analysis, positions: NDArray[np.intp] | None = None
+) -> list[dict[str, Any]]:
+    """Return one record per outlier, worst first.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    positions : ndarray of int, optional
+        Number of each row among those of the file; from 0 by default.
+    """
+    rows = analysis.flagged
+    number = rows if positions is None else positions[rows]
+    columns = {
+        name: np.asarray(values)[rows].tolist()
+        for name, values in score_columns(analysis).items()
+    }
+    reason = [sentences.reason(analysis, row) for row in rows]
+    return as_records({"position": number.tolist(), **columns, "reason": reason})
 
 
 def as_records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
@@ -72,34 +99,98 @@ def line_summary(model: Any) -> dict[str, float | None]:
     return {"level": level_of(model), "contamination": model.contamination}
 
 
-def outlier_summary(analysis: Analysis) -> dict[str, Any]:
-    """Return a summary of the outliers among rows."""
+def head_summary(command: str, data: str) -> dict[str, Any]:
+    """Return what every command tells about itself."""
+    return {"trueaxis": __version__, "command": command, "source": data}
+
+
+def table_summary(table: Table) -> dict[str, Any]:
+    """Return what was read from a file."""
     return {
-        "rows": len(analysis.ids),
-        **line_summary(analysis.model),
-        "outliers": outlier_counts(analysis),
-        "worst_first": outlier_records(analysis),
+        "rows": len(table.X),
+        "columns": list(table.columns),
+        "left_out_columns": table.left_out,
+        "missing": missing_summary(np.isnan(table.X).sum(axis=0), table.columns),
     }
 
 
-def fit_summary(data: str, analysis: Analysis, seconds: float | None) -> dict[str, Any]:
-    """Return a summary of a fit and its outliers."""
-    model = analysis.model
+def missing_summary(by_column: NDArray[Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return the number of missing cells, in total and in columns that have some."""
+    counts = dict(zip(names, by_column.tolist(), strict=True))
     return {
-        "trueaxis": __version__,
-        "source": data,
-        "columns": analysis.names,
+        "count": int(by_column.sum()),
+        "by_column": {name: n for name, n in counts.items() if n},
+    }
+
+
+def model_summary(parts: SplitPipeline) -> dict[str, Any]:
+    """Return what a model is, and its components."""
+    first, model = parts
+    scale = getattr(first, "how", None) or getattr(first, "scale_", None)
+    return {
         "method": type(model).__name__,
-        "scale": "none" if analysis.scaler is None else analysis.scaler.how,
+        "scale": scale or "none",
+        "log": list(getattr(first, "log_", ())),
+        "categories": list(getattr(first, "categories_", ())),
         "n_components": model.n_components_,
         "explained_variance_ratio": model.explained_variance_ratio_,
+        "components": component_records(model),
         "cutoffs": model.cutoffs_._asdict(),
         "iterations": model.n_iter_,
         "converged": bool(model.converged_),
-        "seconds": seconds,
+    }
+
+
+def component_records(model: Any) -> list[dict[str, Any]]:
+    """Return name, variance, axis and loadings of every component."""
+    columns = column_names(model).tolist()
+    names = model.get_feature_names_out()
+    return [
+        {
+            "name": str(name),
+            "variance": variance,
+            "share": share,
+            "axis": dict(zip(columns, axis.tolist(), strict=True)),
+            "loadings": dict(zip(columns, loadings.tolist(), strict=True)),
+        }
+        for name, variance, share, axis, loadings in zip(
+            names,
+            model.explained_variance_.tolist(),
+            model.explained_variance_ratio_.tolist(),
+            model.components_,
+            model.loadings_,
+            strict=True,
+        )
+    ]
+
+
+def outlier_summary(
+    analysis: Analysis, positions: NDArray[np.intp] | None = None
+) -> dict[str, Any]:
+    """Return a summary of the outliers among rows."""
+    shifted = analysis.most_shifted[0]
+    return {
+        **line_summary(analysis.model),
+        "outliers": outlier_counts(analysis),
+        "worst_first": outlier_records(analysis, positions),
         "angle_to_plain_pca": analysis.effect.angle,
-        **outlier_summary(analysis),
+        "plain_mean_moves_most": {
+            "column": str(analysis.names[shifted]),
+            "by": float(analysis.shift[shifted]),
+        },
         "hints": sentences.hints(analysis),
+    }
+
+
+def result_summary(command: str, data: str, result: CommandResult) -> dict[str, Any]:
+    """Return a summary of a table that was fitted, or judged by a model."""
+    parts = SplitPipeline(result.analysis.scaler, result.analysis.model)
+    return {
+        **head_summary(command, data),
+        **table_summary(result.table),
+        **model_summary(parts),
+        "seconds": result.seconds,
+        **outlier_summary(result.analysis, result.table.positions),
     }
 
 

@@ -6,14 +6,22 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._cli import console
 from trueaxis._cli.cell_output import WrongCellCounter, describe_counts
-from trueaxis._cli.json_output import line_summary
+from trueaxis._cli.errors import NOTES
+from trueaxis._cli.json_output import (
+    head_summary,
+    line_summary,
+    missing_summary,
+    model_summary,
+)
 from trueaxis._cli.missing import HoleCounter, describe_holes
+from trueaxis._cli.rows_output import RowFiles, RowSource
 from trueaxis._cli.streaming import (
     RowIdentities,
     RunningCounts,
@@ -34,50 +42,87 @@ from trueaxis.report.sentences import describe_line
 
 
 def fit(
-    data: str, rows: Rows, fit_options: FitOptions, output: str, as_json: bool
+    data: str,
+    rows: Rows,
+    fit_options: FitOptions,
+    output: str,
+    files: RowFiles,
+    source: RowSource | None,
+    as_json: bool,
 ) -> None:
     """Fit rows block by block and print the number of outliers."""
+    pipeline, seconds, holes, wrong = _fit(rows, fit_options)
+    model = split_pipeline(pipeline).model
+    split = files.split(source, ~np.asarray(model.support_))
+    with show_progress(), split.written():
+        if output:
+            _save(pipeline, output)
+    n, bad = len(model.support_), int((~model.support_).sum())
+    if as_json:
+        names = _column_names(rows)
+        content = {**head_summary("fit", data), "rows": n, "columns": names}
+        content |= {"missing": missing_summary(holes, names)}
+        content |= model_summary(split_pipeline(pipeline))
+        content |= {"seconds": seconds, **line_summary(model)}
+        content |= {"outliers": {"count": bad}, "model": output or None}
+        if wrong is not None:
+            content["wrong_cells"] = dict(zip(("count", "rows"), wrong, strict=True))
+        _say_json(content | split.summary())
+        return
+    to = console.stderr() if files.to_stdout else None
+    console.say(
+        f"{bad:,} of {n:,} rows are bad. {describe_line(model)} "
+        f"{type(model).__name__} with {model.n_components_} components took "
+        f"{seconds:.2f} s. `trueaxis score` judges each row.",
+        to,
+    )
+    if wrong is not None:
+        console.say(describe_counts(wrong[0], wrong[1]), to)
+    if output:
+        console.say(f"Model saved to {output}", to)
+    split.say(to)
+
+
+class _Fitted(NamedTuple):
+    """A model after its scaler, and what the passes have counted.
+
+    holes : missing cells of every column
+    wrong : wrong cells and rows that have some; None if they were not looked for
+    """
+
+    pipeline: Any
+    seconds: float
+    holes: NDArray[Any]
+    wrong: list[int] | None
+
+
+def _fit(rows: Rows, fit_options: FitOptions) -> _Fitted:
     method = METHODS[fit_options.method]
     model: Any = method(n_components=fit_options.n_components, **fit_options.parameters)
     scaler = make_scaler(fit_options)
     start = time.perf_counter()
+    holes, wrong = np.zeros(rows.shape[1], dtype=int), None
     # Entering `rows` lets the fits of scaler and model share the decoded file.
     with show_progress(), forward_log(console.remark), rows:
         scaled = rows if scaler is None else scaler.fit(rows).transform(rows)
         model.fit(scaled)
         seconds = time.perf_counter() - start
         if getattr(model, "_cells", None):  # rows with holes, or with wrong cells
-            _note_holes(rows.scan(HoleCounter(rows.shape[1]))[1], rows.shape[0])
-        wrong = None
+            holes = rows.scan(HoleCounter(rows.shape[1]))[1]
+            _note_holes(holes, rows.shape[0])
         if fit_options.parameters.get("cells"):
             counter = WrongCellCounter(model._repair())
             wrong = scaled.scan(counter)[1].tolist()
-    if output:
-        _save(join_pipeline(scaler, model), output)
-    n, bad = len(model.support_), int((~model.support_).sum())
-    if as_json:
-        content = {"source": data, "rows": n, "columns": list(rows.names or ())}
-        content |= {"method": method.__name__, "n_components": model.n_components_}
-        content |= line_summary(model)
-        content |= {"outliers": {"count": bad}, "seconds": seconds}
-        if wrong is not None:
-            content["wrong_cells"] = dict(zip(("count", "rows"), wrong, strict=True))
-        console.say_json(content | {"model": output or None})
-        return
-    console.say(
-        f"{bad:,} of {n:,} rows are bad. {describe_line(model)} {method.__name__} with "
-        f"{model.n_components_} components took {seconds:.2f} s. `trueaxis score` "
-        "judges each row."
-    )
-    if wrong is not None:
-        console.say(describe_counts(wrong[0], wrong[1]))
-    if output:
-        console.say(f"Model saved to {output}")
+    return _Fitted(join_pipeline(scaler, model), seconds, holes, wrong)
+
+
+def _say_json(content: dict[str, Any]) -> None:
+    console.say_json(content | {"notes": list(NOTES)})
 
 
 def _note_holes(by_column: NDArray[Any], n: int) -> None:
     for sentence in describe_holes(by_column, n):
-        console.remark(f"Note: {sentence}")
+        console.note(sentence)
 
 
 def _save(model: Any, output: str) -> None:
@@ -93,26 +138,56 @@ def _save(model: Any, output: str) -> None:
 
 
 def score(
-    model: Any, rows: Rows, identities: RowIdentities, output: str, as_json: bool
+    model: Any,
+    model_path: str,
+    data: str,
+    rows: Rows,
+    identities: RowIdentities,
+    output: str,
+    files: RowFiles,
+    source: RowSource | None,
+    as_json: bool,
 ) -> None:
     """Write the verdict of a model on each row and print the number of outliers."""
     counts = RunningCounts(rows.shape[1])
-    _write(output, score_blocks(model, rows, identities, counts))
+    flags: list[NDArray[np.bool_]] = []
+    blocks = score_blocks(model, rows, identities, counts)
+    _write(output, _watched(blocks, flags), keep_on=bool(files))
+    split = files.split(source, np.concatenate(flags))
+    with show_progress(), split.written():
+        pass
     _note_holes(counts.holes, counts.rows)
-    bad = counts.outliers()
+    bad, method = counts.outliers(), split_pipeline(model).model
     if as_json:
-        content = {"rows": counts.rows, **line_summary(split_pipeline(model).model)}
-        console.say_json(content | {"outliers": bad, "output": output or None})
-    elif output != STANDARD:
-        line = describe_line(split_pipeline(model).model)
-        console.say(f"{bad['count']:,} of {counts.rows:,} rows are bad. {line}")
-        console.say(f"Scored rows saved to {output}")
+        names = _column_names(rows)
+        content = {**head_summary("score", data), "rows": counts.rows, "columns": names}
+        content |= {"missing": missing_summary(counts.holes, names)}
+        content |= model_summary(split_pipeline(model)) | line_summary(method)
+        content |= {"outliers": bad, "model": model_path, "output": output or None}
+        _say_json(content | split.summary())
+        return
+    to = console.stderr() if output == STANDARD or files.to_stdout else None
+    if output != STANDARD:
+        line = describe_line(method)
+        console.say(f"{bad['count']:,} of {counts.rows:,} rows are bad. {line}", to)
+    if output not in ("", STANDARD):
+        console.say(f"Scored rows saved to {output}", to)
+    split.say(to)
+
+
+def _watched(
+    blocks: Iterator[dict[str, Any]], flags: list[NDArray[np.bool_]]
+) -> Iterator[dict[str, Any]]:
+    """Yield blocks of verdicts, and remember which rows are outliers."""
+    for block in blocks:
+        flags.append(np.asarray(block["outlier"], dtype=bool))
+        yield block
 
 
 def transform(
     model: Any, rows: Rows, identities: RowIdentities, names: Sequence[str], output: str
-) -> None:
-    """Write the scores of rows on the components."""
+) -> dict[str, Any]:
+    """Write the scores of rows on the components; return what JSON tells of them."""
     counts = RunningCounts(rows.shape[1])
     blocks = transform_blocks(model, rows, identities, names, counts)
     if output.lower().endswith(".npy"):
@@ -121,14 +196,33 @@ def transform(
     else:
         _write(output, blocks)
     _note_holes(counts.holes, counts.rows)
+    read = _column_names(rows)
+    return {
+        "rows": counts.rows,
+        "read_columns": read,
+        "columns": list(names),
+        "missing": missing_summary(counts.holes, read),
+    }
 
 
-def _write(output: str, blocks: Iterator[dict[str, Any]], n: int = 0) -> None:
+def _column_names(rows: Rows) -> list[str]:
+    """Return the names of the columns that are read, as in memory."""
+    return [str(name) for name in rows.names or map("x{}".format, range(rows.shape[1]))]
+
+
+def _write(
+    output: str, blocks: Iterator[dict[str, Any]], n: int = 0, *, keep_on: bool = False
+) -> None:
     # Lines that scroll by on a terminal show the progress themselves.
     scrolling = output == STANDARD and sys.stdout.isatty()
     with nullcontext() if scrolling else show_progress():
         if output:
-            write_blocks(output, blocks, n)
-            return
+            try:
+                write_blocks(output, blocks, n)
+                return
+            except BrokenPipeError:
+                # That nobody reads standard output does not cost the other files.
+                if not (keep_on and output == STANDARD):
+                    raise
         for _ in blocks:  # consumed only to count the rows
             pass

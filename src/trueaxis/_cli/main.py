@@ -22,6 +22,8 @@ from trueaxis._cli.options import (
     refuse_fit_options,
     refuse_table_and_json,
     require_file,
+    row_files,
+    row_options,
     size_options,
     split_names,
     table_options,
@@ -36,8 +38,8 @@ HELP = {"help_option_names": ["-h", "--help"]}
 def main() -> None:
     """Robust principal component analysis: axes that outliers cannot bend.
 
-    DATA is a table with one sample per row: a CSV, TSV, Parquet, .npy or .npz file, or
-    - for text from standard input.
+    DATA is a table with one sample per row: CSV and other text, Excel, ODS, JSON lines,
+    Parquet, Feather or .npy, or - for text from standard input.
 
     To get started: trueaxis report data.csv
     """
@@ -46,6 +48,7 @@ def main() -> None:
 @main.command()
 @click.argument("data")
 @click.option("-o", "--output", default="", help="Model file to write (.npz).")
+@row_options
 @fit_options
 @table_options
 @cluster_options
@@ -53,6 +56,8 @@ def main() -> None:
 def fit(
     data: str,
     output: str,
+    clean: str,
+    flagged: str,
     as_json: bool,
     workers: int | None,
     client: str | None,
@@ -67,13 +72,14 @@ def fit(
             "--workers starts new processes and --client uses a running cluster: give "
             "one of them."
         )
+    files = row_files(clean, flagged, as_json)
     given = choice_from(options), fit_options_from(options)
     if workers or client:
         commands.fit_by_workers(
-            data, *given, output, as_json, client or "", workers or 0
+            data, *given, output, files, as_json, client or "", workers or 0
         )
     else:
-        commands.fit(data, *given, output, as_json)
+        commands.fit(data, *given, output, files, as_json)
 
 
 @main.command()
@@ -84,10 +90,13 @@ def fit(
     metavar="SHARE",
     help="Share of regular rows that may be flagged (default: as in the fit).",
 )
+@row_options
 def score(
     model: str,
     data: str,
     output: str | None,
+    clean: str,
+    flagged: str,
     as_json: bool,
     level: float | None,
     **options: Any,
@@ -95,8 +104,10 @@ def score(
     """Judge rows by a saved model: outlier or not, and why."""
     from trueaxis._cli import commands
 
-    target = table_target(output, as_json)
-    commands.score(model, data, choice_from(options), level, target, as_json)
+    files = row_files(clean, flagged, as_json, output)
+    # Rows on standard output leave no place for the verdicts.
+    target = "" if files.to_stdout and not output else table_target(output, as_json)
+    commands.score(model, data, choice_from(options), level, target, files, as_json)
 
 
 @main.command()
@@ -122,6 +133,7 @@ def transform(
 )
 @click.option("--model", default="", help="Use a saved model instead of fitting one.")
 @click.option("--open", "show", is_flag=True, help="Open the report in a browser.")
+@row_options
 @fit_options
 @table_options
 @json_option
@@ -133,6 +145,8 @@ def report(
     output: str,
     model: str,
     show: bool,
+    clean: str,
+    flagged: str,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -142,9 +156,10 @@ def report(
     require_file(output, "The report")
     if model:
         refuse_fit_options(ctx)
+    files = row_files(clean, flagged, as_json)
     commands.report(
-        data, choice_from(options), fit_options_from(options), model, output, as_json,
-        show, command_line(ctx),
+        data, choice_from(options), fit_options_from(options), model, output, files,
+        as_json, show, command_line(ctx),
     )  # fmt: skip
 
 
@@ -153,7 +168,7 @@ def report(
 @click.option("-o", "--output", help="Table to write (default: standard output).")
 @click.option(
     "--changes",
-    help="Table of changed cells to write (default: OUTPUT-changes.csv).",
+    help="Table of changed cells to write (default: beside OUTPUT, NAME-changes).",
 )
 @click.option("--model", default="", help="Use a saved model instead of fitting one.")
 @click.option(
@@ -188,6 +203,11 @@ def repair(
         )
     if model:
         refuse_fit_options(ctx, "cells")
+    if options["missing"] == "error":
+        raise click.UsageError(
+            "--missing error refuses missing cells, which repair is to fill: leave it "
+            "out, or use --missing drop to leave out their rows."
+        )
     run(
         data, choice_from(options), fit_options_from(options), model, cells, target,
         changes, as_json,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shlex
 from collections.abc import Callable
 from typing import Any
@@ -29,6 +30,19 @@ def split_names(
     """Return the names in a repeatable option of comma-separated lists."""
     # Names that contain commas are quoted, as in a CSV file.
     return [name.strip() for row in csv.reader(values) for name in row if name.strip()]
+
+
+def split_optional_names(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> list[str]:
+    """Return names as `split_names`, unless the option has swallowed the table."""
+    for value in values:
+        if os.path.isfile(value):
+            raise click.BadParameter(
+                f"{value} is a file, but was taken for names of columns: write "
+                f"{param.opts[-1]} behind the file, or with names of columns."
+            )
+    return split_names(ctx, param, values)
 
 
 def _parse_components(
@@ -66,46 +80,66 @@ def _parse_parameters(
 # ---------------------------------------------------------------- shared options
 
 
+def _names(option: str, description: str) -> Callable[[Any], Any]:
+    """Return a repeatable option of comma-separated names."""
+    return click.option(
+        option,
+        multiple=True,
+        callback=split_names,
+        metavar="A,B,...",
+        help=description,
+    )
+
+
+def _guessed(option: str, description: str, **more: Any) -> Callable[[Any], Any]:
+    """Return an option of which the value is guessed by default."""
+    return click.option(
+        option, default="auto", show_default=True, help=description, **more
+    )
+
+
 table_options = combine_options(
     click.option("--id", "id_", metavar="COLUMN", help="Column that names the rows."),
     click.option(
         "--label", metavar="COLUMN", help="Column to show but not to analyze."
     ),
-    click.option(
+    _names(
         "--columns",
-        multiple=True,
-        callback=split_names,
-        metavar="A,B,...",
-        help="Columns to analyze (default: all remaining ones).",
+        "Columns to analyze: names, ranges a:d, patterns temp* (default: all).",
     ),
-    click.option(
-        "--drop",
-        multiple=True,
-        callback=split_names,
-        metavar="A,B,...",
-        help="Columns to leave out.",
-    ),
-    click.option(
+    _names("--drop", "Columns to leave out, given in the same way."),
+    _guessed(
         "--decimal",
+        "Decimal separator; the other one separates thousands.",
         type=click.Choice(["auto", ".", ","]),
-        default="auto",
-        show_default=True,
-        help="Decimal separator; the other one separates thousands.",
     ),
-    click.option(
+    _guessed(
         "--delimiter",
-        default="auto",
-        show_default=True,
+        "Separator between cells: a character, tab or space.",
         metavar="CHARACTER",
-        help="Separator between cells: a character, tab or space.",
+    ),
+    _guessed(
+        "--header",
+        "Whether the first line contains column names.",
+        type=click.Choice(["auto", "yes", "no"]),
     ),
     click.option(
-        "--header",
-        type=click.Choice(["auto", "yes", "no"]),
-        default="auto",
-        show_default=True,
-        help="Whether the first line contains column names.",
+        "--skip",
+        type=click.IntRange(min=0),
+        default=0,
+        metavar="N",
+        help="Lines at the start that are not part of the table.",
     ),
+    _guessed(
+        "--comment",
+        "Sign at the start of lines to leave out; auto for #, or none.",
+        metavar="SIGN",
+    ),
+    _names("--na", "Further words for missing cells."),
+    click.option(
+        "--sheet", metavar="SHEET", help="Sheet of a spreadsheet: name or number."
+    ),
+    _guessed("--encoding", "Encoding of text, such as utf-16 or cp1252."),
     click.option(
         "--missing",
         type=click.Choice(["fill", "error", "drop"]),
@@ -126,10 +160,27 @@ size_options = combine_options(
     ),
     click.option(
         "--scale",
-        type=click.Choice(["none", "standard", "robust"]),
-        default="none",
-        show_default=True,
-        help="Divide columns by their spread; use robust when units differ.",
+        type=click.Choice(["none", "standard", "robust", "auto"]),
+        help="Divide columns by their spread; auto if they share no unit "
+        "(default: none; auto with --log and --categories).",
+    ),
+    click.option(
+        "--log",
+        is_flag=False,
+        flag_value="auto",
+        multiple=True,
+        callback=split_optional_names,
+        metavar="[A,B,...]",
+        help="Take the logarithm of these columns, or of all skewed ones.",
+    ),
+    click.option(
+        "--categories",
+        is_flag=False,
+        flag_value="*",
+        multiple=True,
+        callback=split_optional_names,
+        metavar="[A,B,...]",
+        help="Analyze these columns of text, or all, as categories.",
     ),
 )
 SHARE = click.FloatRange(0, 0.5, min_open=True)
@@ -186,6 +237,20 @@ cluster_options = combine_options(
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON instead of text."
 )
+row_options = combine_options(
+    click.option(
+        "--clean",
+        default="",
+        metavar="FILE",
+        help="Table to write: the rows of DATA that are no outliers, as they are.",
+    ),
+    click.option(
+        "--flagged",
+        default="",
+        metavar="FILE",
+        help="Table to write: the outliers, as they are in DATA.",
+    ),
+)
 
 # A saved model applied to a table, and a table written.
 model_options = combine_options(
@@ -205,8 +270,9 @@ def choice_from(options: dict[str, Any]) -> Any:
     from trueaxis._tables.read import Choice
 
     columns = options["columns"] or None
-    names = ("decimal", "delimiter", "header", "missing")
-    rest = {name: options[name] for name in names}
+    names = ("decimal", "delimiter", "header", "missing", "skip", "comment", "na")
+    rest = {name: options[name] for name in (*names, "sheet", "encoding")}
+    rest["categories"] = tuple(options.get("categories") or ())
     return Choice(columns, options["drop"], options["id_"], options["label"], **rest)
 
 
@@ -224,7 +290,15 @@ def fit_options_from(options: dict[str, Any]) -> Any:
     parameters = parameters | _line_parameters(options, parameters)
     if options.get("cells"):
         parameters |= _cells_parameter(method, parameters)
-    return FitOptions(method, options["components"], options["scale"], parameters)
+    log, categories = options.get("log", []), options.get("categories", [])
+    return FitOptions(
+        method,
+        options["components"],
+        options["scale"],
+        "auto" if log == ["auto"] else log,
+        True if categories == ["*"] else categories,
+        parameters,
+    )
 
 
 def _line_parameters(
@@ -263,10 +337,8 @@ def method_class(name: str, option: str) -> Any:
     from trueaxis.estimators import METHODS
 
     if name not in METHODS:
-        raise click.BadParameter(
-            f"{name!r} is not a method: choose one of {', '.join(METHODS)}.",
-            param_hint=option,
-        )
+        text = f"{name!r} is not a method: choose one of {', '.join(METHODS)}."
+        raise click.BadParameter(text, param_hint=option)
     return METHODS[name]
 
 
@@ -277,8 +349,8 @@ def command_line(ctx: click.Context) -> str:
 
 def refuse_fit_options(ctx: click.Context, *allowed: str) -> None:
     """Raise if an option of a fit was given together with --model."""
-    names = {"components", "scale", "method", "parameters", "cells"} - {*allowed}
-    names |= {"level", "contamination"}
+    names = {"components", "scale", "log", "categories", "method", "parameters"}
+    names |= {"level", "contamination", "cells"} - {*allowed}
     for param in ctx.command.params:
         source = ctx.get_parameter_source(param.name or "")
         if param.name in names and source is ParameterSource.COMMANDLINE:
@@ -302,6 +374,22 @@ def refuse_table_and_json(output: str, as_json: bool, option: str = "-o") -> Non
         raise click.UsageError(
             f"--json and {option} - would both write to standard output: choose one."
         )
+
+
+def row_files(
+    clean: str, flagged: str, as_json: bool, output: str | None = None
+) -> Any:
+    """Return the files for rows; refuse two things on standard output."""
+    from trueaxis._cli.rows_output import RowFiles
+
+    refuse_table_and_json(clean, as_json, "--clean")
+    refuse_table_and_json(flagged, as_json, "--flagged")
+    if [clean, flagged, output].count("-") > 1:
+        raise click.UsageError(
+            "Two tables would be written to standard output: give a file for one of "
+            "them."
+        )
+    return RowFiles(clean, flagged)
 
 
 def table_target(output: str | None, as_json: bool) -> str:

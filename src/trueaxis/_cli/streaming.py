@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueaxis._cli import console
 from trueaxis._cli.json_output import identity_columns, score_columns
 from trueaxis._cli.missing import HoleCounter, takes_holes
 from trueaxis._cli.workflow import check_n_columns, choice_for_model
@@ -24,19 +25,25 @@ from trueaxis._rows.dask.rows import DaskRows
 from trueaxis._rows.open_rows import (
     ENDINGS,
     describe_file,
+    is_text,
     is_visible,
     list_files,
     open_rows,
 )
 from trueaxis._rows.progress import passing
+from trueaxis._tables.column import describe_left_out, examine
+from trueaxis._tables.formats import compression_of
 from trueaxis._tables.id_columns import IdColumns
 from trueaxis._tables.read import STANDARD, Choice, TableError
+from trueaxis._tables.select import select
+from trueaxis._tables.streamed_text import TextRows, TextStream
 from trueaxis.diagnostics import KINDS
 from trueaxis.estimators.pipeline import split_pipeline
 from trueaxis.report.analysis import analyse, ignore_feature_name_warning
 
 LARGE_BYTES = 1 << 28  # files of this size or more are streamed
 BLOCK_BYTES = 1 << 24
+USUAL_COMPRESSION = 4  # of numbers written as text
 
 
 def open_if_large(
@@ -48,26 +55,60 @@ def open_if_large(
     holes, which methods that do not take them refuse.
     """
     path = Path(data)
-    folder = data != STANDARD and _is_folder_of_parts(path)
-    if data == STANDARD or not (folder or path.suffix.lower() in ENDINGS):
+    if data == STANDARD or not path.exists():
         return None
-    if not folder and not path.is_file():
-        return None
-    n, names = describe_file(path)
-    if not folder and 8 * n * len(names) < LARGE_BYTES:
+    folder = _is_folder_of_parts(path)
+    if is_text(path) and path.is_file():
+        if _text_bytes(path) < LARGE_BYTES:
+            return None
+        kinds = _kinds_of_text(path, choice)
+    elif folder or (path.suffix.lower() in ENDINGS and path.is_file()):
+        n, kinds = describe_file(path)
+        if not folder and 8 * n * len(kinds) < LARGE_BYTES:
+            return None
+    else:
         return None
     _refuse_drop(data, choice)
+    if choice.na and not is_text(path):
+        raise TableError(
+            f"{data} is read block by block, where --na is only for text: replace the "
+            "cells by missing ones."
+        )
     holes = choice.missing == "fill"
-    wanted = _columns_to_read(model, names, choice, data)
-    block_rows = max(1, BLOCK_BYTES // (8 * len(wanted)))
-    columns = _names_or_positions(path, names, wanted)
-    if spool:  # a fit reads often: use the default blocks, which fit into a cache
-        return NamedRows(open_rows(data, columns=columns), wanted, holes=holes)
-    rows = open_rows(data, columns=columns, spool=False, block_rows=block_rows)
+    wanted = _columns_to_read(model, kinds, choice, data)
+    # A fit reads often: it uses the default blocks, which fit into a cache.
+    block_rows = None if spool else max(1, BLOCK_BYTES // (8 * len(wanted)))
+    if is_text(path):
+        rows: Rows = TextRows(path, choice, wanted, block_rows)
+    else:
+        columns = _names_or_positions(path, list(kinds), wanted)
+        rows = open_rows(data, columns=columns, spool=spool, block_rows=block_rows)
+    if spool:
+        return NamedRows(rows, wanted, holes=holes)
     if rows.shape[0] == 0:
         raise TableError(f"{data} has no rows: check the files.")
     holes = holes and takes_holes(split_pipeline(model).model)
     return CheckedRows(rows, wanted, holes=holes)
+
+
+def _text_bytes(path: Path) -> int:
+    """Return the size of a text, roughly if it is compressed."""
+    size = path.stat().st_size
+    return size * USUAL_COMPRESSION if compression_of(str(path)) else size
+
+
+def _kinds_of_text(path: Path, choice: Choice) -> dict[str, str]:
+    """Return the kinds of the columns of a text, by its first rows; print notes."""
+    content = TextStream(path, choice.text_format(), choice.unwanted).content()
+    for note in content.notes:
+        console.note(note)
+    kinds: dict[str, str] = {column.name: column.kind for column in content.columns}
+    if content.row_names is not None:
+        kinds[content.row_names] = "names of rows"
+    asked: Sequence[str] = ()
+    if choice.columns is not None:
+        asked = select(choice.columns, list(kinds), "--columns", exact=choice.by_name)
+    return kinds | examine(content.columns, asked).left_out
 
 
 def _refuse_drop(data: str, choice: Choice) -> None:
@@ -88,9 +129,9 @@ def open_on_workers(data: str, choice: Choice, client: Any) -> Rows:
             "--client."
         )
     _refuse_drop(data, choice)
-    names = describe_file(path)[1]
-    wanted = _columns_to_read(None, names, choice, data)
-    columns = _names_or_positions(path, names, wanted)
+    kinds = describe_file(path)[1]
+    wanted = _columns_to_read(None, kinds, choice, data)
+    columns = _names_or_positions(path, list(kinds), wanted)
     rows = open_rows(data, columns=columns, client=client)
     rows.names = tuple(wanted)
     if choice.missing == "error":  # the pass names the first hole
@@ -120,21 +161,36 @@ def _is_folder_of_parts(path: Path) -> bool:
 
 
 def _columns_to_read(
-    model: Any, names: Sequence[str], choice: Choice, data: str
+    model: Any, kinds: dict[str, str], choice: Choice, data: str
 ) -> Sequence[str]:
-    """Return the names of the columns that a model was, or will be, fitted on."""
+    """Return the columns that a model was, or will be, fitted on; note the others."""
     if model is not None:
         choice = choice_for_model(model, choice)
-    for name in (*(choice.columns or ()), *choice.drop, choice.id, choice.label):
-        if name is not None and name not in names:
-            raise TableError(
-                f"There is no column {name!r} in {data}; the columns are "
-                f"{', '.join(names)}."
-            )
-    excluded = {*choice.drop, choice.id, choice.label}
-    wanted = [name for name in choice.columns or names if name not in excluded]
+    names = list(kinds)
+    for role, name in (("--id", choice.id), ("--label", choice.label)):
+        if name is not None:
+            select([name], names, role)
+    excluded = {*select(choice.drop, names, "--drop"), choice.id, choice.label}
+    asked = choice.columns
+    chosen = names
+    if asked is not None:
+        chosen = select(asked, names, "--columns", exact=choice.by_name)
+    left = {
+        name: kinds[name]
+        for name in chosen
+        if name not in excluded and kinds[name] != "number"
+    }
+    for name in left.keys() & {*(asked or ())}:
+        raise TableError(
+            f"Column {name!r} of {data} is not one of numbers ({left[name]}), and only "
+            "numbers can be analyzed in a file that is read block by block: leave it "
+            "out."
+        )
+    for note in describe_left_out(left):
+        console.note(note)
+    wanted = [name for name in chosen if name not in {*excluded, *left}]
     if not wanted:
-        raise TableError("No column is left to analyze: drop fewer columns.")
+        raise TableError(f"No column of numbers in {data} is left to analyze.")
     if model is not None:
         check_n_columns(split_pipeline(model).model, len(wanted), data)
     return wanted
@@ -191,7 +247,8 @@ class RowIdentities:
 
     def __init__(self, data: str, choice: Choice) -> None:
         self.names = [name for name in (choice.id, choice.label) if name is not None]
-        self._columns = IdColumns(Path(data), self.names)
+        how = choice.text_format()
+        self._columns = IdColumns(Path(data), self.names, how)
         self._has_ids = choice.id is not None
         self._has_labels = choice.label is not None
 

@@ -1,38 +1,50 @@
-"""Write tables as CSV, TSV, Parquet or .npy files; `read` reads them."""
+"""Write tables as text, JSON lines, Parquet, Feather, Excel or .npy files.
+
+`read` reads them, and `original` writes rows of a file as they stand there. The ending
+of the name gives the format; a further ending such as .gz compresses the file.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
-import os
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
-from trueaxis._files import atomic_write, check_target
-from trueaxis._tables.read import STANDARD, TableError
+from trueaxis._tables.formats import ARROW, PARQUET, ending_of
+from trueaxis._tables.output.sheets import write_sheet_rows
+from trueaxis._tables.output.targets import (
+    open_target,
+    refuse_ending,
+    require_writer,
+)
+from trueaxis._tables.output.targets import refuse_table as refuse_table
+from trueaxis._tables.output.targets import refuse_target as refuse_target
+from trueaxis._tables.output.values import as_text, items, json_line
 
-ENDINGS = (".csv", ".tsv", ".txt", ".parquet", "")
+Fields = dict[str, Any]  # name and values of every column
+
+NUMPY = ".npy"
 
 
-def write_table(path: str | Path, fields: dict[str, Any]) -> None:
-    """Write columns to a CSV, TSV or Parquet file, or to standard output as CSV.
+def write_table(path: str | Path, fields: Fields) -> None:
+    """Write columns to a file, or to standard output as CSV.
 
     Parameters
     ----------
     path : str or Path
         The suffix gives the format; "-" writes CSV to standard output.
     fields : dict
-        Name and values of every column, all of the same length.
+        Name and values of every column, all of the same length. Values may be None.
     """
     write_blocks(path, iter([fields]), len(next(iter(fields.values()), ())))
 
 
-def write_blocks(path: str | Path, blocks: Iterator[dict[str, Any]], n: int) -> None:
+def write_blocks(path: str | Path, blocks: Iterator[Fields], n: int) -> None:
     """Write a table a few rows at a time, in the formats of `write_table` and .npy.
 
     Parameters
@@ -43,98 +55,136 @@ def write_blocks(path: str | Path, blocks: Iterator[dict[str, Any]], n: int) -> 
     n : int
         Total number of rows, for the header of .npy files. These hold only numbers.
     """
-    name, ending = str(path), Path(str(path)).suffix.lower()
-    if name != STANDARD and ending == ".npy":
-        return _write_numbers(Path(name), blocks, n)
-    _refuse_ending(name)
-    if name != STANDARD and ending == ".parquet":
-        return _write_parquet(Path(name), blocks)
-    texts = _as_text(blocks, "\t" if ending == ".tsv" else ",")
-    if name == STANDARD:
-        sys.stdout.writelines(texts)
-        return None
-    with atomic_write(name) as file:
-        for text in texts:
-            file.write(text.encode("utf-8"))
-    return None
+    name = str(path)
+    if ending_of(name) != NUMPY:
+        refuse_ending(name)
+    with open_target(name) as file:
+        write_content(file, name, blocks, n)
 
 
-def _as_text(blocks: Iterator[dict[str, Any]], delimiter: str) -> Iterator[str]:
+def write_content(file: IO[bytes], name: str, blocks: Iterator[Fields], n: int) -> None:
+    """Write a table to an open file, in the format that its name tells."""
+    ending = ending_of(name)
+    writers: dict[str, Callable[[Any, str, Iterator[Fields], int], None]] = {
+        ".jsonl": _write_json_lines,
+        ".ndjson": _write_json_lines,
+        **dict.fromkeys(PARQUET + ARROW, _write_arrow),
+        ".xlsx": _write_sheet,
+        NUMPY: _write_numbers,
+    }
+    writers.get(ending, _write_text)(file, name, blocks, n)
+
+
+# ---------------------------------------------------------------- text
+
+
+def _write_text(file: IO[bytes], name: str, blocks: Iterator[Fields], n: int) -> None:
+    delimiter = "\t" if ending_of(name) == ".tsv" else ","
     for number, fields in enumerate(blocks):
         text = io.StringIO()
         writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
         if number == 0:
             writer.writerow(fields)
-        columns = (_cells(values) for values in fields.values())
+        columns = (map(as_text, items(values)) for values in fields.values())
         writer.writerows(zip(*columns, strict=True))
-        yield text.getvalue()
+        file.write(text.getvalue().encode("utf-8"))
 
 
-def refuse_table(path: str, *sources: str) -> None:
-    """Raise as `refuse_target` does, or if the suffix is not that of a table."""
-    refuse_target(path, *sources)
-    _refuse_ending(path)
+def _write_json_lines(
+    file: IO[bytes], name: str, blocks: Iterator[Fields], n: int
+) -> None:
+    for fields in blocks:
+        for row in zip(*map(items, fields.values()), strict=True):
+            file.write(json_line(dict(zip(fields, row, strict=True))))
 
 
-def _refuse_ending(path: str) -> None:
-    if path != STANDARD and Path(path).suffix.lower() not in ENDINGS:
-        raise TableError(
-            f"{path} ends in {Path(path).suffix}, but tables are written as "
-            f"{', '.join(filter(None, ENDINGS))}: choose one of these endings."
-        )
+# ---------------------------------------------------------------- Arrow
 
 
-def refuse_target(path: str, *sources: str) -> None:
-    """Raise early if a file cannot be written, or is one of the inputs."""
-    if path in ("", STANDARD):
-        return
-    target = Path(os.path.realpath(path))
-    for source in sources:
-        if source not in ("", STANDARD) and target == Path(os.path.realpath(source)):
-            raise TableError(
-                f"{path} is an input and would be overwritten: choose another name."
-            )
-    check_target(target, path)
-
-
-def _cells(values: Any) -> Iterator[Any]:
-    for value in np.asarray(values).tolist():
-        yield repr(value) if isinstance(value, float) else value
-
-
-def _write_parquet(path: Path, blocks: Iterator[dict[str, Any]]) -> None:
-    try:
-        import pyarrow
-        import pyarrow.parquet as parquet
-    except ImportError:
-        raise TableError(
-            f"Writing {path} needs pyarrow: pip install 'trueaxis[parquet]', or choose "
-            "the ending .csv."
-        ) from None
-    with atomic_write(path) as file, ExitStack() as closing:
+def _write_arrow(file: IO[bytes], name: str, blocks: Iterator[Fields], n: int) -> None:
+    with ExitStack() as closing:
         writer: Any = None
         for fields in blocks:
-            table = pyarrow.table(
-                {name: np.asarray(values) for name, values in fields.items()}
-            )
+            table = arrow_table(fields, name)
             if writer is None:
-                writer = parquet.ParquetWriter(file, table.schema)
-                closing.enter_context(writer)
-            writer.write_table(table)
+                writer = closing.enter_context(arrow_writer(file, name, table.schema))
+            writer.write_table(table.cast(writer.schema))
 
 
-def _write_numbers(path: Path, blocks: Iterator[dict[str, Any]], n: int) -> None:
+def arrow_writer(file: IO[bytes], name: str, schema: Any) -> Any:
+    """Return a writer of tables of pyarrow, for a Parquet or Feather file."""
+    require_writer("pyarrow", name)
+    if ending_of(name) in PARQUET:
+        import pyarrow.parquet as parquet
+
+        return parquet.ParquetWriter(file, schema)
+    return _IpcWriter(file, schema)
+
+
+class _IpcWriter:
+    """Writer of Arrow files, which is also version 2 of Feather."""
+
+    def __init__(self, file: IO[bytes], schema: Any) -> None:
+        from pyarrow import ipc
+
+        self.schema = schema
+        self._writer = ipc.new_file(file, schema)
+
+    def write_table(self, table: Any) -> None:
+        self._writer.write_table(table)
+
+    def __enter__(self) -> _IpcWriter:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._writer.close()
+
+
+def arrow_table(fields: Fields, name: str) -> Any:
+    """Return columns as a table of pyarrow; those of several types are text."""
+    pyarrow = require_writer("pyarrow", name)
+
+    def column(values: Any) -> Any:
+        values = values if isinstance(values, list) else np.asarray(values)
+        try:
+            return pyarrow.array(values)
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, OverflowError):
+            texts = [as_text(value) for value in values]
+            return pyarrow.array([str(text) if text != "" else None for text in texts])
+
+    return pyarrow.table({key: column(values) for key, values in fields.items()})
+
+
+# ---------------------------------------------------------------- Excel and NumPy
+
+
+def _write_sheet(file: IO[bytes], name: str, blocks: Iterator[Fields], n: int) -> None:
+    def rows() -> Iterator[Sequence[Any]]:
+        for number, fields in enumerate(blocks):
+            if number == 0:
+                yield list(fields)
+            yield from zip(*map(items, fields.values()), strict=True)
+
+    write_sheet_rows(file, name, rows(), n + 1)
+
+
+def _write_numbers(
+    file: IO[bytes], name: str, blocks: Iterator[Fields], n: int
+) -> None:
     written, begun = 0, False
-    with atomic_write(path) as file:
-        for fields in blocks:
-            block = np.column_stack(list(fields.values()))
-            if not begun:
-                begun = True
-                header: dict[str, Any] = {"shape": (n, block.shape[1])}
-                header["descr"] = np.lib.format.dtype_to_descr(block.dtype)
-                header["fortran_order"] = False
-                np.lib.format.write_array_header_1_0(file, header)
-            file.write(block.tobytes())
-            written += len(block)
-        if written != n or not begun:
-            raise ValueError(f"{path} needs {n:,} rows, but got {written:,}.")
+    for fields in blocks:
+        block = np.column_stack(list(fields.values()))
+        if not begun:
+            begun = True
+            npy_header(file, block.dtype, (n, block.shape[1]))
+        file.write(block.tobytes())
+        written += len(block)
+    if written != n or not begun:
+        raise ValueError(f"{name} needs {n:,} rows, but got {written:,}.")
+
+
+def npy_header(file: IO[bytes], dtype: Any, shape: tuple[int, int]) -> None:
+    """Write the header of a .npy file, whose rows follow."""
+    header: dict[str, Any] = {"shape": shape, "fortran_order": False}
+    header["descr"] = np.lib.format.dtype_to_descr(np.dtype(dtype))
+    np.lib.format.write_array_header_1_0(file, header)

@@ -1,0 +1,1 @@
+"""Where tables are written to, and rows of files as they stand there."""
