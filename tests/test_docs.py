@@ -28,6 +28,7 @@ def test_the_ten_lines_of_the_readme_print_what_they_say(capsys):
 
 PAGES_WITH_CODE = [
     "cells.md",
+    "columns.md",
     "methods.md",
     "diagnostics.md",
     "model-files.md",
