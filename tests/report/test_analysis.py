@@ -92,5 +92,5 @@ def test_series_of_labels_are_matched_by_their_index():
     for given in (labels, labels[::-1], labels.to_numpy(), labels.tolist()):
         found = analyse(model, X, labels=given, ids=labels[::-1])
         assert found.labels.tolist() == found.ids.tolist() == labels.tolist()
-    with pytest.raises(ValueError, match="index is not that of X: pass labels.to_numpy"):
+    with pytest.raises(ValueError, match="not that of X: pass labels.to_numpy"):
         analyse(model, X, labels=labels.reset_index(drop=True))
