@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Open the page in a browser only if there is a display.
 OPEN := $(if $(or $(DISPLAY),$(WAYLAND_DISPLAY),$(filter Darwin,$(shell uname))),--open)
 
-# The whole of it takes about 20 seconds on two idle cores.
+# The whole of it takes about 45 seconds on two idle cores.
 QUICK := -q -n 2 tests -m "not slow and not sklearn and not dask and not browser"
 
 .PHONY: help demo test quick lint sdist-check docs bench reproduce clean
@@ -23,7 +23,7 @@ test: $(STAMP) ## run the whole test suite, with coverage
 
 # Cached bytecode saves some seconds.
 quick: export PYTHONDONTWRITEBYTECODE =
-quick: $(STAMP) ## run ruff and the fast tests, in less than 30 seconds
+quick: $(STAMP) ## run ruff and the fast tests, in less than a minute
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest $(QUICK)
 

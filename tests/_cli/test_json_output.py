@@ -112,6 +112,7 @@ def test_what_the_text_says_is_in_the_json(command, holes, cells, tmp_path):
     assert found["clean"] is None and found["flagged"] is None
 
 
+@pytest.mark.slow
 def test_the_other_commands(holes, cells, tmp_path):
     given = ["transform", cells, holes, "-o", tmp_path / "t.csv"]
     text, found = run(*given), strict(run(*given, "--json"))

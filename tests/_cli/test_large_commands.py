@@ -234,6 +234,7 @@ def test_the_line_of_streamed_files_is_that_of_tables_in_memory(data, X, streame
 # ---------------------------------------------------------------- JSON and pipes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMED)
 def test_json_has_the_keys_of_tables_in_memory(name, data, streamed):
     named, label = NAMED[name]

@@ -297,6 +297,7 @@ def test_integers_of_parquet_files_stay_integers(X, tmp_path):
     assert set(listed["kind"]) <= {"missing", "wrong"}
 
 
+@pytest.mark.slow
 def test_lists_of_changes_have_names_of_their_own_and_no_nan(X, tmp_path):
     np.save(tmp_path / "x.npy", X)
     given = ["repair", tmp_path / "x.npy", "-k", 2, "-o"]

@@ -31,6 +31,7 @@ def lines_of(path):
     return Path(path).read_bytes().splitlines(keepends=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["fit", "score", "report"])
 def test_clean_and_flagged_are_the_input(command, pump, model, flags, tmp_path):
     clean, flagged = tmp_path / "clean.csv", tmp_path / "flagged.csv"

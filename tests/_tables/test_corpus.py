@@ -94,6 +94,7 @@ def test_messy_files(case, tmp_path, monkeypatch):
     assert not missing, said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", parameters(TEXTS))
 def test_text_is_read_alike_without_pyarrow(case, tmp_path, monkeypatch):
     with_pyarrow = outcome(case, tmp_path, monkeypatch)

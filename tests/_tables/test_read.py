@@ -233,6 +233,7 @@ def test_a_mark_is_no_part_of_a_name(tmp_path):
         assert read_table(path, Choice(encoding=encoding)).columns == ("a", "b")
 
 
+@pytest.mark.slow
 def test_notes_are_said_once(tmp_path):
     # The last cell shows the decimal sign, so that the text is split again.
     rows = "".join(f"{i};{i}\n" for i in (*range(40_000), 7))

@@ -100,6 +100,7 @@ def test_complete_rows_of_a_model_with_holes_are_projected_exactly():
     np.testing.assert_array_equal(model.transform(X)[complete], expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", [False, True])
 def test_holes_cost_little(cells):
     ratios = []
@@ -203,6 +204,7 @@ def test_an_unfitted_model_says_so():
             ask(clean()[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "draw",
     [
@@ -224,6 +226,7 @@ def test_columns_of_other_kinds_have_no_wrong_cells(draw):
     assert (DSWL(K, cells=True).fit(X).repair(X) != X)[:3, 6].all()
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(
     seed=st.integers(0, 2**20),
@@ -256,6 +259,7 @@ def test_missing_cells_in_other_guises(disguise):
     np.testing.assert_array_equal(one.support_, two.support_)
 
 
+@pytest.mark.slow
 def test_rows_without_weight_do_not_count():
     X, *_ = spoiled(wrong=0.05)
     weight = np.r_[np.zeros(50), np.ones(N - 50)]
@@ -269,6 +273,7 @@ def test_rows_without_weight_do_not_count():
         np.testing.assert_allclose(one.components_, three.components_, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", [False, True])
 def test_a_row_that_counts_twice_is_two_rows(cells):
     X, *_ = spoiled(wrong=0.05)
@@ -335,6 +340,7 @@ def assert_same_model(one, two):
     np.testing.assert_array_equal(np.asarray(one.support_), np.asarray(two.support_))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", [False, True])
 def test_files_give_the_model_of_the_array(cells, tmp_path):
     X, _ = big()

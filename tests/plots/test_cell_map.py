@@ -273,6 +273,7 @@ def test_what_cannot_be_drawn_is_refused(model):
         CellMapDisplay.from_estimator(model, holed(), rows="bad")
 
 
+@pytest.mark.slow
 def test_new_rows_even_a_single_one_are_drawn(model):
     for X in (holed().iloc[:1], holed().iloc[20:22]):
         display = CellMapDisplay.from_estimator(model, X)

@@ -94,6 +94,7 @@ def test_long_names_that_differ_in_the_middle_stay_different():
     assert data["because"][0].startswith(f"{flow} is 8.99")
 
 
+@pytest.mark.slow
 def test_rows_of_a_group_apart_have_their_mark_in_map_and_table():
     X = cloud(share=0.1).X
     analysis = analyse(with_sides(PlainPCA(2).fit(X), X), X)

@@ -109,6 +109,7 @@ def test_log_posterior_is_the_density_of_the_cells_that_are_there():
     np.testing.assert_allclose(posterior[1] - posterior[0], difference, rtol=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 2**20),

@@ -25,6 +25,7 @@ def table(n=5000):
     return X
 
 
+@pytest.mark.slow
 def test_a_sample_stands_for_all_rows():
     X = table()
     some, every = learned(X), learned(X[:3900])
@@ -33,6 +34,7 @@ def test_a_sample_stands_for_all_rows():
     np.testing.assert_allclose(*filled, atol=0.4)
 
 
+@pytest.mark.slow
 def test_filling_is_a_covariance_that_grows_with_the_holes():
     X = table(1000)
     more = X.copy()

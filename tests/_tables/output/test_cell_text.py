@@ -16,6 +16,7 @@ from trueaxis._tables.output.cell_text import (
 from trueaxis._tables.parsing.cells import parse_number
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.text(alphabet='ab1 ",;\t\n', max_size=6), min_size=1, max_size=5),

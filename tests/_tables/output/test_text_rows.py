@@ -50,6 +50,7 @@ def files(draw):
     return data, above + head + newline, rows, newline, encoding
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(files(), st.data())
 def test_untouched_rows_are_the_same_bytes(tmp_path_factory, file, data):
@@ -74,6 +75,7 @@ def test_untouched_rows_are_the_same_bytes(tmp_path_factory, file, data):
     assert sorted(lines) == sorted(rows)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(files(), st.floats(-1e9, 1e9), st.data())
 def test_a_changed_cell_changes_nothing_else(tmp_path_factory, file, x, data):
@@ -92,6 +94,7 @@ def test_a_changed_cell_changes_nothing_else(tmp_path_factory, file, x, data):
     assert after.ids.tolist() == before.ids.tolist()
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(files(), st.sampled_from(ENDINGS))
 def test_other_formats_have_the_same_table(tmp_path_factory, file, ending):
