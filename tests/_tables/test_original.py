@@ -91,10 +91,7 @@ def test_packages_that_are_not_installed(module, target, tmp_path, monkeypatch):
 )
 def test_messy_files_are_written_again(case, tmp_path):
     path, choice = case.write(tmp_path), Choice(**case.options)
-    try:
-        table = read_table(path, choice)
-    except TableError:  # the business of `test_corpus`
-        pytest.skip("cannot be read")
+    table = read_table(path, choice)
     original = open_original(str(path), choice)
     positions = table.positions
     if positions is None:

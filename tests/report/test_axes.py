@@ -4,6 +4,7 @@ import base64
 
 import numpy as np
 import pytest
+from report_pages import pixels
 
 from trueaxis.report.axes import axes_data, component_names, score_spreads
 
@@ -32,29 +33,16 @@ def test_scores_and_loadings_are_the_model_s(pump):
 # ---------------------------------------------------------------- in a browser
 
 
-def pixels(page, canvas="score-canvas"):
-    """What a canvas shows once it has been drawn."""
-    return page.evaluate(
-        """async (id) => {
-        const frame = () => new Promise(requestAnimationFrame);
-        await frame();
-        await frame();
-        return document.getElementById(id).toDataURL();
-        }""",
-        canvas,
-    )
-
-
 def test_components_can_be_chosen(visit):
     page = visit("many")
-    seen = {pixels(page)}
+    seen = {pixels(page, "score-canvas")}
     assert page.locator("#component-x option").count() == 5
     page.select_option("#component-x", label="x: component 3")
-    seen.add(pixels(page))
+    seen.add(pixels(page, "score-canvas"))
     page.select_option("#component-y", label="y: component 5")
-    seen.add(pixels(page))
+    seen.add(pixels(page, "score-canvas"))
     page.select_option("#component-y", label="y: orth. distance")
-    seen.add(pixels(page))
+    seen.add(pixels(page, "score-canvas"))
     assert len(seen) == 4
     said = page.get_attribute("#score-canvas", "aria-label")
     assert "component 3" in said and "orthogonal distance" in said
@@ -75,27 +63,27 @@ def test_a_single_component_is_shown_against_the_orthogonal_distance(visit):
 
 def test_rows_are_colored_by_their_labels(visit):
     page = visit("many")
-    by_kind, on_map = pixels(page), pixels(page, "canvas")
+    by_kind, on_map = pixels(page, "score-canvas"), pixels(page, "canvas")
     legend = page.locator("#label-legend")
     assert not legend.is_visible()
     page.select_option("#colour-by", "label")
-    assert pixels(page) != by_kind and pixels(page, "canvas") == on_map
+    assert pixels(page, "score-canvas") != by_kind and pixels(page, "canvas") == on_map
     items = legend.locator("li").all_inner_texts()
     assert len(items) == 9 and items[-1].startswith("4 other labels")
     shown = [int(item.split()[-1].replace(",", "")) for item in items]
     assert sum(shown) == 10_000 and shown[-1] == max(shown)
     page.select_option("#colour-by", "kind")
-    assert pixels(page) == by_kind and not legend.is_visible()
+    assert pixels(page, "score-canvas") == by_kind and not legend.is_visible()
 
 
 def test_arrows_show_the_columns(visit):
     page = visit()
-    without = pixels(page)
+    without = pixels(page, "score-canvas")
     page.check("#arrows")
-    arrows = pixels(page)
+    arrows = pixels(page, "score-canvas")
     assert arrows != without
     page.uncheck("#arrows")
-    assert pixels(page) == without
+    assert pixels(page, "score-canvas") == without
 
 
 def painted(page, canvas, act):
@@ -132,7 +120,7 @@ def test_bent_axes_say_so(visit, width):
 
 def beside_the_axes(page):
     """Pixels of the score plot right next to its frame, on all four sides."""
-    pixels(page)
+    pixels(page, "score-canvas")
     return page.evaluate(
         """() => {
         const canvas = document.getElementById("score-canvas");
@@ -150,9 +138,11 @@ def test_arrows_stay_within_the_axes(visit, scale):
     page.click(scale)
     for _ in range(4):  # arrows are longer than the view, once it is zoomed
         page.uncheck("#arrows")
-        without, plain = beside_the_axes(page), pixels(page)
+        without, plain = beside_the_axes(page), pixels(page, "score-canvas")
         page.check("#arrows")
-        assert pixels(page) != plain and beside_the_axes(page) == without
+        assert (
+            pixels(page, "score-canvas") != plain and beside_the_axes(page) == without
+        )
         page.click("#zoom-in")
 
 

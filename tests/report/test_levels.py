@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from report_pages import pixels
 from small_tables import cloud, holed, with_sides
 
 from trueaxis import DSWL, PlainPCA
@@ -106,19 +107,6 @@ def test_small_levels_are_one_in_many():
 
 def embedded(page):
     return page.evaluate("JSON.parse(document.getElementById('data').textContent)")
-
-
-def pixels(page, canvas):
-    """What a canvas shows once it has been drawn."""
-    return page.evaluate(
-        """async (id) => {
-        const frame = () => new Promise(requestAnimationFrame);
-        await frame();
-        await frame();
-        return document.getElementById(id).toDataURL();
-        }""",
-        canvas,
-    )
 
 
 def listed(page):

@@ -25,3 +25,16 @@ def assert_self_contained(page):
     assert not re.findall(r"@import|\bsrc=", page)
     targets = re.findall(r'(?:href="|url\()([^)"]*)', page)
     assert all(target.startswith(("#", "data:image/png")) for target in targets)
+
+
+def pixels(page, canvas="canvas"):
+    """What a canvas shows once it has been drawn."""
+    return page.evaluate(
+        """async (id) => {
+        const frame = () => new Promise(requestAnimationFrame);
+        await frame();
+        await frame();
+        return document.getElementById(id).toDataURL();
+        }""",
+        canvas,
+    )

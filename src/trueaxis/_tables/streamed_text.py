@@ -40,11 +40,10 @@ from trueaxis._tables.parsing.records import (
     single_spaces,
 )
 from trueaxis._tables.parsing.splitting import arrow_options
-from trueaxis._tables.parsing.text_file import TextFormat
+from trueaxis._tables.parsing.text_file import HEAD_BYTES, TextFormat
 from trueaxis._tables.read import Choice, FileContent
 from trueaxis._tables.text import read_text
 
-HEAD_BYTES = 1 << 22  # first part of a file, that tells how it is written
 _CHUNK_BYTES = 1 << 22
 _UTF8 = ("utf-8", "utf-8-sig", "ascii")
 _WRONG_CELL = re.compile(r"In CSV column #(\d+)")
