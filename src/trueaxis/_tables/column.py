@@ -53,6 +53,14 @@ class Column:
     unit: str = ""
 
 
+def as_objects(cells: Sequence[Any]) -> NDArray[Any]:
+    """Return cells as an array of objects, even if all of them are lists."""
+    values = np.empty(len(cells), dtype=object)
+    for i, cell in enumerate(cells):  # np.array would make lists a table
+        values[i] = cell
+    return values
+
+
 class Findings(NamedTuple):
     """What was noticed about the columns of a table.
 

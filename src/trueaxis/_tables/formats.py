@@ -13,7 +13,6 @@ import sys
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._rows.parquet import data_columns
-from trueaxis._tables.column import Column, Kind
+from trueaxis._tables.column import Column, as_objects
 from trueaxis._tables.parsing.cells import TableError
 from trueaxis._tables.parsing.numbers import Rules
 
@@ -221,13 +220,9 @@ def column_of_arrow(name: str, cells: Any, rules: Rules) -> Column:
     if str(kind) in _STRINGS:
         return rules.column(name, cells.to_pylist())
     calendar = types.is_temporal(kind)
-    return _objects(name, "calendar" if calendar else "nested", cells.to_pylist())
-
-
-def _objects(name: str, kind: Kind, cells: Sequence[Any]) -> Column:
-    values = np.empty(len(cells), dtype=object)
-    values[:] = cells
-    return Column(name, kind, values)
+    return Column(
+        name, "calendar" if calendar else "nested", as_objects(cells.to_pylist())
+    )
 
 
 # ---------------------------------------------------------------- NumPy

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._tables.column import Column, Kind
+from trueaxis._tables.column import Column, Kind, as_objects
 
 _CALENDAR = (datetime.date, datetime.time, datetime.timedelta, np.datetime64)
 _NUMBERS = (numbers.Real, decimal.Decimal, np.bool_)
@@ -172,7 +172,7 @@ def _from_polars_series(name: str, series: Any) -> Column:
     dtype = series.dtype
     if dtype.is_numeric() or str(dtype) == "Boolean":
         return _numbers(name, _floats(series.to_numpy()))
-    values = _objects(series.to_list())
+    values = as_objects(series.to_list())
     if str(dtype) in ("Null", "Object"):
         return _from_objects(name, values)
     if dtype.is_temporal():
@@ -220,7 +220,7 @@ def _from_arrow_array(name: str, array: Any) -> Column:
         kind = "calendar"
     elif types.is_nested(dtype):
         kind = "nested"
-    return Column(name, kind, _objects(array.to_pylist()))
+    return Column(name, kind, as_objects(array.to_pylist()))
 
 
 # ------------------------------------------------------------------------------ objects
@@ -251,13 +251,6 @@ def _floats(cells: NDArray[Any]) -> NDArray[np.float64]:
     if cells.dtype.kind == "O":  # decimals, or booleans with holes
         cells = np.array([np.nan if cell is None else float(cell) for cell in cells])
     return cells.astype(np.float64)
-
-
-def _objects(cells: Sequence[Any]) -> NDArray[Any]:
-    values = np.empty(len(cells), dtype=object)
-    for i, cell in enumerate(cells):  # np.array would make lists a table
-        values[i] = cell
-    return values
 
 
 def _complex(name: str) -> ValueError:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trueaxis._tables.column import Column, Kind
+from trueaxis._tables.column import Column, as_objects
 from trueaxis._tables.formats import read_bytes
 from trueaxis._tables.parsing.cells import TableError
 from trueaxis._tables.parsing.decimal_sign import Cell
@@ -108,7 +108,7 @@ def _column_of_objects(name: str, cells: Sequence[Any], rules: Rules) -> Column:
     n = sum(cell is not None for cell in cells)
     if 2 * len(bad) < n and name not in rules.unwanted:
         raise mixed_column(bad, n, rules.place)
-    return _objects(name, "nested" if nested else "calendar", cells)
+    return Column(name, "nested" if nested else "calendar", as_objects(cells))
 
 
 def _as_name(cell: Any) -> str:
@@ -129,9 +129,3 @@ def _as_float(cell: float) -> float:
 def _written(cell: Any, rules: Rules) -> str:
     text = str(int(cell)) if isinstance(cell, bool) else repr(cell)
     return text.replace(".", rules.decimal)
-
-
-def _objects(name: str, kind: Kind, cells: Sequence[Any]) -> Column:
-    values = np.empty(len(cells), dtype=object)
-    values[:] = cells
-    return Column(name, kind, values)
