@@ -16,7 +16,7 @@ from trueaxis._engine.iterate import iterate
 from trueaxis._engine.outliers import law, tail
 from trueaxis._engine.outliers.core import CoreRule, HalfRule
 from trueaxis._engine.reweighted import ReweightedStep
-from trueaxis._engine.starts import equal_weights
+from trueaxis._engine.starts.subspaces import equal_weights
 from trueaxis._rows.base import ArrayRows
 
 STARTS, SAMPLE, PLAN = "starts", "sample", "dswl.plan"

@@ -31,14 +31,20 @@ class SuggestingRecipe(PlainRecipe):
     """Plain PCA that suggests numbers of components, and records those tried."""
 
     suggestions: dict[int, int]
+    corrections: dict[int, int] = field(default_factory=dict)
     tried: list[int] = field(default_factory=list)
+    fitted: list[int] = field(default_factory=list)
 
     def search(self, problem, k):
-        self.tried.append(k)
+        self.fitted.append(k)
         return super().search(problem, k)
 
+    def rough_dimension(self, problem, k, wanted):
+        self.tried.append(k)
+        return self.suggestions.get(k)
+
     def next_dimension(self, problem, fit, wanted):
-        return self.suggestions.get(fit.k)
+        return self.corrections.get(fit.k)
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -79,18 +85,25 @@ def test_auto_follows_suggestions_to_where_they_repeat(
     monkeypatch.setattr(Problem, "n_components", lambda self, wanted: 2)
     recipe = SuggestingRecipe(suggestions)
     assert fit_with(recipe, problem(), "auto").k == k
-    assert recipe.tried == tried
+    assert recipe.tried == tried and recipe.fitted == [k]
 
 
-def test_a_share_of_the_variance_takes_the_least_number_that_reaches_it():
+def test_a_full_fit_may_correct_the_number_once(monkeypatch):
+    monkeypatch.setattr(Problem, "n_components", lambda self, wanted: 2)
+    recipe = SuggestingRecipe({2: 4}, {4: 3, 3: 5})
+    assert fit_with(recipe, problem(), "auto").k == 3
+    assert recipe.fitted == [4, 3]
+
+
+def test_a_share_of_the_variance_takes_the_least_number_that_reaches_it(monkeypatch):
     shares = [fit_with(PlainRecipe(), problem(), k).explained_share() for k in (2, 3)]
     share = np.mean(shares)
-    recipe = SuggestingRecipe({2: 5, 5: 3, 3: 3})
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Problem, "n_components", lambda self, wanted: 2)
+    monkeypatch.setattr(Problem, "n_components", lambda self, wanted: 2)
+    for first, second in ((5, 3), (2, 3)):
+        recipe = SuggestingRecipe({2: first}, {first: second})
         assert fit_with(recipe, problem(), share).k == 3
-        # None reaches it: the largest number tried.
-        assert fit_with(SuggestingRecipe({2: 3, 3: 2}), problem(), 0.999999).k == 3
+    # Neither reaches it: the larger number.
+    assert fit_with(SuggestingRecipe({2: 3}, {3: 2}), problem(), 0.999999).k == 3
 
 
 def test_a_recipe_must_define_its_search():

@@ -9,7 +9,7 @@ from trueaxis._engine.dswl.temperatures import calibrate
 from trueaxis._engine.iterate import iterate
 from trueaxis._engine.reweighted import ReweightedStep
 from trueaxis._engine.rules.base import UniformRule
-from trueaxis._engine.starts import equal_weights
+from trueaxis._engine.starts.subspaces import equal_weights
 from trueaxis._engine.subspace import (
     Subspace,
     subspace_change,

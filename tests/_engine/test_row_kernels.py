@@ -1,6 +1,7 @@
 """Kernels applied to parts of the rows and merged give the result for all rows."""
 
 import pickle
+from dataclasses import replace
 from itertools import pairwise
 
 import cloudpickle
@@ -10,15 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trueaxis._engine.column_spread import ColumnSpread, SpreadKernel
+from trueaxis._engine.dswl.reweight_kernel import ReweightKernel
 from trueaxis._engine.dswl.rules import EntropyRule
 from trueaxis._engine.kernels import (
     DistanceKernel,
     MomentKernel,
-    PairedKernel,
     RowCounts,
     RowWeights,
     Scratch,
 )
+from trueaxis._engine.krylov import ScatterKernel
 from trueaxis._engine.moments import Moments
 from trueaxis._engine.outliers.law import Cuts, Law, Sides
 from trueaxis._engine.outliers.tail import Tail
@@ -29,13 +31,27 @@ from trueaxis._engine.row_kernels import (
     PValueKernel,
     SupportKernel,
 )
-from trueaxis._engine.starts import equal_weights
+from trueaxis._engine.starts.subspaces import equal_weights
 from trueaxis._engine.steps.signs import PowerPull
 from trueaxis._engine.steps.two_way import ColumnWeighting
 from trueaxis._rows.base import ArrayRows
 from trueaxis._rows.checked import LargestValueKernel, ValueCheck
 from trueaxis._rows.dask.tasks import CheckedBlock
 from trueaxis._rows.transformed import ReplaceUncounted, TransformedKernel
+
+
+def reweighting(sub, rule, cuts, sides, counts):
+    state = replace(sub, mean=sub.mean + 0.3, basis=np.eye(2, 6))
+    return ReweightKernel(
+        state,
+        rule,
+        sub,
+        cuts,
+        row_counts=RowCounts(counts),
+        sides=sides,
+        dtype=float,
+        with_distances=True,
+    )
 
 
 def kernels_of_every_kind():
@@ -46,7 +62,7 @@ def kernels_of_every_kind():
     rule, cuts = EntropyRule(3.0, 2.0, 4.0), Cuts(4.0, 5.0)
     apart = Sides(np.array([[1.0, 0, 0.5, 0, 0, 0]]), np.zeros(1), np.full(1, 2.0))
     law = Law(Tail(0.7, 1.0, 0.9), Tail(1.1, 0.7, -0.3), apart)
-    roll = RowCounts(counts, apart)
+    roll = RowCounts(counts)
     weighing = RowWeights(-rng.random(230), rng.random(230) < 0.7)
     sweep = DistanceKernel(sub, lambda v, e, s: RowWeights(-v, e < 4.0), roll)
     row = ReplaceUncounted(counts, X[:1])
@@ -57,7 +73,8 @@ def kernels_of_every_kind():
         "within": SupportKernel(sub, cuts, apart),
         "p-values": PValueKernel(sub, law),
         "marks": MaskKernel(apart),
-        "together": PairedKernel(LogWeightKernel(sub, rule, roll), sweep),
+        "together": reweighting(sub, rule, cuts, apart, counts),
+        "scatter": ScatterKernel(sub.mean, counts, np.eye(6, 3)),
         "pull": PowerPull(sub, 1.5, 0.0, counts),
         "largest": LargestValueKernel(),
         "through": TransformedKernel(sweep, row),
@@ -93,9 +110,9 @@ def test_kernels_without_per_row_values_are_their_own_parts():
     X, _ = kernels_of_every_kind()
     sub, rule = equal_weights(ArrayRows(X), 2), EntropyRule(3.0, 2.0, 4.0)
     apart = Sides(np.eye(1, 6), np.zeros(1), np.ones(1))
-    roll = RowCounts(None, apart)
+    roll = RowCounts(None)
     sweep = DistanceKernel(sub, lambda v, e, s: RowWeights(-v), roll)
-    together = PairedKernel(LogWeightKernel(sub, rule, roll), sweep)
+    together = reweighting(sub, rule, Cuts(4.0, 5.0), apart, None)
     scaled = TransformedKernel(together, ColumnWeighting(X[0], X[1]))
     within = SupportKernel(sub, Cuts(4.0, 5.0), apart)
     for kernel in (sweep, together, scaled, within, PowerPull(sub, 1.0, 0.0, None)):

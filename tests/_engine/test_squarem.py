@@ -7,7 +7,7 @@ from trueaxis._engine.dswl.temperatures import calibrate
 from trueaxis._engine.iterate import iterate
 from trueaxis._engine.reweighted import ReweightedStep, measure_rows
 from trueaxis._engine.squarem import Squarem
-from trueaxis._engine.starts import (
+from trueaxis._engine.starts.subspaces import (
     equal_weights,
 )
 from trueaxis._engine.subspace import (

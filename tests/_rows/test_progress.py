@@ -13,7 +13,7 @@ from row_sources import posix, write_parquet
 
 from trueaxis import DSWL, METHODS, open_rows
 from trueaxis._engine.kernels import DistanceKernel
-from trueaxis._engine.starts import equal_weights
+from trueaxis._engine.starts.subspaces import equal_weights
 from trueaxis._rows import spooled as spool
 from trueaxis._rows.base import ArrayRows, Rows
 from trueaxis._rows.progress import has_listener, passing, report_to, stage

@@ -13,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from trueaxis import DSWL
-from trueaxis._engine import sample
 from trueaxis._engine.dswl import sample_fit
 from trueaxis._engine.reweighted import EXACT
+from trueaxis._engine.starts import sample
 from trueaxis.datasets import KINDS, planted, sensors, spectra
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from trueaxis._engine.reweighted import measure_rows
-from trueaxis._engine.starts import equal_weights
+from trueaxis._engine.starts.subspaces import equal_weights
 from trueaxis._engine.subspace import Subspace
 from trueaxis._rows.base import ArrayRows
 

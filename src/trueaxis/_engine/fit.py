@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 
 from trueaxis._engine.iterate import IterationResult
+from trueaxis._engine.outliers.certain import NearDistances
 from trueaxis._engine.outliers.judge import Judge, Verdicts
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.subspace import Subspace
+
+NOT_WORTH = 0.05  # share of components too many that is not worth another fit
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,8 @@ class SearchResult:
         Further fitted attributes of the estimator.
     warnings : sequence of str
         Warnings to issue once the fit is stored.
+    near : NearDistances or None
+        Distances of all rows from a subspace nearby, if they are known.
     """
 
     subspace: Subspace
@@ -48,6 +53,7 @@ class SearchResult:
     n_behind_variances: float | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
     warnings: Sequence[str] = ()
+    near: NearDistances | None = None
 
 
 class Recipe:
@@ -82,6 +88,12 @@ class Recipe:
         n = found.n_behind_variances or problem.n_copies
         return judge.judge(unbiased(found.subspace, n))
 
+    def rough_dimension(
+        self, problem: Problem, k: int, wanted: float | str
+    ) -> int | None:
+        """Return the number of components that a rough fit with k of them suggests."""
+        return None
+
     def next_dimension(
         self, problem: Problem, fit: FitResult, wanted: float | str
     ) -> int | None:
@@ -113,24 +125,38 @@ def fit_with(
 ) -> FitResult:
     """Search and judge, with the number of components asked for.
 
-    A share or "auto" starts from the variances of the deepest half of the rows, and
-    continues until a fit suggests a number that was already tried.
+    A share or "auto" starts from the variances of the deepest half of the rows. Rough
+    fits then suggest numbers, until one repeats, and a full fit may correct the last.
     """
     k = problem.n_components(n_components)
     if n_components is None or isinstance(n_components, numbers.Integral):
         return _attempt(recipe, problem, k)
+    k = _rough_number(recipe, problem, k, n_components)
     fits: dict[int, FitResult] = {}
     while k not in fits:
-        fits[k] = _attempt(recipe, problem, k)
-        suggested = recipe.next_dimension(problem, fits[k], n_components)
-        k = k if suggested is None else min(suggested, problem.max_components)
+        fits[k] = fit = _attempt(recipe, problem, k)
+        suggested = recipe.next_dimension(problem, fit, n_components)
+        if suggested is None or (1 - NOT_WORTH) * k <= suggested <= k:
+            break
+        if n_components == "auto" and len(fits) > 1:  # one correction is enough
+            break
+        k = min(suggested, problem.max_components)
     if n_components == "auto":
-        # The numbers tried from k on lead back to k: a fixed point, or a short cycle.
-        order = list(fits)
-        return fits[max(order[order.index(k) :])]
+        return fit
     least = float(n_components)
     reached = [k for k, fit in fits.items() if fit.explained_share() >= least]
     return fits[min(reached, default=max(fits))]
+
+
+def _rough_number(recipe: Recipe, problem: Problem, k: int, wanted: float | str) -> int:
+    """Return the number of components that rough fits, from k on, lead to."""
+    tried: list[int] = []
+    while k not in tried:
+        tried.append(k)
+        suggested = recipe.rough_dimension(problem, k, wanted)
+        k = k if suggested is None else min(suggested, problem.max_components)
+    # The numbers tried from k on lead back to k: a fixed point, or a short cycle.
+    return max(tried[tried.index(k) :])
 
 
 def _attempt(recipe: Recipe, problem: Problem, k: int) -> FitResult:

@@ -18,8 +18,6 @@ from trueaxis._engine.moments import Moments
 from trueaxis._engine.subspace import Subspace
 from trueaxis._rows.base import Kernel
 
-RowMask = Callable[[NDArray[Any]], NDArray[np.bool_]]  # marks some rows of a block
-
 
 class RowCounts(NamedTuple):
     """How often each row counts.
@@ -28,21 +26,15 @@ class RowCounts(NamedTuple):
     ----------
     counts : ndarray or None
         Number of copies of every row; None if each counts once.
-    apart : callable or None
-        Marks the rows of a block that do not count at all.
     """
 
     counts: NDArray[np.float64] | None = None
-    apart: RowMask | None = None
 
     def of(self, block: NDArray[Any], first: int) -> NDArray[np.float64] | None:
         """Return how often the rows of a block count; None if once each."""
-        counts = None
-        if self.counts is not None:
-            counts = self.counts[first : first + len(block)]
-        if self.apart is None:
-            return counts
-        return np.where(self.apart(block), 0.0, 1.0 if counts is None else counts)
+        if self.counts is None:
+            return None
+        return self.counts[first : first + len(block)]
 
     def part(self, first: int, n: int) -> RowCounts:
         """Return the counts of n rows, starting at row `first`."""
@@ -206,47 +198,6 @@ DISTANCES = RowRecord(3, float)
 NOTHING = RowRecord(0, float)
 
 
-class PairedKernel(Kernel):
-    """Two kernels in one pass, so that each block is read from memory once.
-
-    Parameters
-    ----------
-    primary, secondary : Kernel
-        Only the record of `primary` is kept.
-    """
-
-    def __init__(self, primary: Kernel, secondary: Kernel) -> None:
-        self.primary, self.secondary = primary, secondary
-        self.n_fields, self.field_type = primary.n_fields, primary.field_type
-        self.title = f"{primary.title} and {secondary.title}"
-
-    def part(self, first: int, n: int) -> PairedKernel:
-        """Return the kernel for n rows, starting at row `first`."""
-        primary = self.primary.part(first, n)
-        secondary = self.secondary.part(first, n)
-        if primary is self.primary and secondary is self.secondary:
-            return self
-        return PairedKernel(primary, secondary)
-
-    def start(self) -> tuple[Any, Any]:
-        """Return an empty state of each kernel."""
-        return self.primary.start(), self.secondary.start()
-
-    def absorb(
-        self, state: tuple[Any, Any], block: NDArray[Any], first: int
-    ) -> NDArray[Any] | None:
-        """Pass a block to both kernels."""
-        self.secondary.absorb(state[1], block, first)
-        return self.primary.absorb(state[0], block, first)
-
-    def merge(self, state: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
-        """Add the states of later rows to the states of earlier ones."""
-        return (
-            self.primary.merge(state[0], other[0]),
-            self.secondary.merge(state[1], other[1]),
-        )
-
-
 class CountedKernel(Kernel):
     """Kernel whose only per-row data are the row counts."""
 
@@ -275,6 +226,8 @@ class DistanceKernel(CountedKernel):
     record : RowRecord
         What to record for every row; three distances of very many rows take a lot of
         memory.
+    off : ndarray, optional
+        Squared distances of all rows from the space in which they are given.
     """
 
     def __init__(
@@ -283,17 +236,18 @@ class DistanceKernel(CountedKernel):
         weigh: Weigh | None = None,
         row_counts: RowCounts = ALL_ROWS,
         record: RowRecord = DISTANCES,
+        off: NDArray[np.float64] | None = None,
     ) -> None:
+        self.off = off
         self.n_fields, self.field_type, self._function = record
         self.title = "subspace" if weigh else "distances"
         self.subspace = subspace
         self.weigh = weigh
         self.row_counts = row_counts
-        # BLAS is faster if the thin factor is stored row by row.
-        self._axes = np.ascontiguousarray(subspace.basis.T)
+        self._axes = np.ascontiguousarray(subspace.basis)
         # v and s are both weighted sums of squared scores, with these weights.
         inverse = 1.0 / subspace.floored_variances()
-        self._factors = np.column_stack([np.ones_like(inverse), inverse])
+        self._factors = np.array([np.ones_like(inverse), inverse])
 
     def start(self) -> GroupedMoments:
         """Return an empty state."""
@@ -309,6 +263,8 @@ class DistanceKernel(CountedKernel):
         with np.errstate(over="ignore", invalid="ignore"):
             np.subtract(block, self.subspace.mean, out=y, casting="same_kind")
             distances = self._distances(y)
+        if self.off is not None:
+            distances[1] += self.off[first : first + len(block)]
         if self.weigh is not None:
             counts = self.row_counts.of(block, first)
             _accumulate(state, y, self.weigh(*distances), counts)
@@ -321,19 +277,43 @@ class DistanceKernel(CountedKernel):
         return state.add(other)
 
     def _distances(self, y: NDArray[Any]) -> NDArray[np.float64]:
-        t = y @ self._axes.astype(y.dtype, copy=False)
+        t = self._axes.astype(y.dtype, copy=False) @ y.T
         d = np.einsum("ij,ij->i", y, y)
         record = np.empty((3, len(y)))
-        v, e, s = record
-        v[:], s[:] = (np.square(t) @ self._factors).T
-        np.subtract(d, v, out=e)
-        # d - v cancels near the subspace: compute the residual itself there.
-        near = ~(e > np.finfo(y.dtype).eps ** 0.25 * d)
-        if near.any():
-            residual = y[near] - t[near] @ self.subspace.basis
-            e[near] = np.einsum("ij,ij->i", residual, residual)
-            np.copyto(e, np.inf, where=np.isnan(e))  # inf - inf
+        np.matmul(self._factors, np.square(t, out=t), out=record[::2])
+        record[1] = d
+        record[1] -= record[0]
+        replace_cancelled(record[1], d, y, self.subspace.basis)
         return record
+
+
+def replace_cancelled(
+    e: NDArray[np.float64],
+    d: NDArray[Any],
+    y: NDArray[Any],
+    basis: NDArray[np.float64],
+    shift: NDArray[np.float64] | None = None,
+) -> None:
+    """Compute squared distances off a subspace from the residuals, where d - v cancels.
+
+    Parameters
+    ----------
+    e : ndarray
+        Differences d - v, overwritten.
+    d : ndarray
+        Squared lengths of y.
+    y : ndarray
+        Rows about the center of the subspace minus `shift`.
+    basis : ndarray
+    shift : ndarray, optional
+    """
+    near = ~(e > np.finfo(y.dtype).eps ** 0.25 * d)
+    if near.any():
+        some = y[near] if shift is None else (y[near] - shift).astype(y.dtype)
+        thin = basis.astype(y.dtype, copy=False)
+        some -= (some @ thin.T) @ thin
+        e[near] = np.einsum("ij,ij->i", some, some)
+        np.copyto(e, np.inf, where=np.isnan(e))  # inf - inf
 
 
 def _accumulate(

@@ -57,6 +57,20 @@ class Moments:
         else:
             self.second += ssyrk(1.0, y.T)
 
+    def add_equal(self, y: NDArray[Any], n: int) -> None:
+        """Add pivoted rows of weight 1; n is how many of them are not dropped, or 0."""
+        if n == 0:
+            return
+        self._raise_scale(0.0)
+        factor = float(np.exp(-self.log_scale))
+        self.weight += factor * n
+        self.squares += factor**2 * n
+        self.first += factor * (np.ones(len(y), dtype=y.dtype) @ y)
+        if y.dtype == np.float64:
+            self.second = dsyrk(factor, y.T, beta=1.0, c=self.second, overwrite_c=1)
+        else:
+            self.second += ssyrk(factor, y.T)
+
     def __iadd__(self, other: Moments) -> Moments:
         if not other.is_empty():
             self._raise_scale(other.log_scale)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numbers
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -19,8 +20,13 @@ from trueaxis._engine.outliers.discrete import separable_columns
 from trueaxis._engine.outliers.law import Law
 from trueaxis._engine.quantiles import n_different_rows, total_count
 from trueaxis._engine.rules.base import Size
-from trueaxis._engine.sample import draw_sample
-from trueaxis._engine.starts import deep_moments, random_directions
+from trueaxis._engine.starts.directions import (
+    direction_rng,
+    enough_rows,
+    random_directions,
+)
+from trueaxis._engine.starts.sample import draw_sample
+from trueaxis._engine.starts.subspaces import Depth, depth, moments_of
 from trueaxis._engine.subspace import Subspace, spectrum
 from trueaxis._rows.base import ArrayRows, Rows
 
@@ -116,6 +122,8 @@ class Problem:
     n_copies : float
         Their number, repetitions included.
     max_components : int
+    first_fits : dict
+        For recipes that go on from a fit that chose the number of components.
     """
 
     def __init__(
@@ -143,6 +151,7 @@ class Problem:
         self.n_copies = total_count(n, counts)
         self.max_components = min(self.n_rows, D)
         self._seed = int(rng.integers(2**31))
+        self.first_fits: dict[Any, Any] = {}
 
     def rng(self) -> np.random.Generator:
         """Return a new generator, always with the same seed.
@@ -177,9 +186,16 @@ class Problem:
             return int(wanted)
         wanted = wanted if isinstance(wanted, str) else float(wanted)
         X, D = self.sample.X, self.original.shape[1]
-        variances = spectrum(deep_moments(X, random_directions(X, self.rng())))
+        all_rows = depth(X, random_directions(X, direction_rng()))
+        variances = spectrum(moments_of(X[all_rows.deepest_half()]))
         n = (n_different_rows(self.sample.original) + 1) // 2
         return min(choose_dimension(wanted, variances, n, D), self.max_components)
+
+    @cached_property
+    def depth(self) -> Depth:
+        """Outlyingness of as many rows of the sample as a start needs."""
+        X = self.sample.X
+        return depth(X, random_directions(X, direction_rng()), enough_rows(X.shape))
 
     @cached_property
     def separable(self) -> NDArray[np.bool_]:

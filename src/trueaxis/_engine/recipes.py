@@ -28,7 +28,7 @@ from trueaxis._engine.reweighted import (
 )
 from trueaxis._engine.rules.base import Rule, UniformRule
 from trueaxis._engine.squarem import Squarem
-from trueaxis._engine.starts import (
+from trueaxis._engine.starts.subspaces import (
     FixedCenter,
     equal_weights,
     few_rows_start,
@@ -275,7 +275,7 @@ class PairwiseRecipe(Recipe):
 
 @dataclass(frozen=True)
 class LeastAbsoluteRecipe(Recipe):
-    """Least absolute residuals in every cell, by alternating linear programs."""
+    """Least absolute residuals in every cell, of rows and columns alternately."""
 
     center: Literal["median", "mean", "none"]
     max_iter: int

@@ -6,7 +6,7 @@ needs the distances of all rows at once takes a second pass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from trueaxis._engine.iterate import StepResult
 from trueaxis._engine.kernels import (
+    NOTHING,
     DistanceKernel,
     GroupedMoments,
     MomentKernel,
@@ -149,18 +150,22 @@ class ReweightedStep:
         self, state: Subspace, previous: ReweightedResult | None = None
     ) -> ReweightedResult:
         """Measure the rows from `state`, weight them, solve for the next subspace."""
-        if self.rule.row_local:
+        if self.rows.one_block:
+            distances, weighting, sums = self._at_once(state, previous)
+        elif self.rule.row_local:
             distances, sums = self._measure_and_sum(state)
             weighting = self.rule.weigh(distances)
         else:
             distances = measure_rows(self.rows, state, self.counts)
-            if previous is not None:
-                distances = distances._replace(fit_weight=previous.copy_weights())
+            distances = _with_weights(distances, previous)
             weighting = self.rule.weigh(distances)
             sums = weighted_moments(self.rows, state.mean, weighting, self.counts)
         span, core = sums.span(), None if weighting.core is None else sums.core()
         after = self._solve(span, core, state)
         log_total = span.log_weight()
+        if self.rows.off is not None:
+            w = np.exp(weighting.log_weights - log_total)
+            after = replace(after, total=after.total + float(w @ self.rows.off))
         return ReweightedResult(
             state=state,
             next=after,
@@ -182,9 +187,27 @@ class ReweightedStep:
             core = core.about(center)
         return self.solver(span.about(center), core, state)
 
+    def _at_once(
+        self, state: Subspace, previous: ReweightedResult | None
+    ) -> tuple[RowDistances, RowWeights, GroupedMoments]:
+        """Measure, weight and sum rows of a single block, whatever the rule."""
+        kept: list[tuple[RowDistances, RowWeights]] = []
+
+        def weigh(v: NDArray[Any], e: NDArray[Any], s: NDArray[Any]) -> RowWeights:
+            distances = RowDistances(v, e, s, counts=self.counts)
+            distances = _with_weights(distances, previous)
+            kept.append((distances, self.rule.weigh(distances)))
+            return kept[0][1]
+
+        counts = RowCounts(self.counts)
+        kernel = DistanceKernel(state, weigh, counts, NOTHING, self.rows.off)
+        _, sums = self.rows.scan(kernel)
+        return *kept[0], sums
+
     def _measure_and_sum(self, state: Subspace) -> tuple[RowDistances, GroupedMoments]:
         counts = RowCounts(self.counts)
-        kernel = DistanceKernel(state, block_weigher(self.rule), counts)
+        weigh, off = block_weigher(self.rule), self.rows.off
+        kernel = DistanceKernel(state, weigh, counts, off=off)
         (v, e, s), sums = self.rows.scan(kernel)
         return RowDistances(v, e, s, counts=self.counts), sums
 
@@ -196,6 +219,14 @@ def block_weigher(rule: Rule) -> Weigh:
         return rule.weigh(RowDistances(v, e, s))
 
     return weigh
+
+
+def _with_weights(
+    distances: RowDistances, previous: ReweightedResult | None
+) -> RowDistances:
+    if previous is None:
+        return distances
+    return distances._replace(fit_weight=previous.copy_weights())
 
 
 def _change(state: Subspace, after: Subspace) -> float:
@@ -210,7 +241,7 @@ def measure_rows(
     rows: Rows, state: Subspace, counts: NDArray[Any] | None = None
 ) -> RowDistances:
     """Measure the distances of all rows from a subspace, in one pass."""
-    (v, e, s), _ = rows.scan(DistanceKernel(state))
+    (v, e, s), _ = rows.scan(DistanceKernel(state, off=rows.off))
     return RowDistances(v, e, s, counts=counts)
 
 

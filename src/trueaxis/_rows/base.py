@@ -2,21 +2,25 @@
 
 `_validation` turns user input into a `Rows`, and the engine passes kernels to it, so no
 method knows where its rows are stored. A new source of rows implements `shape`, `dtype`
-and `blocks`, and inherits the rest; a source whose blocks live in other processes also
-implements `scan` and `map`. `open_rows` opens the sources that read files.
+and `blocks`, and inherits the rest. It is `independent` if it reads any range of rows
+on its own; a source whose blocks live in other processes also implements `scan` and
+`map`. `open_rows` opens the sources that read files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, closing
+from functools import partial, reduce
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from trueaxis._rows.memory import SHARE_OF_ALL_ROWS, refuse_large
+from trueaxis._rows.portions import Blocks, Portion, rows_per_portion, threads_for
 from trueaxis._rows.progress import SILENT, Advance, passing
+from trueaxis._rows.threads import ONE_BLAS_THREAD, in_order
 
 # A block of this size stays in a core's own cache while a kernel goes over it
 # several times.
@@ -32,6 +36,8 @@ def rows_per_block(n_columns: int, dtype: np.dtype[Any]) -> int:
 
 class Kernel:
     """One pass over the rows: a state, and how each block updates it.
+
+    Threads share a kernel, but not its states: `absorb` changes nothing else.
 
     Attributes
     ----------
@@ -80,6 +86,21 @@ class RecordKernel(Kernel):
         """Return None: the pass has no state."""
 
 
+class MapKernel(RecordKernel):
+    """Kernel that writes a function of every row into an array."""
+
+    title = "transforming"
+
+    def __init__(
+        self, function: Callable[[NDArray[Any]], NDArray[Any]], out: NDArray[Any]
+    ) -> None:
+        self.function, self.out = function, out
+
+    def absorb(self, state: None, block: NDArray[Any], first: int) -> None:
+        """Write the results of a block."""
+        self.out[first : first + len(block)] = self.function(block)
+
+
 class Rows:
     """Rows that can be read block by block, any number of times.
 
@@ -99,8 +120,16 @@ class Rows:
         Whether it is known that no cell is missing.
     in_memory : bool
         Whether all rows are in memory already.
+    one_block : bool
+        Whether they are also so few that kernels get them at once.
+    off : ndarray of shape (n,), or None
+        Squared distances of the rows from the space in which they are given; None for
+        no distance.
     lazy : bool
         Whether `map` and `each` return lazy arrays.
+    independent : bool
+        Whether `blocks_between` reads any range of rows without the rows before it, and
+        several ranges at the same time, in different threads.
     limit : float or None
         Largest absolute value that is allowed, for rows that are checked while they
         are read.
@@ -112,11 +141,14 @@ class Rows:
     largest: float | None = None
     complete: bool = False
     in_memory: bool = False
+    one_block: bool = False
+    off: NDArray[np.float64] | None = None
     lazy: bool = False
+    independent: bool = False
     limit: float | None = None
     _holders: int = 0  # number of `with` statements still open
 
-    def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
+    def blocks(self) -> Blocks:
         """Yield (index of the first row, block), in order.
 
         A block may be overwritten when the next one is requested.
@@ -124,18 +156,52 @@ class Rows:
         raise TypeError(f"{type(self).__name__} does not implement `blocks`.")
 
     def scan(self, kernel: Kernel) -> tuple[NDArray[Any], Any]:
-        """Read the data once; return the per-row records and the kernel's state."""
-        record: NDArray[Any] = np.empty(
-            (kernel.n_fields, self.shape[0]), dtype=kernel.field_type
-        )
-        state = kernel.start()
+        """Read the data once; return the per-row records and the kernel's state.
+
+        All cores take part if the table is large.
+        """
+        step = rows_per_block(self.shape[1], self.dtype)
+        rows = rows_per_portion(self.shape, self.dtype, step)
+        if rows is None:
+            return self.scan_in_sequence(kernel)
+        held = 2 * step if self.independent else rows
+        row_bytes = self.shape[1] * self.dtype.itemsize
+        n = threads_for(self.shape, rows, held * row_bytes)
+        record = self._empty_record(kernel)
+        absorb = partial(self._absorb, kernel, record)
+        with (
+            ONE_BLAS_THREAD,
+            self._pass(kernel.title) as advance,
+            closing(self.portions(rows)) as portions,
+        ):
+            tasks = (partial(absorb, portion.read) for portion in portions)
+            with closing(in_order(tasks, n, advance)) as states:
+                return record, reduce(kernel.merge, states)
+
+    def scan_in_sequence(self, kernel: Kernel) -> tuple[NDArray[Any], Any]:
+        """Read the data once, in this thread and with one state."""
+        record = self._empty_record(kernel)
         with self._pass(kernel.title) as advance:
-            for first, block in self._small_blocks():
-                part = kernel.absorb(state, block, first)
-                if part is not None:
-                    record[:, first : first + len(block)] = part
-                advance(len(block))
-        return record, state
+            return record, self._absorb(kernel, record, self.blocks, advance)
+
+    def portions(self, rows: int) -> Generator[Portion, None, None]:
+        """Yield all rows, in order, in portions of about as many rows."""
+        if self.independent:
+            n = self.shape[0]
+            for first in range(0, n, rows):
+                last = min(first + rows, n)
+                yield Portion(last - first, partial(self.blocks_between, first, last))
+            return
+        held: list[tuple[int, NDArray[Any]]] = []
+        size = 0
+        for first, block in self._small_blocks(self.blocks()):
+            held.append((first, block.copy()))
+            size += len(block)
+            if size >= rows:
+                yield Portion(size, partial(iter, held))
+                held, size = [], 0
+        if held:
+            yield Portion(size, partial(iter, held))
 
     def scan_in_place(self, kernel: Kernel) -> tuple[Any, Any]:
         """Scan the data, but leave the per-row records where the rows are stored."""
@@ -165,10 +231,10 @@ class Rows:
             what = f"The result of {shape[0]:,} rows x {width} numbers"
             refuse_large(size, what, "Pass fewer rows at a time.", share=0.9)
         out = np.empty(shape, dtype=kind)
-        with self._pass("transforming") as advance:
-            for first, block in self._small_blocks():
-                out[first : first + len(block)] = function(block)
-                advance(len(block))
+        kernel = MapKernel(function, out)
+        # A kernel that is sent to other processes cannot write into this array.
+        scan = self.scan_in_sequence if self.lazy else self.scan
+        scan(kernel)
         return out
 
     def read(self) -> NDArray[Any]:
@@ -196,9 +262,7 @@ class Rows:
                 advance(len(block))
         return out
 
-    def blocks_between(
-        self, first: int, last: int
-    ) -> Iterator[tuple[int, NDArray[Any]]]:
+    def blocks_between(self, first: int, last: int) -> Blocks:
         """Yield the blocks of rows `first` up to, but not including, `last`."""
         step = rows_per_block(self.shape[1], self.dtype)
         for begin in range(first, last, step):
@@ -231,10 +295,29 @@ class Rows:
             return SILENT
         return passing(title, self.shape[0] if total is None else total)
 
-    def _small_blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
+    def _empty_record(self, kernel: Kernel) -> NDArray[Any]:
+        return np.empty((kernel.n_fields, self.shape[0]), dtype=kernel.field_type)
+
+    def _absorb(
+        self,
+        kernel: Kernel,
+        record: NDArray[Any],
+        read: Callable[[], Blocks],
+        advance: Advance,
+    ) -> Any:
+        """Return the state of some rows, and write their records."""
+        state = kernel.start()
+        for first, block in self._small_blocks(read()):
+            part = kernel.absorb(state, block, first)
+            if part is not None:
+                record[:, first : first + len(block)] = part
+            advance(len(block))
+        return state
+
+    def _small_blocks(self, blocks: Blocks) -> Blocks:
         # A source may yield blocks of any size; kernels need blocks that fit the cache.
         limit = rows_per_block(self.shape[1], self.dtype)
-        for begin, chunk in self.blocks():
+        for begin, chunk in blocks:
             for offset in range(0, len(chunk), limit):
                 yield begin + offset, chunk[offset : offset + limit]
 
@@ -252,21 +335,35 @@ class ArrayRows(Rows):
     """
 
     in_memory = True
+    independent = True
 
     def __init__(self, array: NDArray[Any], block_rows: int | None = None) -> None:
         self.array = array
         self.shape = array.shape
         self.dtype = array.dtype
         self.block_rows = block_rows or rows_per_block(self.shape[1], self.dtype)
+        self.one_block = 0 < len(array) <= self.block_rows
 
-    def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
+    def blocks(self) -> Blocks:
         """Yield (index of the first row, block), in order."""
-        for first in range(0, self.shape[0], self.block_rows):
-            yield first, self.array[first : first + self.block_rows]
+        return self.blocks_between(0, self.shape[0])
+
+    def blocks_between(self, first: int, last: int) -> Blocks:
+        """Yield the blocks of rows `first` up to, but not including, `last`."""
+        for begin in range(first, last, self.block_rows):
+            yield begin, self.array[begin : min(begin + self.block_rows, last)]
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
         """Copy the rows with these indices, in the order of `index`."""
         return self.array[index]
+
+    def every(self, step: int) -> ArrayRows:
+        """Return every step-th row; the same rows if step is 1."""
+        if step == 1:
+            return self
+        some = ArrayRows(self.array[::step])
+        some.off = None if self.off is None else self.off[::step]
+        return some
 
 
 class WrappedRows(Rows):

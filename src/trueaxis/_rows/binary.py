@@ -52,6 +52,8 @@ class BinaryRows(Rows):
     block_rows : int, optional
     """
 
+    independent = True
+
     def __init__(
         self,
         storage: Storage,

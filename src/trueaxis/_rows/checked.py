@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._rows.base import Kernel, Rows, WrappedRows
-from trueaxis._rows.transformed import TransformedRows
+from trueaxis._rows.transformed import TransformedKernel, TransformedRows, Where
 
 
 class IncompleteRows(ValueError):
@@ -29,18 +29,8 @@ def refuse_nonfinite(
 
     The largest absolute value is stored, and whether there are holes.
     """
-    largest, complete = 0.0, True
-    for first, block in rows.blocks():
-        size = largest_magnitude(block)
-        if holes and np.isnan(size):
-            size, complete = largest_seen(block), False
-        if not np.isfinite(size):
-            where = f"rows {first} to {first + len(block) - 1}"
-            raise_nonfinite(
-                rows, block, np.arange(first, first + len(block)), where, names
-            )
-        largest = max(largest, size)
-    rows.largest, rows.complete = largest, complete
+    _, state = rows.scan(FiniteKernel(rows, names, holes))
+    rows.largest, rows.complete = state
 
 
 def refuse_overflow(rows: Rows) -> None:
@@ -57,6 +47,37 @@ def refuse_overflow(rows: Rows) -> None:
     _, (size, row) = rows.scan(LargestValueKernel())
     if size > limit:
         raise_overflow(rows, rows.take(np.array([row])), np.array([row]), limit)
+
+
+class FiniteKernel(Kernel):
+    """Kernel that raises if a value is infinite, or NaN unless holes are allowed.
+
+    Its state is the largest absolute value, and whether there are no holes.
+    """
+
+    title = "finite values"
+
+    def __init__(self, rows: Rows, names: Sequence[Any] | None, holes: bool) -> None:
+        self.rows, self.names, self.holes = rows, names, holes
+
+    def start(self) -> list[Any]:
+        """Return an empty state."""
+        return [0.0, True]
+
+    def absorb(self, state: list[Any], block: NDArray[Any], first: int) -> None:
+        """Check a block."""
+        size = largest_magnitude(block)
+        if self.holes and np.isnan(size):
+            size, state[1] = largest_seen(block), False
+        if not np.isfinite(size):
+            index = np.arange(first, first + len(block))
+            where = f"rows {first} to {index[-1]}"
+            raise_nonfinite(self.rows, block, index, where, self.names)
+        state[0] = max(state[0], size)
+
+    def merge(self, state: list[Any], other: list[Any]) -> list[Any]:
+        """Return the larger value, and whether neither has holes."""
+        return [max(state[0], other[0]), state[1] and other[1]]
 
 
 class LargestValueKernel(Kernel):
@@ -130,6 +151,30 @@ class ValueCheck(NamedTuple):
             raise_overflow(self.places, block, index, self.limit)
 
 
+class CheckedBlock(NamedTuple):
+    """Transform that checks the values of a block and returns it unchanged.
+
+    Attributes
+    ----------
+    check : ValueCheck
+    offset : int
+        Number of rows before those of this part.
+    """
+
+    check: ValueCheck
+    offset: int = 0
+
+    def __call__(self, block: NDArray[Any], where: Where) -> NDArray[Any]:
+        """Check and return the block."""
+        assert isinstance(where, slice)
+        self.check(block, self.offset + np.arange(where.start, where.stop))
+        return block
+
+    def part(self, first: int, n: int) -> CheckedBlock:
+        """Return the transform for n rows starting at `first`."""
+        return CheckedBlock(self.check, self.offset + first)
+
+
 class CheckedRows(WrappedRows):
     """Rows whose values are checked when they are first read.
 
@@ -156,19 +201,28 @@ class CheckedRows(WrappedRows):
         """Yield (index of the first row, block), in order."""
         for first, block in self.rows.blocks():
             if first + len(block) > self._checked:
-                self._check(block, np.arange(first, first + len(block)))
+                self._check()(block, np.arange(first, first + len(block)))
                 if first <= self._checked:
                     self._checked = first + len(block)
             yield first, block
 
+    def scan(self, kernel: Kernel) -> tuple[NDArray[Any], Any]:
+        """Read the data once; return the per-row records and the kernel's state."""
+        n = self.shape[0]
+        if self._checked < n:
+            kernel = TransformedKernel(kernel, CheckedBlock(self._check()))
+        answer = self.rows.scan(kernel)
+        self._checked = n
+        return answer
+
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
         """Copy the rows with these indices into memory, in the order of `index`."""
         out = self.rows.take(index)
-        self._check(out, index)
+        self._check()(out, index)
         return out
 
-    def _check(self, block: NDArray[Any], index: NDArray[Any]) -> None:
-        ValueCheck(self, self._columns, self.limit, self.holes)(block, index)
+    def _check(self) -> ValueCheck:
+        return ValueCheck(self, self._columns, self.limit, self.holes)
 
 
 def check_columns(estimator: Any, rows: Rows, reset: bool) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 
 from trueaxis._rows.base import Rows, part_starts, rows_per_block
 from trueaxis._rows.binary import format_overall_index
+from trueaxis._rows.portions import Portion
+from trueaxis._rows.threads import decodes_in_threads
 from trueaxis._rows.watched_file import SourceError, WatchedFile
 
 BATCH_BYTES = 1 << 25  # smaller batches take longer, larger ones more memory
@@ -93,6 +96,19 @@ class ParquetRows(Rows):
             if len(inside):
                 yield max(begin, first), inside
 
+    def portions(self, rows: int) -> Generator[Portion, None, None]:
+        """Yield all rows, in order, in portions of about as many rows.
+
+        Batches are decoded one after another, since a file may have one row group only,
+        and arranged in rows by whoever reads the portion.
+        """
+        with closing(self._batches(range(len(self.starts) - 1))) as batches:
+            for first, batch in batches:
+                for offset in range(0, batch.num_rows, rows):
+                    some = batch.slice(offset, rows)
+                    read = partial(self._arrange, some, first + offset)
+                    yield Portion(some.num_rows, read)
+
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
         """Copy the rows with these indices, decoding only their row groups."""
         order = np.argsort(index, kind="stable")
@@ -122,14 +138,21 @@ class ParquetRows(Rows):
     def _blocks(self, groups: Sequence[int]) -> Iterator[tuple[int, NDArray[Any]]]:
         window = self._window()
         for first, batch in self._batches(groups):
-            for block in self._fill_blocks(batch, window):
-                yield first, block
-                first += len(block)
+            yield from self._arrange(batch, first, window)
+
+    def _arrange(
+        self, batch: Any, first: int, window: NDArray[Any] | None = None
+    ) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Yield the blocks of a batch, whose first row has the index `first`."""
+        window = self._window() if window is None else window
+        for block in self._fill_blocks(batch, window):
+            yield first, block
+            first += len(block)
 
     def _window(self) -> NDArray[Any]:
         return np.empty((self.block_rows, self.shape[1]), dtype=self.dtype)
 
-    def _batches(self, groups: Sequence[int]) -> Iterator[tuple[int, Any]]:
+    def _batches(self, groups: Sequence[int]) -> Generator[tuple[int, Any], None, None]:
         """Decode row groups; yield (index of the first row, record batch)."""
         self.watched.check()
         with (
@@ -157,7 +180,7 @@ class ParquetRows(Rows):
                     batch_rows,
                     row_groups=run.tolist(),
                     columns=list(self.names),
-                    use_threads=True,
+                    use_threads=decodes_in_threads(),
                 ):
                     yield first, batch
                     first += batch.num_rows

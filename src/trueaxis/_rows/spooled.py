@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import Rows
+from trueaxis._rows.base import Kernel, Rows
 from trueaxis._rows.binary import BinaryRows
 from trueaxis._rows.memory import shown_size
 from trueaxis._rows.progress import passing
@@ -103,6 +103,10 @@ class SpooledRows(Rows):
     def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield (index of the first row, block), in order."""
         return self._source().blocks()
+
+    def scan(self, kernel: Kernel) -> tuple[NDArray[Any], Any]:
+        """Read the data once; return the per-row records and the kernel's state."""
+        return self._source().scan(kernel)
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
         """Copy the rows with these indices into memory, in the order of `index`."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._rows.base import Rows, part_starts
+from trueaxis._rows.portions import Blocks, Portion, combine
 
 
 class StackedRows(Rows):
@@ -21,6 +25,7 @@ class StackedRows(Rows):
         self.shape = (int(self.starts[-1]), parts[0].shape[1])
         filled = [part for part in parts if part.shape[0]]
         self.dtype = np.result_type(*(part.dtype for part in filled or parts))
+        self.independent = all(part.independent for part in parts)
 
     def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield (index of the first row, block), in order."""
@@ -42,8 +47,27 @@ class StackedRows(Rows):
         for start, part in zip(self.starts.tolist(), self.parts, strict=False):
             low, high = max(first - start, 0), min(last - start, part.shape[0])
             if low < high:
-                for begin, block in part.blocks_between(low, high):
-                    yield start + begin, block.astype(self.dtype, copy=False)
+                yield from self._moved(partial(part.blocks_between, low, high), start)
+
+    def portions(self, rows: int) -> Generator[Portion, None, None]:
+        """Yield all rows, in order, in portions of about as many rows."""
+        own = super().portions if self.independent else self._portions_of_parts
+        yield from own(rows)
+
+    def _portions_of_parts(self, rows: int) -> Iterator[Portion]:
+        def of(part: Rows, start: int) -> Iterator[Portion]:
+            with closing(part.portions(rows)) as portions:
+                for n, read in portions:
+                    yield Portion(n, partial(self._moved, read, start))
+
+        starts = self.starts.tolist()
+        parts = (of(*each) for each in zip(self.parts, starts, strict=False))
+        return combine(chain.from_iterable(parts), rows)
+
+    def _moved(self, read: Callable[[], Blocks], start: int) -> Blocks:
+        """Yield the blocks of a part, as those of all rows."""
+        for begin, block in read():
+            yield start + begin, block.astype(self.dtype, copy=False)
 
     def place(self, row: int, overall: int | None = None) -> str:
         """Describe where a row is."""

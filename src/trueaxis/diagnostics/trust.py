@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._engine.dswl.sample_fit import learn, settle
 from trueaxis._engine.problem import Problem
-from trueaxis._engine.starts import equal_weights
+from trueaxis._engine.starts.subspaces import equal_weights
 from trueaxis._rows.base import ArrayRows
 from trueaxis._validation import fitted_rows
 from trueaxis.diagnostics.influence import largest_angle
@@ -116,7 +116,7 @@ def trust_path(
     robust = model._subspace().basis
     state, previous, fits = equal_weights(S, k), None, []
     for share in shares:
-        start, temperatures = settle(S, state, float(share))
+        start, temperatures = settle(S, state, float(share), -np.inf)
         turn = learn(S, start, temperatures, PATH_ROUNDS, PATH_TOL).last
         state = turn.next
         basis = problem.hull.lift(state).basis

@@ -92,7 +92,8 @@ class DSWL(IterativeMethod):
         corrects the answer, or a sample stands for all rows, the cube root of `tol`
         suffices.
     random_state : int, RandomState instance or None, default=0
-        Seed of the directions of the start, and of the sample used for large data.
+        Seed of the sample used for large data, of more than 4000 rows and more than 4
+        rows per column. Fits to smaller data do not depend on it.
     level : float in (0, 0.5], default=0.025
         Expected share of regular rows that are flagged: a row is an outlier if its
         p-value is smaller. Neither the subspace nor `score_samples` depends on it.

@@ -7,11 +7,11 @@ of every column that the method sees.
 from __future__ import annotations
 
 import copy
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline, make_pipeline
 
 from trueaxis._tables.frames import is_frame
 from trueaxis._validation import validate_rows
@@ -58,6 +58,13 @@ class SplitPipeline(NamedTuple):
         return X if self.scaler is None else self.scaler.transform(X)
 
 
+def is_pipeline(model: Any) -> bool:
+    """Return whether a model is a pipeline of scikit-learn."""
+    # Importing this takes long, and whoever has a pipeline has imported it.
+    module = sys.modules.get("sklearn.pipeline")
+    return module is not None and isinstance(model, module.Pipeline)
+
+
 def split_pipeline(model: Any) -> SplitPipeline:
     """Split a pipeline into first step and method; accept a method alone as well.
 
@@ -74,7 +81,7 @@ def split_pipeline(model: Any) -> SplitPipeline:
     -------
     SplitPipeline
     """
-    if not isinstance(model, Pipeline):
+    if not is_pipeline(model):
         return SplitPipeline(None, model)
     steps = [step for _, step in model.steps]
     if len(steps) == 1:
@@ -103,4 +110,8 @@ def _names_for_method(scaler: ColumnScaler | TableEncoder) -> NDArray[Any] | Non
 
 def join_pipeline(scaler: ColumnScaler | TableEncoder | None, model: Any) -> Any:
     """Return a pipeline of both steps, or the model alone without a first one."""
-    return model if scaler is None else make_pipeline(scaler, model)
+    if scaler is None:
+        return model
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(scaler, model)

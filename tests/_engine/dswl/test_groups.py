@@ -12,7 +12,7 @@ from trueaxis._engine.dswl.groups import (
     sides_of,
     split_along,
 )
-from trueaxis._engine.starts import random_directions
+from trueaxis._engine.starts.directions import random_directions
 from trueaxis.datasets import planted
 from trueaxis.datasets.awkward import shifted
 
@@ -124,10 +124,11 @@ def test_a_group_that_bends_an_axis_is_found_in_any_unit(unit):
 def test_a_near_cluster_is_split_off_and_one_cloud_is_not():
     rng = np.random.default_rng(0)
     cloud = planted("both", share=0.4)
-    split = cleave(cloud.X, random_directions(cloud.X, rng), 3, rng)
+    axes = np.eye(3, cloud.X.shape[1])
+    split = cleave(cloud.X, random_directions(cloud.X, rng), axes, rng)
     assert (split.larger != cloud.is_outlier).mean() > 0.99
     X = planted("none").X
-    assert cleave(X, random_directions(X, rng), 3, rng) is None
+    assert cleave(X, random_directions(X, rng), axes, rng) is None
 
 
 def test_heterogeneity_tells_one_cloud_from_two():

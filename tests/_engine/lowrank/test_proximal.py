@@ -31,9 +31,10 @@ def test_gram_and_direct_decomposition_agree():
     for t in [0.5, 0.02, 0.002]:  # the last one is too small for the Gram matrix
         U, s, Vt = np.linalg.svd(M, full_matrices=False)
         expected = (U * np.maximum(s - t, 0)) @ Vt
-        np.testing.assert_allclose(
-            singular_threshold(M, t).matrix, expected, atol=1e-12
-        )
+        for wide_or_tall, shrunk in ((M, expected), (M.T, expected.T)):
+            found = singular_threshold(wide_or_tall, t).matrix
+            np.testing.assert_allclose(found, shrunk, atol=1e-12)
+            assert found.flags.c_contiguous  # sums with others would be slow
 
 
 @given(st.integers(0, 10**6), st.floats(0.05, 3), st.floats(0.05, 5))

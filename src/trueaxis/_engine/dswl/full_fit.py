@@ -11,26 +11,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
+from scipy.special import chdtr, gammaincinv
 
 from trueaxis._engine.dswl.groups import sides_of
 from trueaxis._engine.dswl.plan import Plan, min_rows
+from trueaxis._engine.dswl.reweight_kernel import ReweightKernel
 from trueaxis._engine.dswl.sample_fit import SampleFit
-from trueaxis._engine.kernels import (
-    NOTHING,
-    DistanceKernel,
-    PairedKernel,
-    RowCounts,
-    RowWeights,
-)
-from trueaxis._engine.outliers.core import CutRule
+from trueaxis._engine.kernels import RowCounts, RowWeights
+from trueaxis._engine.krylov import solve_near
+from trueaxis._engine.outliers.certain import NearDistances
+from trueaxis._engine.outliers.core import without_leverage
 from trueaxis._engine.outliers.judge import Judge, Verdicts, measure_without_leverage
 from trueaxis._engine.outliers.law import REGULAR, Law, Sides, log_p_of_each
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.quantiles import n_different_rows
 from trueaxis._engine.reweighted import (
     EXACT,
-    block_weigher,
     measure_rows,
     weighted_moments,
 )
@@ -74,12 +70,15 @@ class FinalSubspaces(NamedTuple):
         Weight of one copy of every row in the fit; None in large data.
     n : float
         Number of rows behind the variances, repetitions included.
+    near : NearDistances or None
+        Distances of all rows from a subspace nearby, if they are known.
     """
 
     judging: Subspace
     result: Subspace
     fit_weight: NDArray[np.float64] | None
     n: float
+    near: NearDistances | None = None
 
 
 @dataclass(frozen=True)
@@ -134,39 +133,70 @@ class FullDataFit:
         """
         core = self.sample_fit.core
         subspace, fit_weight = core.next, core.copy_weights()
-        sampled = measure_without_leverage(self.kept_rows, subspace, fit_weight)
+        sampled, distances = self._measure(subspace, fit_weight)
         law = self.judge.law_of_fit(sampled, subspace)
         least = self._least_log_p(sampled, law, REGULAR)
         if self.filling is not None:
             subspace, fit_weight = self._refitted(sampled, law, least, subspace)
-            sampled = measure_without_leverage(self.kept_rows, subspace, fit_weight)
+            sampled, distances = self._measure(subspace, fit_weight)
             law = self.judge.law(sampled, subspace)
             least = self._least_log_p(sampled, law, REGULAR / len(sampled.e))
         rows = self.judge.rows
-        if self.plan.in_passes:
+        if distances is None:
             # Keep no per-row array except the weights.
-            counts = RowCounts(self.counts, self.apart)
-            weigh = block_weigher(CutRule(law.cuts(least)))
-            solving = DistanceKernel(subspace, weigh, counts, NOTHING)
-            kernel = PairedKernel(LogWeightKernel(state, rule, counts), solving)
-            (log_weights,), ((_, total), sums) = rows.scan_in_place(kernel)
-            span = sums.span().widened(self.filling)
+            kernel = ReweightKernel(
+                state,
+                rule,
+                subspace,
+                law.cuts(least),
+                row_counts=RowCounts(self.counts),
+                sides=self.apart,
+                dtype=rows.dtype,
+                with_distances=rows.in_memory and self.counts is None,
+            )
+            (log_weights, *measured), sums = rows.scan_in_place(kernel)
+            near = NearDistances(subspace, *measured) if measured else None
+            span = sums.moments.widened(self.filling)
             solved = EXACT(span, None, subspace)
             n = float(np.exp(span.log_weight()))
-            weights = _normalized(log_weights, total)
-            return weights, FinalSubspaces(solved, solved, None, n)
-        all_fit_weights = np.zeros(rows.shape[0])
-        all_fit_weights[self.judge.index] = fit_weight
-        distances = measure_without_leverage(rows, subspace, all_fit_weights)
+            weights = _normalized(log_weights, sums.total)
+            return weights, FinalSubspaces(solved, solved, None, n, near)
+        # Not by cuts: where half of the sample is kept, one row lies on the cut.
         kept = law.log_p(distances.e, distances.s) >= least
         weighting = RowWeights(np.where(kept, 0.0, -np.inf))
+        n = distances._replace(counts=self.counts).total(kept)
+        weights = self.weights(state, rule)
+        if self.plan.k == self.plan.fit_k and self.filling is None:
+            counted = kept.astype(float)
+            if self.counts is not None:
+                counted *= self.counts
+            solution = solve_near(rows, counted, subspace)
+            if solution is not None:
+                return weights, FinalSubspaces(solution, solution, kept / n, n)
         sums = weighted_moments(rows, subspace.mean, weighting, self.counts)
         span = sums.span().widened(self.filling)
-        n = float(np.exp(span.log_weight()))
         judging = result = EXACT(span, None, subspace)
         if self.plan.k > self.plan.fit_k:
             result = solve(span, self.plan.k)
-        return self.weights(state, rule), FinalSubspaces(judging, result, kept / n, n)
+        return weights, FinalSubspaces(judging, result, kept / n, n)
+
+    def _measure(
+        self, subspace: Subspace, fit_weight: NDArray[Any]
+    ) -> tuple[RowDistances, RowDistances | None]:
+        """Measure the rows of the sample and all rows, as if none were in the fit.
+
+        Of large data, only the sample.
+        """
+        if self.plan.in_passes:
+            measured = measure_without_leverage(self.kept_rows, subspace, fit_weight)
+            return measured, None
+        measured, index = measure_rows(self.judge.rows, subspace), self.judge.index
+        weights = np.zeros(self.judge.rows.shape[0])
+        weights[index] = fit_weight
+        # Of copies of a row, the fit may have used some.
+        sampled = measured.of(index)._replace(fit_weight=fit_weight)
+        everywhere = measured._replace(fit_weight=weights)
+        return without_leverage(sampled), without_leverage(everywhere)
 
     def _refitted(
         self, sampled: RowDistances, law: Law, least: float, subspace: Subspace
@@ -185,36 +215,38 @@ class FullDataFit:
 
     def _least_log_p(self, sampled: RowDistances, law: Law, level: float) -> float:
         """Return the least log p-value of rows to keep: at least half of the sample."""
+        need = min_rows(len(sampled.e), self.plan.fit_k)
+        cuts = law.cuts(float(np.log(level)))
+        if ((sampled.e <= cuts.e) & (sampled.s <= cuts.s)).sum() >= need:
+            return float(np.log(level))
         log_p = law.log_p(sampled.e, sampled.s)
-        need = min_rows(len(log_p), self.plan.fit_k)
-        return min(float(np.log(level)), float(np.partition(log_p, -need)[-need]))
+        return float(np.partition(log_p, -need)[-need])
 
-    def verdicts(self, subspaces: FinalSubspaces) -> Verdicts:
+    def verdicts(self, subspaces: FinalSubspaces, D: int) -> Verdicts:
         """Learn the law of the rows of the fit, and of all others."""
         judging = subspaces.judging
-        if subspaces.fit_weight is None:  # `plan.in_passes`
-            sampled = measure_rows(self.kept_rows, judging)
-        else:
+        distances = measured = measure_rows(self.kept_rows, judging)
+        if subspaces.fit_weight is not None:  # not `plan.in_passes`
             weight = subspaces.fit_weight[self.judge.index]
-            sampled = measure_without_leverage(self.kept_rows, judging, weight)
-        law = self.judge.law(sampled, judging)
-        return Verdicts(subspaces.result, law, len(judging.basis))
-
-    def _regular(self, verdicts: Verdicts) -> NDArray[np.bool_]:
-        """Mark the rows of the sample that the law explains."""
-        distances = measure_rows(self.kept_rows, verdicts.judging)
-        cuts = verdicts.law.cuts(float(np.log(REGULAR)))
-        return (distances.e <= cuts.e) & (distances.s <= cuts.s)
+            distances = without_leverage(measured._replace(fit_weight=weight))
+        law = self.judge.law(distances, judging)
+        verdicts = Verdicts(subspaces.result, law, len(judging.basis))
+        if not self.plan.reweight:
+            return verdicts
+        return self._consistent(verdicts, measured, subspaces.n, D)
 
     def robust_spectrum(self, verdicts: Verdicts) -> tuple[NDArray[Any], int]:
         """Return variances of the sample's regular rows, and how many are distinct."""
-        regular = self._regular(verdicts)
+        distances = measure_rows(self.kept_rows, verdicts.judging)
+        regular = explained(distances, verdicts.law)
         weighting = RowWeights(np.where(regular, 0.0, -np.inf))
         sums = weighted_moments(self.kept_rows, verdicts.subspace.mean, weighting)
         span = sums.span().widened(self.filling)
         return spectrum(span), n_different_rows(self.judge.original[regular])
 
-    def consistent(self, verdicts: Verdicts, n: float, D: int) -> Verdicts:
+    def _consistent(
+        self, verdicts: Verdicts, distances: RowDistances, n: float, D: int
+    ) -> Verdicts:
         """Return variances of regular rows, as n - 1 normal rows would have them.
 
         The variances of the fit are those of the rows that took part in it. In the
@@ -223,10 +255,9 @@ class FullDataFit:
         dimensions.
         """
         subspace, judging, law = verdicts.subspace, verdicts.judging, verdicts.law
-        regular = self._regular(verdicts)
+        regular = explained(distances, law)
         if regular.sum() < 2:
             return verdicts
-        distances = measure_rows(self.kept_rows, judging)
         e, s = distances.e[regular].mean(), distances.s[regular].mean()
         if self.filling is not None:  # filled cells vary less than true ones
             basis = judging.basis
@@ -249,6 +280,12 @@ class FullDataFit:
         total = max(total, float(variances.sum()))
         subspace = replace(subspace, variances=variances, total=total)
         return replace(verdicts, subspace=subspace, law=replace(law, score=score))
+
+
+def explained(distances: RowDistances, law: Law) -> NDArray[np.bool_]:
+    """Mark the rows that a law explains."""
+    cuts = law.cuts(float(np.log(REGULAR)))
+    return (distances.e <= cuts.e) & (distances.s <= cuts.s)
 
 
 def full_data_fit(problem: Problem, plan: Plan, sample_fit: SampleFit) -> FullDataFit:
@@ -285,4 +322,4 @@ def truncation(dof: int, beyond: float) -> float:
     if dof < 1:
         return 1.0
     kept = 1 - beyond
-    return float(kept / chi2.cdf(chi2.ppf(kept, dof), dof + 2))
+    return float(kept / chdtr(dof + 2, 2 * gammaincinv(dof / 2, kept)))

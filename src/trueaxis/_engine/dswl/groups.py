@@ -16,19 +16,26 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, xlogy
 
-from trueaxis._engine.moments import Moments
+from trueaxis._engine.krylov import rough_solve
 from trueaxis._engine.outliers.law import Sides
-from trueaxis._engine.quantiles import column_means
-from trueaxis._engine.starts import ENOUGH_ROWS
-from trueaxis._engine.subspace import solve
+from trueaxis._engine.quantiles import column_means, quantile
+from trueaxis._engine.starts.directions import (
+    ENOUGH_ROWS,
+    enough_rows,
+    lines_along,
+    partial_sums,
+    step_of,
+)
 
 CLIP = 3.0  # interquartile ranges beyond the quartiles at which values are winsorized
 LEAST_SHARE = 0.08  # smallest share of the rows in the smaller group
 LEAST_DEVIATION = 0.05  # of a group, relative to all rows; excludes groups of ties
-LONGEST, POWERS = 3, 8  # axes of the whole cloud, and power steps to find them
+LONGEST = 3  # axes of the whole cloud that a group may bend
+FAR_STEPS, NEAR_STEPS = 4, 2  # towards axes, from random directions or axes nearby
 CLEAR = -0.5  # a split is accepted if its gain is at most this,
 APART = 2.5  # and its medians are this far apart (those of a tail are not)
-NORMAL_IQR = 1.349
+QUARTILES, NORMAL_IQR = (0.25, 0.5, 0.75), 1.349
+FINALISTS = 8  # directions, of those searched, that are compared in full precision
 LEAST_ROWS = 25  # fewer rows can always be split along some direction
 
 
@@ -73,13 +80,21 @@ def sides_of(
     return Sides(directions, centers, edges)
 
 
+def smallest_group(n: int) -> int:
+    """Return the least number of rows, of n, that are a group."""
+    return max(int(LEAST_SHARE * n), 2)
+
+
 def cleave(
-    X: NDArray[Any], directions: NDArray[Any], k: int, rng: np.random.Generator
+    X: NDArray[Any],
+    directions: NDArray[Any],
+    axes: NDArray[Any],
+    rng: np.random.Generator,
 ) -> GroupSplit | None:
     """Return the clearest split of the rows in two; None if they look like one cloud.
 
     The clearest direction is searched for and sharpened on some of the rows; all rows
-    are then split along it.
+    are then split along it. `axes`, one per row, are those of a fit to all rows.
     """
     if _too_few(X, directions):
         return None
@@ -89,7 +104,7 @@ def cleave(
     splits = split_along(few, directions, 1)
     if not splits or splits[0].gain > 0:
         return None
-    clearest = sharpen(few, splits[0], k)
+    clearest = sharpen(few, splits[0], axes)
     if clearest.gain > CLEAR:
         return None
     final = split_along(X, clearest.direction[:, None], 1)
@@ -120,33 +135,28 @@ def _too_few(X: NDArray[Any], directions: NDArray[Any]) -> bool:
 
 def longest_axes(X: NDArray[Any], directions: NDArray[Any]) -> NDArray[np.float64]:
     """Return approximations of the longest axes of the whole cloud, one per column."""
-    y = X - column_means(X)
-    y /= max(np.abs(y).max(), np.finfo(float).tiny)  # fourth powers must not overflow
-    axes = directions[:, : 2 * LONGEST]
-    for _ in range(POWERS):
-        axes = np.linalg.qr(y.T @ (y @ axes))[0]
-    rotation = np.linalg.svd(y @ axes, full_matrices=False)[2]
-    return np.asarray(axes @ rotation[:LONGEST].T)
+    few = X[:: enough_rows(X.shape)]
+    return rough_solve(few, directions[:, : 2 * LONGEST], LONGEST, FAR_STEPS).basis.T
 
 
-def sharpen(X: NDArray[Any], split: GroupSplit, k: int) -> GroupSplit:
+def sharpen(X: NDArray[Any], split: GroupSplit, axes: NDArray[Any]) -> GroupSplit:
     """Rotate the direction as long as that separates the groups better.
 
-    The new direction is Fisher's, with the covariance of the larger group modeled as k
-    components and equal noise.
+    The new direction is Fisher's, with the covariance of the larger group modeled as
+    equal noise and as many components as there are axes, which they are near to.
     """
     while True:
-        rotated = split_along(X, _fisher(X, split.larger, k)[:, None], 1)
+        rotated = split_along(X, _fisher(X, split.larger, axes)[:, None], 1)
         if not rotated or rotated[0].gain >= split.gain:
             return split
         split = rotated[0]
 
 
-def _fisher(X: NDArray[Any], larger: NDArray[np.bool_], k: int) -> NDArray[np.float64]:
-    moments = Moments(column_means(X[larger]))
-    moments.add(X[larger] - moments.pivot, np.zeros(int(larger.sum())), None)
-    sub = solve(moments, k)
-    D = X.shape[1]
+def _fisher(
+    X: NDArray[Any], larger: NDArray[np.bool_], axes: NDArray[Any]
+) -> NDArray[np.float64]:
+    k, D = len(axes), X.shape[1]
+    sub = rough_solve(X[larger], axes.T, k, NEAR_STEPS)
     noise = (sub.total - sub.variances.sum()) / max(D - k, 1)
     noise = max(noise, 1e-12 * sub.total, np.finfo(float).tiny)
     between = column_means(X[~larger]) - sub.mean
@@ -161,67 +171,113 @@ def split_along(
     X: NDArray[Any], directions: NDArray[Any], most: int
 ) -> list[GroupSplit]:
     """Return the `most` clearest splits into two normals along the directions."""
-    raw = X @ directions
-    n = len(raw)
-    order = np.argsort(raw, axis=0, kind="stable")
-    Z = _winsorized(np.take_along_axis(raw, order, axis=0))
-    cost = _two_normals(Z)
-    least = max(int(LEAST_SHARE * n), 2)
-    cost[: least - 1] = cost[n - least :] = np.inf
-    cost[np.diff(Z, axis=0) < 1e-9] = np.inf  # never cut between ties
-    at = cost.argmin(axis=0)
-    gain = cost[at, np.arange(len(at))]
+    if directions.shape[1] > FINALISTS:
+        directions = directions[:, _promising(X, directions)]
+    raw = directions.T @ X.T
+    n = len(X)
+    cost = _costs(np.sort(raw, axis=1))
+    at = cost.argmin(axis=1)
+    gain = cost[np.arange(len(at)), at]
     splits = []
-    for column in np.argsort(gain, kind="stable")[:most]:
-        if gain[column] < np.inf:
-            ranked, cut = order[:, column], at[column] + 1
+    for line in np.argsort(gain, kind="stable")[:most]:
+        if gain[line] < np.inf:
+            z, cut = raw[line], at[line] + 1
+            ranked = np.argsort(z, kind="stable")
             most_rows = ranked[:cut] if 2 * cut >= n else ranked[cut:]
             larger = np.zeros(n, dtype=bool)
             larger[most_rows] = True
             splits.append(
                 GroupSplit(
-                    gain=float(gain[column]),
+                    gain=float(gain[line]),
                     larger=larger,
-                    direction=directions[:, column],
-                    center=float(np.median(raw[most_rows, column])),
-                    edge=float(raw[ranked[cut - 1 : cut + 1], column].mean()),
-                    apart=_apart(raw[ranked, column], cut),
+                    direction=directions[:, line],
+                    center=quantile(z[most_rows], 0.5),
+                    edge=float(z[ranked[cut - 1 : cut + 1]].mean()),
+                    apart=_apart(z[ranked], cut),
                 )
             )
     return splits
 
 
+def _promising(X: NDArray[Any], directions: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the directions of the clearest splits, with cuts at some places only."""
+    step = step_of(len(X))
+    gains = [
+        _costs(np.sort(lines, axis=1), step).min(axis=1)
+        for lines in lines_along(X, directions)
+    ]
+    best = np.argsort(np.concatenate(gains), kind="stable")[:FINALISTS]
+    return np.sort(best)
+
+
+def _costs(lines: NDArray[Any], step: int = 1) -> NDArray[Any]:
+    """Return the cost of cutting sorted lines after step, 2 step, ... values.
+
+    It is twice the log-likelihood per value of one normal distribution minus that of
+    two.
+    """
+    n = lines.shape[1]
+    Z = _winsorized(lines)
+    left = np.arange(step, n, step)
+    p = left / n
+    weights = [
+        x.astype(Z.dtype) for x in (p, 1 - p, -2 * (xlogy(p, p) + xlogy(1 - p, 1 - p)))
+    ]
+    sums, squares = (
+        partial_sums(x, step)[:, : len(left)] / Z.dtype.type(n)
+        for x in (Z, np.square(Z))
+    )
+    # Standardized lines have the sum 0 and the mean square 1.
+    cost = weights[0] * _log_variances(squares, sums, weights[0])
+    cost += weights[1] * _log_variances(1 - squares, sums, weights[1])
+    cost += weights[2]
+    least = smallest_group(n)
+    cost[:, (left < least) | (left > n - least)] = np.inf
+    # Never cut between ties.
+    tie = max(1e-9, 10 * float(np.finfo(Z.dtype).eps))
+    cost[Z[:, left] - Z[:, left - 1] < tie] = np.inf
+    return np.asarray(cost)
+
+
 def _apart(z: NDArray[Any], cut: int) -> float:
     (a25, a50, a75), (b25, b50, b75) = (
-        np.quantile(side, [0.25, 0.5, 0.75]) for side in (z[:cut], z[cut:])
+        [float(_between(side, share * (side.shape[1] - 1))[0]) for share in QUARTILES]
+        for side in (z[None, :cut], z[None, cut:])
     )
     spread = (a75 - a25 + b75 - b25) / NORMAL_IQR
     return float((b50 - a50) / max(spread, np.finfo(float).tiny))
 
 
-def _winsorized(Z: NDArray[Any]) -> NDArray[np.float64]:
-    """Standardize columns, with tails clipped so that they do not hide a cluster."""
-    q1, q3 = np.quantile(Z, [0.25, 0.75], axis=0)
-    reach = np.where(q3 > q1, CLIP * (q3 - q1), np.inf)
-    Z = np.clip(Z, q1 - reach, q3 + reach)
-    Z -= Z.mean(axis=0)
-    deviation = Z.std(axis=0)
-    return np.asarray(Z / np.where(deviation > 0, deviation, 1.0))
+def _winsorized(lines: NDArray[Any]) -> NDArray[Any]:
+    """Standardize sorted lines, with tails clipped so that they hide no cluster."""
+    last = lines.shape[1] - 1
+    q1, q3 = (_between(lines, share * last) for share in (0.25, 0.75))
+    reach = np.where(q3 > q1, CLIP * (q3 - q1), np.inf).astype(lines.dtype)
+    Z = np.maximum(lines, (q1 - reach)[:, None])
+    np.minimum(Z, (q3 + reach)[:, None], out=Z)
+    Z -= Z.mean(axis=1, keepdims=True)
+    deviation = np.sqrt(np.einsum("ij,ij->i", Z, Z) / Z.dtype.type(last + 1))
+    Z /= np.where(deviation > 0, deviation, 1)[:, None]
+    return np.asarray(Z)
 
 
-def _two_normals(Z: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the cost of cutting each sorted column after each value but the last."""
-    n = len(Z)
-    left = np.arange(1, n)[:, None]
-    right = n - left
-    sums, squares = np.cumsum(Z, axis=0), np.cumsum(Z * Z, axis=0)
-    below = squares[:-1] / left - (sums[:-1] / left) ** 2
-    above = (squares[-1] - squares[:-1]) / right
-    above -= ((sums[-1] - sums[:-1]) / right) ** 2
-    floor = LEAST_DEVIATION**2
-    p, q = left / n, right / n
-    cost = p * np.log(np.maximum(below, floor)) + q * np.log(np.maximum(above, floor))
-    return np.asarray(cost - 2 * (xlogy(p, p) + xlogy(q, q)))
+def _between(lines: NDArray[Any], place: float) -> NDArray[Any]:
+    """Interpolate sorted lines at a place between two of their values."""
+    low = int(place)
+    below, above = lines[:, low], lines[:, min(low + 1, lines.shape[1] - 1)]
+    between: NDArray[Any] = below + (above - below) * (place - low)
+    return between
+
+
+def _log_variances(
+    squares: NDArray[Any], sums: NDArray[Any], share: NDArray[Any]
+) -> NDArray[Any]:
+    """Return logarithms of variances, none of them below that of a group of ties."""
+    mean = sums / share
+    variances = squares / share
+    variances -= np.square(mean, out=mean)
+    np.maximum(variances, LEAST_DEVIATION**2, out=variances)
+    return np.asarray(np.log(variances, out=variances))
 
 
 def heterogeneity(d2: NDArray[Any]) -> float:

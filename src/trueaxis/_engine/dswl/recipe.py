@@ -14,11 +14,13 @@ from trueaxis._engine.dswl.full_fit import (
 )
 from trueaxis._engine.dswl.plan import DSWLParameters, Plan, make_plan
 from trueaxis._engine.dswl.rules import EntropyRule
-from trueaxis._engine.dswl.sample_fit import fit_sample, learn
+from trueaxis._engine.dswl.sample_fit import fit_sample, learn, regular_variances
 from trueaxis._engine.fit import FitResult, Recipe, SearchResult, warn_of_few_rows
 from trueaxis._engine.outliers.judge import Verdicts
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.reweighted import ReweightedResult
+
+ROUGH_COMPONENTS = 20  # most components of a fit that only chooses their number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +73,7 @@ class DSWLRecipe(DSWLParameters, Recipe):
                 "objective_": row_weights.objective,
             },
             warnings=_warn_of_low_temperatures(found.last, tau, problem),
+            near=subspaces.near,
             plan=plan,
             full=full,
             subspaces=subspaces,
@@ -79,11 +82,20 @@ class DSWLRecipe(DSWLParameters, Recipe):
     def judge(self, problem: Problem, found: SearchResult) -> Verdicts:
         """Judge all rows."""
         assert isinstance(found, DSWLResult)
-        verdicts = found.full.verdicts(found.subspaces)
-        if not found.plan.reweight:
-            return verdicts
-        D = problem.original.shape[1]
-        return found.full.consistent(verdicts, found.subspaces.n, D)
+        return found.full.verdicts(found.subspaces, problem.original.shape[1])
+
+    def rough_dimension(
+        self, problem: Problem, k: int, wanted: float | str
+    ) -> int | None:
+        """Return the number of components that the first fit to the sample suggests.
+
+        Which rows are regular shows with few components already.
+        """
+        plan = make_plan(self, problem, min(k, ROUGH_COMPONENTS))
+        if plan.published:
+            return None
+        variances, n = regular_variances(problem, plan)
+        return choose_dimension(wanted, variances, n, problem.original.shape[1])
 
     def next_dimension(
         self, problem: Problem, fit: FitResult, wanted: float | str

@@ -8,13 +8,21 @@ unless the group bent an axis: then the fit without it is.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from trueaxis._engine.dswl.groups import GroupSplit, bending, cleave, heterogeneity
+from trueaxis._engine.dswl.compressed import Compressed, compress, worthwhile
+from trueaxis._engine.dswl.groups import (
+    GroupSplit,
+    bending,
+    cleave,
+    heterogeneity,
+    smallest_group,
+)
 from trueaxis._engine.dswl.plan import Plan, min_rows
 from trueaxis._engine.dswl.rules import EntropyRule, TrustRule
 from trueaxis._engine.dswl.temperatures import Temperatures, calibrate
@@ -27,21 +35,41 @@ from trueaxis._engine.outliers.core import (
 )
 from trueaxis._engine.outliers.law import REGULAR
 from trueaxis._engine.problem import Problem
+from trueaxis._engine.quantiles import n_different_rows
 from trueaxis._engine.reweighted import (
     POWER_STEPS,
     PowerSolver,
     ReweightedResult,
     ReweightedStep,
+    measure_rows,
 )
 from trueaxis._engine.squarem import Squarem
-from trueaxis._engine.starts import deep_start, equal_weights, random_directions
-from trueaxis._engine.subspace import Subspace
+from trueaxis._engine.starts.directions import (
+    direction_rng,
+    enough_rows,
+    random_directions,
+)
+from trueaxis._engine.starts.subspaces import (
+    Depth,
+    deep_start,
+    equal_weights,
+    moments_of,
+    spherical_start,
+)
+from trueaxis._engine.subspace import Subspace, spectrum
 from trueaxis._rows.base import ArrayRows, Rows
 
 SETTLE_ROUNDS = 8
+# With many components, and fewer rows than this for each, a fit starts from all rows,
+# scaled to equal length.
+MANY_COMPONENTS, ROWS_PER_COMPONENT = 20, 6
 PENALTY = 10.0  # subtracted from the score, per unit of excess heterogeneity
 # Deviations of regular Gaussian rows, by the worse of two distances.
 GAUSSIAN = float(ndtri(1 - REGULAR / 2))
+# Shares of a solution, as sines, that few coordinates may lack: of the weights, and of
+# the core.
+ROUGHLY_ALL, NEARLY_ALL = 0.05, 0.005
+MOST_ADDITIONS = 4  # of coordinates, before all columns are taken
 CHANCE = 1.25  # heterogeneity that n rows of one cloud may have, times sqrt(n)
 MAJORITY = 0.6  # share of the rows that must remain without groups that bend an axis
 
@@ -72,16 +100,17 @@ class SampleFit:
     def excess(self) -> float:
         """Return the heterogeneity of the rows beyond what chance allows."""
         distances = without_leverage(self.core.distances)
-        some = self.explained()
+        some = self.explained
         worst = max(heterogeneity(distances.e[some]), heterogeneity(distances.s[some]))
         return max(0.0, worst - CHANCE / float(np.sqrt(some.sum())))
 
     def score(self, n: int) -> float:
         """Return the share of n rows explained, minus a penalty for heterogeneity."""
-        return float(self.explained().sum() / n - PENALTY * self.excess())
+        return float(self.explained.sum() / n - PENALTY * self.excess())
 
+    @cached_property
     def explained(self) -> NDArray[np.bool_]:
-        """Mark the kept rows that would be regular in a Gaussian cloud."""
+        """Marks the kept rows that would be regular in a Gaussian cloud."""
         return deviations(without_leverage(self.core.distances)) <= GAUSSIAN
 
     def explains(self, rows: NDArray[np.intp], n: int) -> bool:
@@ -96,13 +125,35 @@ class SampleFit:
 
 def fit_sample(problem: Problem, plan: Plan) -> SampleFit:
     """Fit the sample as planned; all rows, if the plan is the published algorithm."""
-    X = problem.sample.X
     if plan.published:
         return _published_fit(problem, plan)
     if plan.start == "robust":
-        return _best_fit(X, plan, problem.rng())
-    start = equal_weights(ArrayRows(X), plan.fit_k)
-    return _fit_rows(X, np.arange(len(X)), start, plan)
+        return _best_fit(problem, plan)
+    return _first_fit(problem, plan)
+
+
+def regular_variances(problem: Problem, plan: Plan) -> tuple[NDArray[Any], int]:
+    """Return variances of the rows that the first fit explains, and their number."""
+    regular = _first_fit(problem, plan).explained
+    X = problem.sample.X[regular]
+    return spectrum(moments_of(X)), n_different_rows(problem.sample.original[regular])
+
+
+def _first_fit(problem: Problem, plan: Plan) -> SampleFit:
+    """Fit all rows of the sample; the last fit is kept, to go on from."""
+    key = (plan.fit_k, plan.start)
+    if key not in problem.first_fits:
+        X = problem.sample.X
+        if plan.start == "robust":
+            directions = random_directions(X, direction_rng())
+            fit = _fit(X, problem.depth, directions, plan)
+        else:
+            start = equal_weights(ArrayRows(X), plan.fit_k)
+            fit = _fit_rows(ArrayRows(X), start, plan)
+        problem.first_fits.clear()
+        problem.first_fits[key] = fit
+    found: SampleFit = problem.first_fits[key]
+    return found
 
 
 def _published_fit(problem: Problem, plan: Plan) -> SampleFit:
@@ -120,28 +171,28 @@ def _published_fit(problem: Problem, plan: Plan) -> SampleFit:
     return SampleFit(np.arange(len(X)), (), temperatures, learned, core)
 
 
-def _best_fit(X: NDArray[Any], plan: Plan, rng: np.random.Generator) -> SampleFit:
+def _best_fit(problem: Problem, plan: Plan) -> SampleFit:
     """Fit with all rows and without groups that stand apart; return the best."""
-    n, kept, separable = len(X), np.arange(len(X)), plan.separable
+    X, rng, separable = problem.sample.X, direction_rng(), plan.separable
+    n = len(X)
     directions = random_directions(X, rng)
-    best = _fit_rows(X, kept, deep_start(X, directions, plan.fit_k), plan)
+    best = _first_fit(problem, plan)
     if not separable.any():
         return best
-    best, directions = _straighten(best, X, directions, plan, rng)
+    best, directions = _straighten(best, problem, directions, plan, rng)
     kept, splits, score = best.kept, best.splits, best.score(n)
-    while True:
-        split = cleave(
-            X[np.ix_(kept, separable)], directions[separable], plan.fit_k, rng
-        )
+    # Without the smaller group a fit can explain at most the larger one.
+    while score < (len(kept) - smallest_group(len(kept))) / n:
+        some = _columns(X if len(kept) == n else X[kept], separable)
+        axes = best.core.next.basis[:, separable]
+        split = cleave(some, directions[separable], axes, rng)
         if split is None:
             break
         kept, splits = kept[split.larger], (*splits, split)
-        # Without the smaller group a fit can explain at most the larger one.
         if len(kept) < max(n / 2, plan.fit_k + 3) or score >= len(kept) / n:
             break
-        directions = random_directions(X[kept], rng)
-        start = deep_start(X[kept], directions, plan.fit_k)
-        fit = replace(_fit_rows(X, kept, start, plan), splits=splits)
+        directions = random_directions(X, rng, kept)
+        fit = _fit_kept(problem, kept, splits, directions, plan)
         without_group = fit.score(n)
         if without_group <= score:
             break
@@ -151,7 +202,7 @@ def _best_fit(X: NDArray[Any], plan: Plan, rng: np.random.Generator) -> SampleFi
 
 def _straighten(
     bent: SampleFit,
-    X: NDArray[Any],
+    problem: Problem,
     directions: NDArray[Any],
     plan: Plan,
     rng: np.random.Generator,
@@ -162,37 +213,109 @@ def _straighten(
     remain, and no group among them may bend an axis in turn. Also return the directions
     of the start.
     """
-    n, k, separable = len(X), plan.fit_k, plan.separable
+    X, k, separable = problem.sample.X, plan.fit_k, plan.separable
+    n = len(X)
     kept, present, splits = bent.kept, directions, bent.splits
     while True:
-        split = bending(X[np.ix_(kept, separable)], present[separable])
+        some = _columns(X if len(kept) == n else X[kept], separable)
+        split = bending(some, present[separable])
         if split is None or not bent.explains(kept[~split.larger], n):
             break
         kept, splits = kept[split.larger], (*splits, split)
         if len(kept) < max(MAJORITY * n, k + 3):
             return bent, directions
-        present = random_directions(X[kept], rng)
+        present = random_directions(X, rng, kept)
     if not splits:
         return bent, directions
-    start = deep_start(X[kept], present, k)
-    return replace(_fit_rows(X, kept, start, plan), splits=splits), present
+    return _fit_kept(problem, kept, splits, present, plan), present
 
 
-def _fit_rows(
-    X: NDArray[Any], kept: NDArray[np.intp], start: Subspace, plan: Plan
+def _fit_kept(
+    problem: Problem,
+    kept: NDArray[np.intp],
+    splits: tuple[GroupSplit, ...],
+    directions: NDArray[Any],
+    plan: Plan,
 ) -> SampleFit:
-    """Settle, converge and find the core of the rows `kept`."""
-    rows, temperatures = ArrayRows(X[kept]), plan.temperatures
-    if temperatures is None:
-        start, temperatures = settle(rows, start, plan.trust)
+    """Fit without the groups that splits set aside."""
+    depth = problem.depth.among(kept)
+    depth = depth._replace(rows=np.searchsorted(kept, depth.rows))
+    fit = _fit(problem.sample.X[kept], depth, directions, plan)
+    return replace(fit, kept=kept, splits=splits)
+
+
+def _columns(X: NDArray[Any], chosen: NDArray[np.bool_]) -> NDArray[Any]:
+    return X if chosen.all() else X[:, chosen]
+
+
+def _fit(
+    X: NDArray[Any], depth: Depth, directions: NDArray[Any], plan: Plan
+) -> SampleFit:
+    """Fit some rows from the robust start, in few coordinates if that pays."""
+    if plan.fit_k >= MANY_COMPONENTS and len(X) < ROWS_PER_COMPONENT * plan.fit_k:
+        return _fit_rows(ArrayRows(X), spherical_start(X, plan.fit_k), plan)
+    half = X[depth.deepest_half(least=plan.fit_k + 2)]
+    if worthwhile(plan.fit_k, directions):
+        return _fit_compressed(X, *compress(X, half, directions, plan.fit_k), plan)
+    start = deep_start(X, half, plan.fit_k)
+    return _fit_rows(ArrayRows(X), start, plan)
+
+
+def _fit_compressed(
+    X: NDArray[Any], space: Compressed, start: Subspace, plan: Plan
+) -> SampleFit:
+    """Fit rows in few coordinates, and in all columns if these are not enough."""
+    temperatures, start = _settled(space.rows, start, plan)
+    temperatures, learned = _learned(space.rows, start, temperatures, plan)
+    for _ in range(MOST_ADDITIONS):
+        wider, missing = space.completed(learned.last)
+        start = wider.lower(space.lift(learned.last.next))
+        temperatures, learned = _learned(wider.rows, start, temperatures, plan)
+        space = wider
+        if missing <= ROUGHLY_ALL:
+            break
+    found = space.lift_last(learned)
+    core = space.lift_step(find_core(space.rows, learned.last.next))
+    for _ in range(MOST_ADDITIONS):
+        space, missing = space.completed(replace(core, next=space.lower(core.next)))
+        core = replace(core, next=space.lift(space.solve(core)))
+        if missing <= NEARLY_ALL:
+            return SampleFit(np.arange(len(X)), (), temperatures, found, core)
+    rows = ArrayRows(X)
+    temperatures, found = _learned(rows, found.last.next, temperatures, plan)
+    core = find_core(rows, found.last.next)
+    return SampleFit(np.arange(len(X)), (), temperatures, found, core)
+
+
+def _fit_rows(rows: ArrayRows, start: Subspace, plan: Plan) -> SampleFit:
+    """Settle, converge and find the core of the rows."""
+    temperatures, start = _settled(rows, start, plan)
+    temperatures, learned = _learned(rows, start, temperatures, plan)
+    core = find_core(rows, learned.last.next)
+    return SampleFit(np.arange(rows.shape[0]), (), temperatures, learned, core)
+
+
+def _settled(
+    rows: ArrayRows, start: Subspace, plan: Plan
+) -> tuple[Temperatures, Subspace]:
+    """Find the temperatures, unless they are given, and a state that goes with them."""
+    if plan.temperatures is not None:
+        return plan.temperatures, start
+    start, temperatures = settle(rows, start, plan.trust, plan.accepted_change)
+    return temperatures, start
+
+
+def _learned(
+    rows: Rows, start: Subspace, temperatures: Temperatures, plan: Plan
+) -> tuple[Temperatures, IterationResult[ReweightedResult]]:
+    """Run Algorithm 1, with higher temperatures if too few rows carry the subspace."""
     learned = learn(rows, start, temperatures, plan.max_iter, plan.tol)
-    least = min(plan.fit_k + 1, len(kept) - 1)
+    least = min(plan.fit_k + 1, rows.shape[0] - 1)
     while plan.temperatures is None and learned.last.effective < least:
         # In pure noise the subspace may follow a few rows: raise the temperatures.
         temperatures = Temperatures(*(2.0 * t for t in temperatures))
         learned = learn(rows, start, temperatures, plan.max_iter, plan.tol)
-    core = find_core(rows, learned.last.next)
-    return SampleFit(kept, (), temperatures, learned, core)
+    return temperatures, learned
 
 
 def learn(
@@ -213,15 +336,20 @@ def learn(
     )
 
 
-def settle(rows: Rows, start: Subspace, trust: float) -> tuple[Subspace, Temperatures]:
+def settle(
+    rows: ArrayRows, start: Subspace, trust: float, tol: float
+) -> tuple[Subspace, Temperatures]:
     """Run a few rounds, recalibrating temperatures in each; return the last state."""
     # Fewer rows than twice the number of components cannot carry the subspace.
     least = 2.0 * (len(start.basis) + 1) / rows.shape[0]
     trust = min(1.0, max(trust, least))
-    step = ReweightedStep(rows, TrustRule(trust), solver=PowerSolver(POWER_STEPS))
-    settled = iterate(step, start, max_iter=SETTLE_ROUNDS, tol=0.0)
-    distances = settled.last.distances
-    return settled.last.next, calibrate(distances.v, distances.e, trust)
+    few = rows.every(enough_rows(rows.shape))
+    step = ReweightedStep(few, TrustRule(trust), solver=PowerSolver(POWER_STEPS))
+    settled = iterate(step, start, max_iter=SETTLE_ROUNDS, tol=tol).last
+    distances = settled.distances
+    if few is not rows:
+        distances = measure_rows(rows, settled.next)
+    return settled.next, calibrate(distances.v, distances.e, trust)
 
 
 def find_core(rows: Rows, state: Subspace) -> ReweightedResult:

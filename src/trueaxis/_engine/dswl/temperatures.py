@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from trueaxis._engine.quantiles import quantile
 
 # Distances below this share of a typical one are rounding errors.
 FLOOR = 1e-12
+ROOT = 1e-12  # accuracy of the logarithm of a scale
 
 
 class Temperatures(NamedTuple):
@@ -35,10 +35,10 @@ def calibrate(v: NDArray[Any], e: NDArray[Any], trust: float) -> Temperatures:
     objective cannot fall.
     """
     d = v + e
-    floor = FLOOR * _typical(d)
-    if floor == 0:
+    typical = _typical(d)
+    if typical == 0:
         return Temperatures(1.0, 1.0, 1.0)
-    A, B, C = (_median(x, floor) for x in (v, e, d))
+    A, B, C = (_median(x, FLOOR * typical) for x in (v, e, d))
     A = max(A, B)
     scale = perplexity_scale(v / A + e / B + d / C, trust)
     return Temperatures(scale * A, scale * B, scale * C)
@@ -51,27 +51,36 @@ def perplexity_scale(rho: NDArray[Any], trust: float) -> float:
         return 1.0
     tied = int((rho <= 1e-12 * typical).sum())
     # If more rows are tied than are trusted, trust the same share of the others.
-    target = np.log(trust * n if tied < trust * n else tied + trust * (n - tied))
+    target = float(np.log(trust * n if tied < trust * n else tied + trust * (n - tied)))
+    near = rho[rho < np.inf]
     # The perplexity grows with s. Below this bracket all weight is on one row, and
     # above it weights are equal up to 1e-8.
     low, high = np.log(1e-6 * typical), np.log(1e8 * typical)
+    log_scale = np.log(0.3 * typical)  # about right for the default trust
+    while high - low > ROOT:
+        H, slope = entropy(near * -np.exp(-log_scale))
+        excess = H - target
+        low, high = (low, log_scale) if excess > 0 else (log_scale, high)
+        # A Newton step, or half of the bracket if that would leave it.
+        newton = log_scale - excess / slope if slope > 0 else np.inf
+        if abs(newton - log_scale) <= ROOT**0.5:  # the next step would be its square
+            return float(np.exp(newton))
+        log_scale = newton if low < newton < high else (low + high) / 2
+    return float(np.exp(log_scale))
 
-    def excess(log_scale: float) -> float:
-        return entropy(-rho / np.exp(log_scale)) - float(target)
 
-    if excess(low) >= 0:  # that many rows are equally near
-        return float(np.exp(low))
-    if excess(high) <= 0:  # full trust
-        return float(np.exp(high))
-    return float(np.exp(brentq(excess, low, high, xtol=1e-12, rtol=1e-12)))
+def entropy(log_weights: NDArray[Any]) -> tuple[float, float]:
+    """Return the entropy of weights scaled to sum to 1, and its slope.
 
-
-def entropy(log_weights: NDArray[Any]) -> float:
-    """Return the entropy of weights, scaled to sum to 1."""
+    The slope is the derivative by the logarithm of a temperature that divides the
+    log-weights: their variance.
+    """
     x = log_weights - log_weights.max()
     w = np.exp(x)
     total = w.sum()
-    return float(np.log(total) - np.dot(w, np.where(w > 0, x, 0.0)) / total)
+    xw = x * w
+    mean = xw.sum() / total
+    return float(np.log(total) - mean), float(np.dot(xw, x) / total - mean**2)
 
 
 def _median(x: NDArray[Any], floor: float) -> float:
@@ -87,5 +96,6 @@ def _median(x: NDArray[Any], floor: float) -> float:
 
 def _typical(x: NDArray[Any]) -> float:
     """Return the median of the finite positive values; 0 if there are none."""
-    positive = x[(x > 0) & np.isfinite(x)]
-    return float(np.median(positive)) if len(positive) else 0.0
+    if not (x.min(initial=np.inf) > 0 and x.max(initial=0.0) < np.inf):
+        x = x[(x > 0) & np.isfinite(x)]
+    return quantile(x, 0.5) if len(x) else 0.0

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from trueaxis._engine.dimension import hard_threshold
 from trueaxis._engine.iterate import StepResult, iterate
+from trueaxis._engine.lowrank.proximal import INACCURATE, gram_spectrum
 
 MAD_TO_SIGMA = 1.4826
 # Gross errors are entries farther than this many sigma from 0 (at first, because the
@@ -54,6 +55,7 @@ def noise_level(X: NDArray[np.float64]) -> float:
 
     Without noise, it is 0 up to rounding errors.
     """
+    X = X if len(X) >= X.shape[1] else np.ascontiguousarray(X.T)
     sigma = MAD_TO_SIGMA * float(np.median(np.abs(X)))
     bound = FIRST_CUT * sigma
     start = RepairedData(np.clip(X, -bound, bound), np.abs(X) <= bound, 0, sigma)
@@ -62,11 +64,15 @@ def noise_level(X: NDArray[np.float64]) -> float:
 
 
 class NoiseStep:
-    """Step that fits a low-rank matrix to the repaired data, and repairs them again."""
+    """Step that fits a low-rank matrix to the repaired data, and repairs them again.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, D), n >= D
+    """
 
     def __init__(self, X: NDArray[np.float64]) -> None:
         self.X = X
-        self.short = min(X.shape)
         self.threshold = hard_threshold(*X.shape)
 
     def __call__(
@@ -74,12 +80,14 @@ class NoiseStep:
     ) -> StepResult:
         """Take one step; the change is the share of entries reclassified."""
         n, D = self.X.shape
-        U, s, Vt = np.linalg.svd(state.filled, full_matrices=False)
+        s, Vt = gram_spectrum(state.filled)
+        if not np.median(s[state.rank :]) > INACCURATE * s[0]:
+            s, Vt = np.linalg.svd(state.filled, full_matrices=False)[1:]
         # The median of the singular values of noise: the first `rank` are structure.
         edge = self.threshold * np.median(s[state.rank :])
-        most = self.short // 2 if state.flipped <= SETTLED else state.rank
+        most = D // 2 if state.flipped <= SETTLED else state.rank
         rank = min(int((s > edge).sum()), most)
-        fit = (U[:, :rank] * s[:rank]) @ Vt[:rank]
+        fit = state.filled @ Vt[:rank].T @ Vt[:rank]
         off = np.abs(self.X - fit)
         freedom = np.sqrt(n * D / ((n - rank) * (D - rank)))
         sigma = MAD_TO_SIGMA * float(np.median(off[state.sound]) * freedom)

@@ -170,11 +170,11 @@ class PenalisedPursuit:
         after = self._round(state, state.aim, state.pace)
         if self.objective(after) > before:
             after = self._round(state, state.sparse + state.rows, 1.0)
-        moved = [
-            after.low_rank - state.low_rank,
-            after.sparse - state.sparse,
-            after.rows - state.rows,
-        ]
+        moved = (
+            np.linalg.norm(after.low_rank - state.low_rank),
+            np.linalg.norm(after.sparse - state.sparse),
+            np.linalg.norm(after.rows - state.rows),
+        )
         change = float(np.linalg.norm(moved)) / self.size
         return StepResult(after, before, change, float(len(self.X)))
 

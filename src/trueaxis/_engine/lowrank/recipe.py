@@ -12,10 +12,10 @@ from trueaxis._engine.fit import Recipe, SearchResult
 from trueaxis._engine.iterate import IterationResult, iterate
 from trueaxis._engine.lowrank.noise import noise_level
 from trueaxis._engine.lowrank.pursuit import PenalisedPursuit, PrincipalPursuit
-from trueaxis._engine.problem import Problem
-from trueaxis._engine.starts import equal_weights, plain_moments
-from trueaxis._engine.subspace import spanned
-from trueaxis._rows.base import ArrayRows
+from trueaxis._engine.problem import Problem, affine_hull
+from trueaxis._engine.starts.subspaces import equal_weights, plain_moments
+from trueaxis._engine.subspace import Subspace, spanned
+from trueaxis._rows.base import ArrayRows, Rows
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,11 @@ def _noise_root(X: NDArray[Any]) -> float:
     return float(np.sqrt(2 * max(X.shape)))
 
 
+def _plain(rows: Rows, k: int) -> Subspace:
+    hull = affine_hull(rows)
+    return hull.lift(equal_weights(hull.rows, k))
+
+
 @dataclass(frozen=True)
 class PursuitRecipe(Recipe):
     """X split into low rank and sparse; the low-rank part gives the components.
@@ -135,10 +140,10 @@ class PursuitRecipe(Recipe):
         split = found.last.next
         low_rank = center + split.low_rank
         # Mean and axes are those of the low-rank part, variances exclude gross errors.
-        subspace = equal_weights(ArrayRows(low_rank), k)
+        subspace = _plain(ArrayRows(low_rank), k)
         moments = plain_moments(ArrayRows(X - split.gross()), None)
         moments = moments.about(subspace.mean)
-        plain = equal_weights(problem.rows, k)
+        plain = _plain(problem.rows, k)
         warnings: list[str] = []
         if subspace.total > 1e-12 * plain.total:
             subspace = spanned(subspace.basis, moments)

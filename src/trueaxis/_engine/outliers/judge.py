@@ -8,12 +8,14 @@ rows are judged alike.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._engine.outliers.core import without_leverage
+from trueaxis._engine.outliers.discrete import varying_columns
 from trueaxis._engine.outliers.law import Cloud, Law, Sides, law_of_fit, learn_law
 from trueaxis._engine.problem import AffineHull
 from trueaxis._engine.reweighted import measure_rows
@@ -102,7 +104,13 @@ class Judge:
         return law_of_fit(self._cloud(sampled, subspace))
 
     def _cloud(self, sampled: RowDistances, subspace: Subspace) -> Cloud:
-        return Cloud(sampled, self.original, self.hull.lift(subspace), self.leveled)
+        precision = float(np.finfo(self.original.dtype).eps)
+        lifted = self.hull.lift(subspace)
+        return Cloud(sampled, precision, self._varying, lifted, self.leveled)
+
+    @cached_property
+    def _varying(self) -> NDArray[np.bool_]:
+        return varying_columns(self.original)
 
 
 def _equal_leverage(distances: RowDistances, k: int) -> NDArray[np.float64]:

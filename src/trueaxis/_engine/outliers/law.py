@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._engine.outliers.discrete import tie_of, varying_columns
+from trueaxis._engine.outliers.discrete import tie_of
 from trueaxis._engine.outliers.tail import LARGEST, Tail, fit_tail
 from trueaxis._engine.rules.base import RowDistances
 from trueaxis._engine.subspace import Subspace
@@ -74,9 +74,18 @@ class Sides:
         Of several groups, the one that the row is nearest to counts.
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            places = block @ self.directions.T - self.centers
-        places /= self.edges - self.centers
-        return np.asarray(np.fmax(places, 0.0).max(axis=1))
+            return self.place(self.directions @ block.T)
+
+    def place(self, lines: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the same, given projections of rows, one line per direction."""
+        places = lines - self.centers[:, None]
+        places /= (self.edges - self.centers)[:, None]
+        return np.asarray(np.fmax(places, 0.0).max(axis=0))
+
+    def about(self, pivot: NDArray[np.float64]) -> Sides:
+        """Return the same groups, of rows about a pivot."""
+        shift = self.directions @ pivot
+        return Sides(self.directions, self.centers - shift, self.edges - shift)
 
     def __call__(self, block: NDArray[Any]) -> NDArray[np.bool_]:
         """Mark the rows of the groups."""
@@ -154,8 +163,10 @@ class Cloud:
     ----------
     distances : RowDistances
         Squared distances without leverage.
-    original : ndarray of shape (n, D)
-        The same rows with the columns as given.
+    precision : float
+        Relative rounding error of the rows as given.
+    varying : ndarray of bool
+        The columns, as given, that are not constant.
     subspace : Subspace
         In the columns as given.
     leveled : bool
@@ -163,28 +174,29 @@ class Cloud:
     """
 
     distances: RowDistances
-    original: NDArray[Any]
+    precision: float
+    varying: NDArray[np.bool_]
     subspace: Subspace
     leveled: bool = False
 
     def distance(self, which: Which) -> NDArray[np.float64]:
         """Return squared distances, with rounding errors set to 0."""
         raw = self.distances.e if which == "e" else self.distances.v
-        rounding = (raw <= self.rounding()) & np.isfinite(raw)
+        rounding = (raw <= self.rounding) & np.isfinite(raw)
         return np.where(rounding, 0.0, getattr(self.distances, which))
 
+    @cached_property
     def rounding(self) -> NDArray[np.float64]:
-        """Return the squared distance below which each row's is a rounding error."""
-        eps = np.finfo(self.original.dtype).eps
+        """The squared distance below which each row's is a rounding error."""
         # Rows are centered in float64, whatever their type; constant columns become 0.
-        mean = self.subspace.mean[varying_columns(self.original)]
+        mean = self.subspace.mean[self.varying]
         shift = 4 * np.finfo(float).eps * np.linalg.norm(mean)
         d = self.distances.v + self.distances.e
-        return np.asarray(eps**1.5 * d + shift**2)
+        return np.asarray(self.precision**1.5 * d + shift**2)
 
     def floor(self, which: Which) -> float:
         """Return the largest rounding error of a squared distance."""
-        rounding = self.rounding()
+        rounding = self.rounding
         floor = float(rounding[np.isfinite(rounding)].max(initial=0.0))
         if which == "s" and self.subspace.total > 0:
             floor /= float(self.subspace.floored_variances().min(initial=np.inf))
@@ -200,7 +212,7 @@ class Cloud:
     def views(self) -> list[View]:
         """Orthogonal and score distances."""
         k = len(self.subspace.basis)
-        D = int(varying_columns(self.original).sum())
+        D = int(self.varying.sum())
         dof: dict[Which, int] = {"e": max(D - k, 1), "s": max(k, 1)}
         return [View(self.distance(w), self.floor(w), dof[w]) for w in dof]
 
@@ -349,7 +361,7 @@ class _Measure:
 def first_copies(distances: RowDistances) -> NDArray[np.bool_]:
     """Mark one row of each set of rows with equal distances, such as copies."""
     v, e = np.sqrt(distances.v), np.sqrt(distances.e)
-    tie = tie_of(np.sort(np.hypot(v, e)))
+    tie = tie_of(np.sort(np.sqrt(distances.d)))
     order = np.argsort(v, kind="stable")
     same = np.ones(max(len(v) - 1, 0), dtype=bool)
     for d in (v, e):

@@ -8,12 +8,12 @@ a power. So one family follows light, skewed and heavy tails.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln
 
 # Shapes that can be told apart from three quantiles. Between -0.05 and 0.05 the law is
@@ -69,7 +69,7 @@ class Tail(NamedTuple):
         if self.scale == 0:
             return min(self.location + max(log_p / OFF_EXACT - 1.0, 0.0), LARGEST)
         upper = float(np.exp(max(log_p, UNDERFLOW)))
-        quantile = float(_quantiles(1 - upper, self.shape, upper))
+        quantile = _quantile(1 - upper, self.shape, upper)
         nearest = min(self.location + self.scale * quantile, LARGEST)
         return nearest if log_p >= UNDERFLOW else self._far_cut(log_p, nearest)
 
@@ -82,6 +82,8 @@ class Tail(NamedTuple):
         # Where the asymptote takes over, the law has a small step.
         if missing(nearest) <= 0:
             return nearest
+        from scipy.optimize import brentq  # takes long to import, and is rarely needed
+
         return float(brentq(missing, nearest, LARGEST, xtol=1e-14))
 
     def share_within(self, d2: float) -> float:
@@ -115,8 +117,7 @@ def fit_tail(
     """
     m = len(y)
     upper = _upper(m)
-    places = np.clip(np.array([0.25, 0.5, upper]) * m - 0.5, 0, m - 1)
-    low, middle, high = np.interp(places, np.arange(m), y)
+    low, middle, high = (_between(y, share * m - 0.5) for share in (0.25, 0.5, upper))
     half = middle - low
     below, above = _widths(upper, share)
     positive = SHAPES > 0
@@ -135,7 +136,7 @@ def fit_tail(
             shape = np.interp(ratio, (above / below)[::-1], SHAPES[::-1])
     if abs(shape) < 0.05:
         shape = np.copysign(0.05, shape)
-    quarter, center = (_quantiles(p * share, shape) for p in (0.25, 0.5))
+    quarter, center = (_quantile(p * share, float(shape)) for p in (0.25, 0.5))
     scale = half / (center - quarter)
     return Tail(float(middle - scale * center), float(scale), float(shape))
 
@@ -152,16 +153,28 @@ def _upper(m: int) -> float:
 @lru_cache(maxsize=256)
 def _widths(upper: float, share: float) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the distances between the three quantiles of the laws of all shapes."""
-    low, middle, high = (_quantiles(p * share, SHAPES) for p in (0.25, 0.5, upper))
+    low, middle, high = (
+        np.array([_quantile(p * share, shape) for shape in SHAPES.tolist()])
+        for p in (0.25, 0.5, upper)
+    )
     return middle - low, high - middle
 
 
-def _quantiles(p: float, shape: Any, upper: float | None = None) -> Any:
-    """Return the quantile p of standard laws; `upper` is 1 - p, if known better."""
-    a = np.asarray(shape, dtype=float) ** -2
+def _between(y: NDArray[Any], place: float) -> float:
+    """Interpolate sorted values at a place between two of them."""
+    place = min(max(place, 0.0), len(y) - 1.0)
+    low = int(place)
+    below, above = float(y[low]), float(y[min(low + 1, len(y) - 1)])
+    return below + (above - below) * (place - low)
+
+
+def _quantile(p: float, shape: float, upper: float | None = None) -> float:
+    """Return the quantile p of a standard law; `upper` is 1 - p, if known better."""
+    a = shape**-2
     rest = 1 - p if upper is None else upper
-    lighter = np.where(p < 0.5, gammaincinv(a, p), gammainccinv(a, rest))
-    heavier = np.where(p < 0.5, gammainccinv(a, p), gammaincinv(a, rest))
-    with np.errstate(divide="ignore"):
-        w = np.log(np.where(np.asarray(shape) > 0, lighter, heavier) / a) / shape
-    return np.clip(w, -1e6, 1e6)
+    lower, share = (gammaincinv, p) if p < 0.5 else (gammainccinv, rest)
+    if shape < 0:
+        lower = gammainccinv if p < 0.5 else gammaincinv
+    t = float(lower(a, share))
+    w = math.log(t / a) / shape if 0 < t < math.inf else -math.copysign(1e6, shape)
+    return min(max(w, -1e6), 1e6)

@@ -68,6 +68,10 @@ class RowDistances(NamedTuple):
         """Squared distances from the center."""
         return self.v + self.e
 
+    def of(self, index: NDArray[np.intp]) -> RowDistances:
+        """Return the distances of some rows, each of which counts once."""
+        return RowDistances(self.v[index], self.e[index], self.s[index])
+
     def total(self, x: NDArray[Any]) -> float:
         """Return the sum over all copies of the rows."""
         return float(x.sum() if self.counts is None else _dot(self.counts, x))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from trueaxis._engine.iterate import IterationResult, StepResult, iterate
 from trueaxis._engine.moments import Moments
-from trueaxis._engine.problem import Problem
+from trueaxis._engine.problem import AffineHull, Problem, affine_hull
 from trueaxis._engine.reweighted import (
     ReweightedResult,
     ReweightedStep,
@@ -23,7 +23,7 @@ from trueaxis._engine.reweighted import (
     weighted_moments,
 )
 from trueaxis._engine.rules.losses import PowerRule
-from trueaxis._engine.starts import equal_weights
+from trueaxis._engine.starts.subspaces import equal_weights
 from trueaxis._engine.subspace import Subspace, spanned, subspace_change
 from trueaxis._rows.base import Rows
 from trueaxis._rows.transformed import TransformedRows, Where
@@ -116,15 +116,16 @@ class TwoWayStep:
         """Take one step."""
         solver = _RecordingSolver()
         scaling = ColumnWeighting(self.origin, np.sqrt(state.weights))
-        rows = TransformedRows(self.rows, scaling)
-        step = ReweightedStep(rows, self.rule, self.counts, solver=solver)
-        scaled = step(state.inner)
+        hull = affine_hull(TransformedRows(self.rows, scaling))
+        step = ReweightedStep(hull.rows, self.rule, self.counts, solver=solver)
+        scaled = step(_lowered(hull, state.inner))
         total = 0.5 * self.rule.p * np.exp(scaled.log_total)
-        residual = total * _residuals(solver.moments, scaled.next.basis) / state.weights
-        residual += self.penalty
+        off = _residuals(solver.moments, scaled.next.basis, hull.frame)
+        residual = total * off / state.weights + self.penalty
         # These weights have product 1 and minimize the weighted sum of residuals.
         weights = np.exp(np.log(residual).mean()) / residual
-        after = ScaledSubspace(scaled.next, state.weights).with_weights(weights)
+        inner = hull.lift(scaled.next)
+        after = ScaledSubspace(inner, state.weights).with_weights(weights)
         return TwoWayStepResult(
             next=after,
             objective=scaled.objective + self.penalty * float(state.weights.sum()),
@@ -144,11 +145,30 @@ class _RecordingSolver(Solver):
         return super().__call__(moments, core, state)
 
 
-def _residuals(moments: Moments, basis: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the variance of every scaled column off the subspace."""
+def _lowered(hull: AffineHull, subspace: Subspace) -> Subspace:
+    """Write a subspace of the affine hull in its coordinates."""
+    if hull.frame is None:
+        return subspace
+    mean = (subspace.mean - hull.origin) @ hull.frame.T
+    return replace(subspace, mean=mean, basis=subspace.basis @ hull.frame.T)
+
+
+def _residuals(
+    moments: Moments, basis: NDArray[Any], frame: NDArray[Any] | None
+) -> NDArray[np.float64]:
+    """Return the variance of every scaled column off the subspace.
+
+    Moments and basis are in the coordinates along `frame`, if given.
+    """
     product = moments.scattered(basis)
-    inside = np.einsum("ij,ij->j", basis, 2 * product - product @ basis.T @ basis)
-    return np.asarray(np.maximum(moments.column_variances() - inside, 0.0))
+    inside = 2 * product - product @ basis.T @ basis
+    if frame is None:
+        variances = moments.column_variances()
+    else:
+        variances = np.einsum("ij,ij->j", frame, moments.full_scatter() @ frame)
+        basis, inside = basis @ frame, inside @ frame
+    explained = np.einsum("ij,ij->j", basis, inside)
+    return np.asarray(np.maximum(variances - explained, 0.0))
 
 
 def two_way(
@@ -174,7 +194,8 @@ def two_way(
     result : IterationResult
     """
     rows, counts, D = problem.rows, problem.counts, problem.rows.shape[1]
-    start = equal_weights(rows, k, counts)
+    hull = affine_hull(rows)
+    start = hull.lift(equal_weights(hull.rows, k, counts))
     distances = measure_rows(rows, start, counts)
     rule = PowerRule(p).freeze(distances)
     # The sum of the weighted residuals of all columns.

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
 
 from trueaxis._rows.base import Rows
 from trueaxis._rows.binary import BinaryRows, check_column_indices, float_type
@@ -70,6 +69,8 @@ def compute_vector(vector: Any, name: str) -> NDArray[Any]:
 
 def refuse_frames(estimator: Any) -> None:
     """Raise if a lazy result would be wrapped in a data frame, which computes it."""
+    from sklearn import get_config  # takes long, and files are read without it
+
     output = get_config()["transform_output"]
     output = getattr(estimator, "_sklearn_output_config", {}).get("transform", output)
     if output != "default":

@@ -6,7 +6,6 @@ reason. Here, the workers are monitored while tasks run.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import time
 from collections.abc import Iterator, Sequence
@@ -203,6 +202,8 @@ class WorkerMonitor:
         """Return the results of finished tasks; raise if their workers are lost."""
         if not futures:
             return []
+        import asyncio  # takes long, and is not needed without a cluster
+
         answer = asyncio.run_coroutine_threadsafe(
             self.client.gather(futures, asynchronous=True),
             self.client.loop.asyncio_loop,

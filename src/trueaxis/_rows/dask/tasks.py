@@ -4,40 +4,16 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._rows.base import ArrayRows, Kernel, Rows
-from trueaxis._rows.checked import ValueCheck
+from trueaxis._rows.checked import CheckedBlock, ValueCheck
 from trueaxis._rows.stacked import RowRange
-from trueaxis._rows.transformed import TransformedKernel, Where
+from trueaxis._rows.transformed import TransformedKernel
 from trueaxis._rows.watched_file import SourceError
-
-
-class CheckedBlock(NamedTuple):
-    """Transform that checks the values of a block and returns it unchanged.
-
-    Attributes
-    ----------
-    check : ValueCheck
-    offset : int
-        Number of rows before those of this part.
-    """
-
-    check: ValueCheck
-    offset: int
-
-    def __call__(self, block: NDArray[Any], where: Where) -> NDArray[Any]:
-        """Check and return the block."""
-        assert isinstance(where, slice)
-        self.check(block, self.offset + np.arange(where.start, where.stop))
-        return block
-
-    def part(self, first: int, n: int) -> CheckedBlock:
-        """Return the transform for n rows starting at `first`."""
-        return CheckedBlock(self.check, self.offset + first)
 
 
 def new_name(kind: str) -> str:
@@ -87,7 +63,8 @@ def absorb_block(
     """Return the records of a block and its state."""
     if check is not None:
         kernel = TransformedKernel(kernel, CheckedBlock(check, first))
-    return rows_of(block, first, shape).scan(kernel)
+    # Dask decides how many threads work at a time.
+    return rows_of(block, first, shape).scan_in_sequence(kernel)
 
 
 def block_state(

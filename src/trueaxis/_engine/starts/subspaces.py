@@ -7,7 +7,7 @@ z-score of a row over many directions.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,21 @@ from numpy.typing import NDArray
 from trueaxis._engine.iterate import iterate
 from trueaxis._engine.kernels import RowWeights
 from trueaxis._engine.moments import Moments
+from trueaxis._engine.quantiles import quantile
 from trueaxis._engine.reweighted import ReweightedStep, measure_rows, weighted_moments
 from trueaxis._engine.rules.losses import PowerRule
 from trueaxis._engine.squarem import Squarem
+from trueaxis._engine.starts.directions import (
+    ENOUGH_ROWS,
+    lines_along,
+    partial_sums,
+    step_of,
+)
 from trueaxis._engine.subspace import Subspace, solve
 from trueaxis._rows.base import ArrayRows, Rows, rows_per_block
 
-DIRECTIONS = 250
-ENOUGH_ROWS = 1000  # rows that show what a direction looks like
 MEDIAN_ROUNDS = 500
+CENTER_ROUNDS = 10  # that find the spatial median well enough to start from
 
 # Centers of methods that do not learn one; "median" is the spatial median.
 FixedCenter = Literal["mean", "median"]
@@ -75,72 +81,103 @@ def few_rows_start(
     return solve(moments if center is None else moments.about(center), k)
 
 
-def deep_moments(X: NDArray[Any], directions: NDArray[Any], least: int = 0) -> Moments:
-    """Return moments of the deepest half of the rows (at least `least` of them)."""
-    half = deepest_half(X, directions, least)
-    weighting = RowWeights(np.where(half, 0.0, -np.inf))
-    return weighted_moments(ArrayRows(X), X[0].astype(float), weighting).span()
+class Depth(NamedTuple):
+    """Outlyingness of some rows of a table.
+
+    Attributes
+    ----------
+    rows : ndarray
+        Their indices, increasing.
+    outlyingness : ndarray
+    """
+
+    rows: NDArray[np.intp]
+    outlyingness: NDArray[np.float32]
+
+    def deepest_half(self, least: int = 0) -> NDArray[np.intp]:
+        """Return the half of the rows (at least `least`) that are least outlying."""
+        n = max(len(self.rows) // 2 + 1, least)
+        half = np.argsort(self.outlyingness, kind="stable")[:n]
+        return self.rows[np.sort(half)]
+
+    def among(self, kept: NDArray[np.intp]) -> Depth:
+        """Return the depth of the rows that are kept."""
+        some = np.isin(self.rows, kept, assume_unique=True)
+        return Depth(self.rows[some], self.outlyingness[some])
 
 
-def deep_start(X: NDArray[Any], directions: NDArray[Any], k: int) -> Subspace:
-    """Return the subspace of the deepest half of the rows, the robust start."""
-    start = solve(deep_moments(X, directions, least=k + 2), k)
+def depth(X: NDArray[Any], directions: NDArray[Any], step: int = 1) -> Depth:
+    """Measure the outlyingness of every step-th row along all directions."""
+    rows = np.arange(0, len(X), step)
+    worst = np.zeros(len(rows), dtype=np.float32)
+    if directions.shape[1] > 0:  # otherwise all rows are equal
+        for lines in lines_along(X[::step], directions):
+            np.maximum(worst, outlyingness(lines), out=worst)
+    return Depth(rows, worst)
+
+
+def moments_of(X: NDArray[Any]) -> Moments:
+    """Return moments of a few rows, each of weight 1."""
+    pivot = X[0].astype(float)
+    moments = Moments(pivot)
+    y = (X - pivot).astype(X.dtype, copy=False)
+    moments.add(y, np.zeros(len(y)), None)
+    return moments
+
+
+def deep_start(X: NDArray[Any], half: NDArray[Any], k: int) -> Subspace:
+    """Return the subspace of the deepest half of the rows X, the robust start."""
+    start = solve(moments_of(half), k)
     # The deepest half may be copies of one row, which have no variance.
     return start if start.total > 0 else equal_weights(ArrayRows(X), k)
 
 
-def random_directions(X: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return unit vectors between random pairs of rows, one per column."""
-    pairs = rng.integers(len(X), size=(2 * DIRECTIONS, 2))
-    between = (X[pairs[:, 0]] - X[pairs[:, 1]]).astype(float)
-    length = np.linalg.norm(between, axis=1)
-    different = length > 1e-9 * length.max(initial=0.0)
-    units: NDArray[np.float64] = (between[different] / length[different, None]).T
-    return units[:, :DIRECTIONS]
+def spherical_start(X: NDArray[Any], k: int) -> Subspace:
+    """Return the subspace of rows that are scaled to equal distance from the center.
+
+    With few rows per component, the deepest half of them says little about the axes,
+    and which half it is depends on the directions. Rows of equal length are all used,
+    and far ones have no more influence than others.
+    """
+    center = np.median(X, axis=0).astype(float)
+    for _ in range(CENTER_ROUNDS):
+        y = X - center
+        d = np.sqrt(np.einsum("ij,ij->i", y, y, dtype=float))
+        floor = 1e-6 * quantile(d, 0.75)
+        if floor == 0:  # most rows are equal
+            return equal_weights(ArrayRows(X), k)
+        d = np.maximum(d, floor)
+        center = center + (y / d[:, None]).sum(axis=0) / (1 / d).sum()
+    weighting = RowWeights(-2.0 * np.log(d))
+    moments = weighted_moments(ArrayRows(X), center, weighting).span()
+    return solve(moments.about(center), k)
 
 
-def deepest_half(
-    X: NDArray[Any], directions: NDArray[Any], least: int
-) -> NDArray[np.bool_]:
-    """Mark the half of the rows (at least `least`) with the least outlyingness."""
-    n = len(X)
-    half = np.zeros(n, dtype=bool)
-    if directions.shape[1] == 0:  # all rows are equal
-        return ~half
-    Z = directions.T @ (X - X[0]).T  # centered to keep digits
-    order = np.argsort(outlyingness(Z), kind="stable")
-    half[order[: max(n // 2 + 1, least)]] = True
-    return half
-
-
-def outlyingness(Z: NDArray[Any]) -> NDArray[np.float64]:
+def outlyingness(Z: NDArray[Any]) -> NDArray[Any]:
     """Return the Stahel-Donoho outlyingness of each row, given projections Z.
 
     Z has one line per direction. The outlyingness is the largest distance from the
     center of a projection, in units of its spread.
     """
-    # The rows are sorted by their distance, so every i-th row is a fair sample.
     some = Z[:, :: max(1, Z.shape[1] // ENOUGH_ROWS)]
     center, spread = shortest_variance(some, some.shape[1] // 2 + 1)
     # If half of the projections are equal, their spread is 0: use that of all.
     total = Z.std(axis=1)
     spread = np.where(spread > 1e-6 * total, spread, total)
     usable = spread > 0
-    if not usable.any():
-        return np.zeros(Z.shape[1])
-    scores = Z[usable] - center[usable, None]
+    if not usable.all():
+        Z, center, spread = Z[usable], center[usable], spread[usable]
+    scores = Z - center[:, None]
     np.abs(scores, out=scores)
-    scores /= spread[usable, None]
-    return np.asarray(scores.max(axis=0))
+    scores /= spread[:, None]
+    return np.asarray(scores.max(axis=0, initial=0.0))
 
 
-def shortest_variance(
-    Z: NDArray[Any], h: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def shortest_variance(Z: NDArray[Any], h: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return mean and deviation of the tightest h values of every line of Z.
 
     This is the univariate MCD. Unlike median and MAD, it withstands a tight cluster of
-    35 % of the rows.
+    35 % of the rows. On long lines, not every window of values is tried.
     """
     X = np.sort(Z, axis=1)
     lines, n = X.shape
@@ -150,17 +187,22 @@ def shortest_variance(
     # Values far from the shortest half are not among the tightest values. They are
     # clipped, so that they do not cost digits of the running sums.
     X -= middle[:, None]
-    reach = ((np.sqrt(h) + 2.0) * length[each, at])[:, None]
-    np.clip(X, -reach, reach, out=X)
-    mean = _running_means(X, h)
-    np.square(X, out=X)
-    variance = _running_means(X, h) - mean**2
+    reach = (float(np.sqrt(h) + 2.0) * length[each, at])[:, None]
+    np.minimum(np.maximum(X, -reach, out=X), reach, out=X)
+    step = step_of(n)
+    steps = -(-h // step)  # at least h values, if there are as many
+    steps = min(steps, n // step)
+    mean = _running_means(X, step, steps)
+    variance = _running_means(np.square(X, out=X), step, steps)
+    variance -= mean * mean
     best = variance.argmin(axis=1)
     deviation = np.sqrt(np.maximum(variance[each, best], 0.0))
     return mean[each, best] + middle, deviation
 
 
-def _running_means(X: NDArray[Any], h: int) -> NDArray[np.float64]:
-    total = np.zeros((len(X), X.shape[1] + 1))
-    np.cumsum(X, axis=1, out=total[:, 1:])
-    return (total[:, h:] - total[:, :-h]) / h
+def _running_means(X: NDArray[Any], step: int, steps: int) -> NDArray[Any]:
+    total = np.zeros((len(X), X.shape[1] // step + 1), dtype=X.dtype)
+    total[:, 1:] = partial_sums(X, step)
+    means: NDArray[Any] = total[:, steps:] - total[:, :-steps]
+    means /= step * steps
+    return means

@@ -4,7 +4,11 @@ import numpy as np
 from engine_data import contaminated_cloud
 from scipy.optimize import minimize
 
-from trueaxis._engine.starts import outlyingness, shortest_variance, spatial_median
+from trueaxis._engine.starts.subspaces import (
+    outlyingness,
+    shortest_variance,
+    spatial_median,
+)
 from trueaxis._rows.base import ArrayRows
 
 

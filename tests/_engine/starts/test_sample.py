@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from trueaxis._engine.sample import draw_sample
+from trueaxis._engine.starts.sample import draw_sample
 from trueaxis._rows.base import ArrayRows
 
 

@@ -17,6 +17,7 @@ from trueaxis._rows.base import Rows
 SAMPLE_ROWS = 4000
 # Rows this many times farther away than the others would cost those precision.
 TOO_FAR = 1e10
+MEDIAN_ROWS = 128  # whose median lies among most of the others
 
 
 @dataclass(frozen=True)
@@ -66,24 +67,48 @@ def draw_sample(
         # Rows of large weight may be drawn more than once.
         index, counts = np.sort(index[repeated(counts[index], size)]), None
     X = rows.take(index)
-    near = within_reach(X)
-    _refuse_units(X[near])
-    copies = np.ones(len(near)) if counts is None else counts[index[near]]
-    order = near[canonical_order(X[near], copies)]
+    center = _rough_median(X)
+    y, q = _about(X, center)
+    near = within_reach(q)
+    if len(near) < len(X):
+        X, y, q, index = X[near], y[near], q[near], index[near]
+    _refuse_units(X, q, center)
+    copies = np.ones(len(X)) if counts is None else counts[index]
+    order = canonical_order(y, q, copies)
     if counts is not None:
-        order = order[repeated(counts[index[order]], size)]
+        order = order[repeated(copies[order], size)]
     whole = counts is None or bool((counts == np.round(counts)).all())
     exact = not large and whole and len(order) == round(copies.sum())
     X = X[order]
     return Sample(X, X, index[order], large, exact)
 
 
-def _refuse_units(X: NDArray[Any]) -> None:
+def _rough_median(X: NDArray[Any]) -> NDArray[np.float64]:
+    some = X[:: max(1, len(X) // MEDIAN_ROWS)]
+    return np.sort(some.T, axis=1)[:, len(some) // 2].astype(float)
+
+
+def _about(
+    X: NDArray[Any], center: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return centered rows, in which constant columns are 0, and squared lengths."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        y = np.subtract(X, center, dtype=float)
+        return y, np.einsum("ij,ij->i", y, y)
+
+
+def _refuse_units(
+    X: NDArray[Any], q: NDArray[np.float64], center: NDArray[np.float64]
+) -> None:
     """Raise if squared distances of the rows overflow or underflow."""
     limits = np.finfo(X.dtype)
+    low, high = 10 * np.sqrt(limits.tiny), 1e-3 * np.sqrt(limits.max)
+    longest = float(np.sqrt(q.max(initial=0.0)))
+    farthest = longest + float(np.abs(center).max(initial=0.0))
+    if low * np.sqrt(2 * X.shape[1]) < longest and 2 * farthest < high:
+        return  # whatever the columns, none of the limits is reached
     with np.errstate(over="ignore"):
         size = float(np.abs(X - X[0]).max(initial=0.0))
-    low, high = 10 * np.sqrt(limits.tiny), 1e-3 * np.sqrt(limits.max)
     if size > high or 0 < size < low:
         raise ValueError(
             f"Rows of X differ by up to {size:.1g}, but squares of {X.dtype} values "
@@ -98,11 +123,15 @@ def _refuse_units(X: NDArray[Any]) -> None:
         )
 
 
-def within_reach(X: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the indices of the rows that are not absurdly far from the others."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        y = X - np.median(X, axis=0)
-        d = np.sqrt(np.einsum("ij,ij->i", y, y, dtype=float))
+def within_reach(q: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the indices of rows that are not absurdly far from the others.
+
+    Parameters
+    ----------
+    q : ndarray
+        Squared lengths of centered rows.
+    """
+    d = np.sqrt(q)
     d[np.isnan(d)] = np.inf
     # Next to copies of one row, any other row is far: never drop more than a quarter.
     reach = np.quantile(d, 0.75, method="lower")
@@ -111,14 +140,27 @@ def within_reach(X: NDArray[Any]) -> NDArray[np.intp]:
     return np.flatnonzero(d <= TOO_FAR * reach)
 
 
-def canonical_order(X: NDArray[Any], copies: NDArray[Any]) -> NDArray[np.intp]:
-    """Return an order of the rows that does not depend on axes, origin or units."""
-    y = (X - X[0]).astype(float)  # so that a constant column becomes 0
-    y -= np.average(y, axis=0, weights=copies)
-    y /= max(np.abs(y).max(initial=0.0), np.finfo(float).tiny)
-    d = np.einsum("ij,ij->i", y, y)
+def canonical_order(
+    y: NDArray[np.float64], q: NDArray[np.float64], copies: NDArray[Any]
+) -> NDArray[np.intp]:
+    """Return an order of the rows that does not depend on axes, origin or units.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n, D)
+        Rows about any center among them.
+    q : ndarray of shape (n,)
+        Their squared lengths.
+    copies : ndarray of shape (n,)
+    """
+    mean = copies @ y / copies.sum()
+    # Squared distances from the mean.
+    d = np.maximum(q - 2 * (y @ mean) + mean @ mean, 0.0)
+    d /= max(d.max(initial=0.0), np.finfo(float).tiny)
     # Break ties of distance by the side on which the longest rows lie.
-    side = y @ ((copies * d) @ y)
+    longest = copies * d
+    toward = longest @ y - longest.sum() * mean
+    side = y @ toward - mean @ toward
     return np.lexsort((side, np.sqrt(d) + 0.1 * _unit(side, d)))
 
 

@@ -1,0 +1,1 @@
+"""Starts of a fit: the sample of rows, random directions, first subspaces."""
