@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueaxis import DSWL, open_rows
-from trueaxis._engine.sample import SAMPLE_ROWS
+from trueaxis._engine.starts.sample import SAMPLE_ROWS
 from trueaxis._rows.base import ArrayRows, Kernel
 from trueaxis._rows.checked import refuse_nonfinite
 from trueaxis._rows.stacked import RowRange

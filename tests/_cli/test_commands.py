@@ -267,7 +267,7 @@ def test_one_command_from_a_table_to_a_page(pump, folder, monkeypatch):
 
 @pytest.mark.slow
 def test_a_report_builds_no_json_that_is_not_asked_for(pump, folder, monkeypatch):
-    monkeypatch.delattr("trueaxis._cli.commands.result_summary")
+    monkeypatch.delattr("trueaxis._cli.json_output.result_summary")
     args = ("-k", 2, "--id", "pump", "--label", "remark")
     run("report", pump, *args, "-o", folder / "quiet.html")
 

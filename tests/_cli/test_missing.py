@@ -8,9 +8,15 @@ import pytest
 from command_line import columns_of, invoke, run
 
 import trueaxis
-from trueaxis import DSWL, ColumnScaler
+from trueaxis import DSWL, METHODS, ColumnScaler
 from trueaxis._cli import streaming
-from trueaxis._cli.missing import HoleCounter, describe_holes
+from trueaxis._cli.missing import (
+    HOLE_TAKERS,
+    HoleCounter,
+    count_holes,
+    describe_holes,
+    takes_holes,
+)
 from trueaxis._rows.base import ArrayRows
 from trueaxis.datasets import sensors
 
@@ -257,3 +263,13 @@ def test_holes_are_counted_block_by_block(X):
     kernel = HoleCounter(6)
     parts = [ArrayRows(part).scan(kernel)[1] for part in (X[:70], X[70:])]
     np.testing.assert_array_equal(kernel.merge(*parts), np.isnan(X).sum(axis=0))
+
+
+def test_holes_are_counted_in_arrays(X):
+    np.testing.assert_array_equal(count_holes(X), np.isnan(X).sum(axis=0))
+    assert count_holes(np.ones((3, 2))).tolist() == [0, 0]
+
+
+def test_the_methods_that_take_holes_are_known_by_name():
+    assert [name for name in METHODS if takes_holes(METHODS[name])] == [*HOLE_TAKERS]
+    assert all(takes_holes(name) == takes_holes(METHODS[name]) for name in METHODS)

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from trueaxis._tables.column import Column, describe_left_out, examine
+from trueaxis._tables.column import (
+    Column,
+    describe_left_out,
+    examine,
+    floats_of_arrow,
+)
 
 N = 30
 RNG = np.random.default_rng(0)
@@ -92,3 +97,23 @@ def test_infinite_numbers_are_not_this_modules_concern():
     assert (
         examine([number("x", [np.inf, 1, 2]), number("id", [1, np.inf])]).remarks == []
     )
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [1.5, -2.0, 0.0],
+        [1.5, None, 3.0, None],
+        [None, 2**53 + 1, -(2**62) - 1],
+        [True, False, None],
+        [None, None],
+        [],
+    ],
+)
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbers_of_pyarrow_are_those_of_to_numpy(cells, first):
+    pyarrow = pytest.importorskip("pyarrow")
+    kind = None if any(x is not None for x in cells) else pyarrow.float64()
+    array = pyarrow.array(cells, kind)[first:]
+    expected = np.array(array.to_numpy(zero_copy_only=False), dtype=float)
+    np.testing.assert_array_equal(floats_of_arrow(array), expected)

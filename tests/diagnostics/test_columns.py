@@ -8,6 +8,7 @@ from small_tables import cloud
 from trueaxis import DSWL, METHODS
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import contributions, diagnose
+from trueaxis.diagnostics.columns import ColumnCorrectionKernel
 
 
 @pytest.mark.slow
@@ -78,3 +79,25 @@ def test_sensors_have_the_faults_that_they_have():
     assert (columns[table.fault == "loose sensor"] == "vibration").all()
     assert (columns[table.fault == "over-run + outlet"] == "outlet").all()
     assert (found.kind[table.fault == "over-run"] == "inside").all()
+
+
+def test_both_ways_to_the_column_agree():
+    X = cloud(share=0.2).X
+    kernel = ColumnCorrectionKernel(DSWL(2).fit(X))
+    quick, thorough = kernel._quickly(X), kernel._thoroughly(X)
+    np.testing.assert_array_equal(quick[0], thorough[0])
+    np.testing.assert_allclose(quick[1:], thorough[1:], rtol=1e-9)
+
+
+@pytest.mark.parametrize("odd", [1e200, "center", "constant"])
+def test_rows_with_something_special_take_the_thorough_way(odd):
+    X = cloud(share=0.2).X
+    X = np.column_stack([X, np.ones(len(X))]) if odd == "constant" else X.copy()
+    model = DSWL(2).fit(X)
+    kernel = ColumnCorrectionKernel(model)
+    X[3] = model.mean_ if odd == "center" else X[3]
+    X[3, 1] = odd if isinstance(odd, float) else X[3, 1]
+    expected = kernel._thoroughly(X)
+    assert np.isfinite(expected[1]).all()
+    found = kernel.absorb(None, X, 0)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)

@@ -7,9 +7,10 @@ from sklearn.decomposition import PCA
 from small_tables import cloud
 
 from trueaxis import DSWL, METHODS, PlainPCA
+from trueaxis._rows.base import ArrayRows
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import effect
-from trueaxis.diagnostics.influence import responsible
+from trueaxis.diagnostics.influence import plain_change, plain_subspace, responsible
 
 
 @pytest.mark.slow
@@ -51,3 +52,23 @@ def test_an_effect_knows_plain_pca_as_it_is():
 
 def test_negligible_shares_are_not_mentioned():
     assert list(responsible(np.array([0.0004, 0.3, 0.0005, -0.1, 0.6]))) == [4, 1, 2]
+
+
+def test_the_change_without_shares_is_that_of_the_effect():
+    X = cloud(share=0.2).X
+    model = DSWL(2).fit(X)
+    change, found = plain_change(model, X), effect(model, X)
+    for name in ("angles", "shift", "plain_variance"):
+        np.testing.assert_array_equal(getattr(change, name), getattr(found, name))
+    assert change.angle == found.angle
+
+
+@pytest.mark.parametrize("shape", [(60, 40), (40, 60), (12, 300)])
+def test_plain_pca_is_the_same_by_rows_and_by_columns(shape):
+    X = np.random.default_rng(0).standard_normal(shape) + 5
+    plain, other = plain_subspace(ArrayRows(X), 4), PCA(4).fit(X)
+    np.testing.assert_allclose(plain.mean, other.mean_)
+    found = plain.variances * len(X) / (len(X) - 1)
+    np.testing.assert_allclose(found, other.explained_variance_)
+    angles = subspace_angles(plain.basis.T, other.components_.T)
+    np.testing.assert_allclose(angles, 0, atol=1e-7)

@@ -285,3 +285,12 @@ def test_the_table_has_value_and_fit_of_the_column_to_correct():
                     of_row = explained[explained.position == line.position]
                     (at,) = np.flatnonzero(of_row.column == line.column)
                     assert line.fitted == pytest.approx(of_row.fitted.iloc[at])
+
+
+def test_p_values_of_some_rows_are_those_of_all():
+    X = cloud(share=0.2).X
+    found, some = diagnose(DSWL(2).fit(X), X), np.array([5, 0, 17])
+    few = found.log_p_of(some)
+    assert "log_p" not in vars(found)  # those of all rows were not needed
+    np.testing.assert_array_equal(few, found.log_p[some])
+    np.testing.assert_array_equal(found.log_p_of(some), few)

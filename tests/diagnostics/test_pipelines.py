@@ -49,7 +49,9 @@ def pipeline():
 
 
 def fields(answer):
-    names = getattr(answer, "_fields", None) or vars(answer)
+    names = getattr(answer, "_fields", None) or {*vars(answer)}
+    if hasattr(answer, "log_p"):
+        names |= {"log_p"}
     return {name: getattr(answer, name) for name in names}
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from trueaxis.report.packing import (
     MISSING,
+    _decimal,
     bent,
     coded,
     decimals,
@@ -55,3 +56,13 @@ def test_decimals_come_back_as_they_were():
     lost = unpacked(decimals([np.nan, np.inf, -np.inf, 1e70]), "<i4")
     assert (lost == MISSING).all()
     assert unpacked(decimals([1e-70]), "<i4") == [64]  # 0
+
+
+def test_decimals_of_many_numbers_are_those_of_each():
+    rng = np.random.default_rng(0)
+    size = 10.0 ** rng.uniform(-75, 75, 3000)
+    halves = np.arange(20_000_001, 20_003_001) / 2  # halfway between seven digits
+    odd = [0.0, -0.0, np.nan, np.inf, 1e50, 1e-50, 9999999.5, 999999.95, 1.0000005]
+    values = np.concatenate([rng.standard_normal(3000), -size, halves, odd])
+    each = [_decimal(x) for x in values.tolist()]
+    assert unpacked(decimals(values), "<i4").tolist() == each

@@ -14,7 +14,8 @@ from trueaxis._engine.cells.model import CellModel
 from trueaxis._rows.base import Kernel
 from trueaxis.diagnostics import cell_map
 from trueaxis.estimators.pipeline import SplitPipeline
-from trueaxis.report.analysis import Analysis, ignore_feature_name_warning
+from trueaxis.report.analysis import Analysis
+from trueaxis.report.given import ignore_feature_name_warning
 
 LISTED_ROWS = 3  # rows with wrong cells that are named
 

@@ -1,4 +1,4 @@
-"""Connect `fit --client` and `fit --workers` to a Dask cluster."""
+"""Run `fit --client` and `fit --workers`, on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -9,9 +9,35 @@ from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from typing import Any
 
+from trueaxis._cli.options import FitOptions
+from trueaxis._cli.rows_output import RowFiles
+from trueaxis._cli.streaming import open_on_workers
 from trueaxis._rows.watched_file import SourceError
+from trueaxis._tables.read import Choice
+from trueaxis._tables.write import refuse_target
 
 CONNECT_SECONDS = 10
+
+
+def fit(
+    data: str,
+    choice: Choice,
+    fit_options: FitOptions,
+    output: str,
+    files: RowFiles,
+    as_json: bool,
+    address: str,
+    workers: int,
+) -> None:
+    """Fit a file that the workers of a Dask cluster read."""
+    refuse_target(output, data)
+    files.refuse(data, output=output)
+    source = files.open_large(data, choice)
+    from trueaxis._cli import large_commands
+
+    with connect(address, workers) as client:
+        rows = open_on_workers(data, choice, client)
+        large_commands.fit(data, rows, fit_options, output, files, source, as_json)
 
 
 @contextmanager

@@ -1,54 +1,28 @@
 """Run the commands: one function per command, called by `main` with its options.
 
 Tables in memory are handled here and in `workflow`, files that are too large for
-that in `large_commands`.
+that in `large_commands`. What needs scikit-learn is imported after a table is read.
 """
 
 from __future__ import annotations
 
 import inspect
-import webbrowser
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from trueaxis._cli import console, large_commands
-from trueaxis._cli.cell_output import describe_wrong_cells, wrong_cells_summary
-from trueaxis._cli.cluster import connect
+from trueaxis._cli import console, import_sklearn
 from trueaxis._cli.errors import NOTES
-from trueaxis._cli.json_output import (
-    as_records,
-    comparison_columns,
-    head_summary,
-    identity_columns,
-    line_summary,
-    result_summary,
-    score_columns,
-    table_summary,
-)
+from trueaxis._cli.missing import read_for_fit
+from trueaxis._cli.options import FitOptions
 from trueaxis._cli.rows_output import RowFiles, RowSource, RowSplit
-from trueaxis._cli.streaming import RowIdentities, open_if_large, open_on_workers
-from trueaxis._cli.workflow import (
-    CommandResult,
-    FitOptions,
-    draw_line,
-    fit_first_step,
-    fit_table,
-    judge_table,
-    prepare,
-    read_for_fit,
-    read_for_model,
-    rows_for,
-)
-from trueaxis._persistence.model_files import load, save
+from trueaxis._cli.streaming import RowIdentities, open_if_large
 from trueaxis._tables.original import kept_standard_input
 from trueaxis._tables.read import STANDARD, Choice, TableError
 from trueaxis._tables.write import refuse_table, refuse_target, write_table
-from trueaxis.diagnostics.comparison import compare as compare_methods
-from trueaxis.diagnostics.comparison import suitable
-from trueaxis.estimators import METHODS
-from trueaxis.estimators.pipeline import split_pipeline
-from trueaxis.report.analysis import Analysis, ignore_feature_name_warning
-from trueaxis.report.sentences import fit_sentence
+
+if TYPE_CHECKING:
+    from trueaxis._cli.workflow import CommandResult
+    from trueaxis.report.analysis import Analysis
 
 
 def fit(
@@ -65,6 +39,9 @@ def fit(
     rows = open_if_large(None, data, choice, spool=True)
     if rows is not None:
         source = files.open_large(data, choice)
+        import_sklearn()
+        from trueaxis._cli import large_commands
+
         large_commands.fit(data, rows, fit_options, output, files, source, as_json)
         return
     with (
@@ -72,15 +49,28 @@ def fit(
         console.stages(["reading", "fitting", "diagnosing"]) as begin,
     ):
         source = files.open(data, choice)
-        result = fit_table(data, choice, fit_options, begin)
+        begin("reading")
+        table = read_for_fit(data, choice, fit_options.method)
+        import_sklearn()
+        from trueaxis._cli.workflow import fit_table
+        from trueaxis._persistence.model_files import save
+
+        def keep(model: Any) -> None:
+            # Before the diagnosis, which may fail; other files appear together with it.
+            if output and not files:
+                save(model, output)
+
+        result = fit_table(table, data, choice, fit_options, begin, keep)
     split = split_rows(files, source, result)
     with split.written():
-        if output:
+        if output and files:
             save(result.model, output)
     if as_json:
-        content = result_summary("fit", data, result) | _cells_summary(result)
+        content = _summary("fit", data, result)
         _say_json(content | {"model": output or None} | split.summary())
         return
+    from trueaxis.report.sentences import fit_sentence
+
     to = console.stderr() if files.to_stdout else None
     _show(result.analysis, to)
     console.say(fit_sentence(result.analysis, result.seconds), to)
@@ -98,37 +88,25 @@ def split_rows(
 
 
 def _show(analysis: Analysis, to: Any = None) -> None:
+    from trueaxis._cli.cell_output import describe_wrong_cells
+
     console.show_analysis(analysis, to)
     for sentence in describe_wrong_cells(analysis):
         console.say(sentence, to)
 
 
-def _cells_summary(result: CommandResult) -> dict[str, Any]:
-    return wrong_cells_summary(result.analysis, result.table.positions)
+def _summary(command: str, data: str, result: CommandResult) -> dict[str, Any]:
+    """Return what JSON tells about a table that was fitted, or judged by a model."""
+    from trueaxis._cli.cell_output import wrong_cells_summary
+    from trueaxis._cli.json_output import result_summary
+
+    cells = wrong_cells_summary(result.analysis, result.table.positions)
+    return result_summary(command, data, result) | cells
 
 
 def _say_json(content: dict[str, Any]) -> None:
     """Print JSON, with the notes that the command printed on the way."""
     console.say_json(content | {"notes": list(NOTES)})
-
-
-def fit_by_workers(
-    data: str,
-    choice: Choice,
-    fit_options: FitOptions,
-    output: str,
-    files: RowFiles,
-    as_json: bool,
-    address: str,
-    workers: int,
-) -> None:
-    """Fit a file that the workers of a Dask cluster read."""
-    refuse_target(output, data)
-    files.refuse(data, output=output)
-    source = files.open_large(data, choice)
-    with connect(address, workers) as client:
-        rows = open_on_workers(data, choice, client)
-        large_commands.fit(data, rows, fit_options, output, files, source, as_json)
 
 
 def score(
@@ -143,6 +121,12 @@ def score(
     """Write the verdict of a saved model on each row."""
     refuse_table(output, data, model_path)
     files.refuse(data, model_path, output=output)
+    import_sklearn()
+    from trueaxis._cli import large_commands
+    from trueaxis._cli.json_output import score_columns
+    from trueaxis._cli.workflow import draw_line, judge_table
+    from trueaxis._persistence.model_files import load
+
     model = load(model_path)
     if level is not None:
         draw_line(model, level)
@@ -163,7 +147,7 @@ def score(
         if output not in ("", STANDARD):
             write_table(output, score_columns(analysis))
     if as_json:
-        content = result_summary("score", data, result) | _cells_summary(result)
+        content = _summary("score", data, result)
         content |= {"model": model_path, "output": output or None}
         _say_json(content | split.summary())
         return
@@ -188,6 +172,12 @@ def transform(
             f"{output} holds numbers only, not names or labels of rows: choose "
             "the ending .parquet or .csv, or leave out --id and --label."
         )
+    import_sklearn()
+    from trueaxis._cli import json_output, large_commands
+    from trueaxis._cli.workflow import read_for_model, transform_table
+    from trueaxis._persistence.model_files import load
+    from trueaxis.estimators.pipeline import split_pipeline
+
     model = load(model_path)
     names = [str(name) for name in split_pipeline(model).model.get_feature_names_out()]
     rows = open_if_large(model, data, choice) if output else None
@@ -195,20 +185,21 @@ def transform(
         identities = RowIdentities(data, choice)
         content = large_commands.transform(model, rows, identities, names, output)
         if as_json:
-            head = head_summary("transform", data) | content
+            head = json_output.head_summary("transform", data) | content
             _say_json(head | {"model": model_path, "output": output or None})
         else:
             _say_transformed(names, rows.shape[0], output)
         return
     table = read_for_model(model, data, choice)
-    with ignore_feature_name_warning():
-        scores = model.transform(rows_for(split_pipeline(model).scaler, table))
-    columns = {} if is_npy else identity_columns(table.ids, table.labels, len(scores))
+    scores, columns = transform_table(model, table), {}
+    if not is_npy:
+        columns = json_output.identity_columns(table.ids, table.labels, len(scores))
     columns |= dict(zip(names, scores.T, strict=True))
     if output:
         write_table(output, columns)
     if as_json:
-        content = {**head_summary("transform", data), **table_summary(table)}
+        content = json_output.head_summary("transform", data)
+        content |= json_output.table_summary(table)
         content |= {"read_columns": content.pop("columns")}
         content |= {"columns": names, "model": model_path, "output": output or None}
         _say_json(content if output else content | {"scores": scores})
@@ -248,9 +239,14 @@ def report(
         source = files.open(data, choice)
         if model_path:
             begin("diagnosing")
-            result = judge_table(load(model_path), model_path, data, choice)
+            result = _judge(model_path, data, choice)
         else:
-            result = fit_table(data, choice, fit_options, begin)
+            begin("reading")
+            table = read_for_fit(data, choice, fit_options.method)
+            import_sklearn()
+            from trueaxis._cli.workflow import fit_table
+
+            result = fit_table(table, data, choice, fit_options, begin)
         page = render(
             result.analysis, source=Path(data).name, origin=result.origin,
             command=command, seconds=result.seconds, progress=begin,
@@ -259,7 +255,7 @@ def report(
     with split.written():
         write(page, output)
     if as_json:
-        content = result_summary("report", data, result) | _cells_summary(result)
+        content = _summary("report", data, result)
         content |= {"model": model_path or None, "report": output}
         _say_json(content | split.summary())
     else:
@@ -268,7 +264,17 @@ def report(
         console.say(f"Report saved to {output}", to)
         split.say(to)
     if show:
+        import webbrowser
+
         webbrowser.open(Path(output).resolve().as_uri())
+
+
+def _judge(model_path: str, data: str, choice: Choice) -> CommandResult:
+    import_sklearn()
+    from trueaxis._cli.workflow import judge_table
+    from trueaxis._persistence.model_files import load
+
+    return judge_table(load(model_path), model_path, data, choice)
 
 
 def compare(
@@ -281,7 +287,14 @@ def compare(
 ) -> None:
     """Fit several methods to one table and compare them."""
     refuse_table(output, data)
-    table = read_for_fit(data, choice, METHODS[(methods or ["dswl"])[0]])
+    table = read_for_fit(data, choice, (methods or ["dswl"])[0])
+    import_sklearn()
+    from trueaxis._cli import json_output
+    from trueaxis._cli.workflow import fit_first_step, prepare
+    from trueaxis.diagnostics.comparison import compare as compare_methods
+    from trueaxis.diagnostics.comparison import suitable
+    from trueaxis.estimators import METHODS
+
     X = prepare(fit_first_step(fit_options, table), table)
     left_out = [] if methods else sorted(METHODS.keys() - set(suitable(*X.shape)))
     with console.stages(methods or suitable(*X.shape)) as begin:
@@ -289,7 +302,7 @@ def compare(
             X, methods or None, n_components=fit_options.n_components,
             **fit_options.parameters, progress=begin,
         )  # fmt: skip
-    columns = comparison_columns(results)
+    columns = json_output.comparison_columns(results)
     if output not in ("", STANDARD):
         write_table(output, columns)
     if left_out:
@@ -300,9 +313,11 @@ def compare(
         )
     if as_json:
         first = results[0].model
-        content = {**head_summary("compare", data), **table_summary(table)}
-        content |= {"n_components": first.n_components_, **line_summary(first)}
-        content |= {"methods": as_records(columns), "left_out": left_out}
+        content = json_output.head_summary("compare", data)
+        content |= json_output.table_summary(table)
+        content |= {"n_components": first.n_components_}
+        content |= json_output.line_summary(first)
+        content |= {"methods": json_output.as_records(columns), "left_out": left_out}
         _say_json(content | {"output": output or None})
     elif output == STANDARD:
         write_table(output, columns)
@@ -314,6 +329,9 @@ def compare(
 
 def export(model_path: str, output: str, as_json: bool) -> None:
     """Convert a model file to an ONNX graph."""
+    import_sklearn()
+    from trueaxis._cli.json_output import head_summary
+    from trueaxis._persistence.model_files import load
     from trueaxis._persistence.onnx_export import export_onnx
 
     refuse_target(output, model_path)
@@ -362,6 +380,9 @@ def reproduce(
 
 def methods(as_json: bool) -> None:
     """List the methods that can be fitted."""
+    import_sklearn()
+    from trueaxis.estimators import METHODS
+
     docstrings = {name: inspect.getdoc(cls) or "" for name, cls in METHODS.items()}
     summaries = {name: text.splitlines()[0] for name, text in docstrings.items()}
     if as_json:

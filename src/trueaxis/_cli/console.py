@@ -1,28 +1,31 @@
 """Print analyses, comparisons and progress to the terminal.
 
-Results go to standard output; notes and progress go to standard error.
+Results go to standard output; notes and progress go to standard error. Rich is only
+imported if there is something to print with it.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table as Grid
-from rich.text import Text
+import numpy as np
 
 from trueaxis._cli.errors import NOTES, write_to_stderr
 from trueaxis._tables.output.values import as_json
 from trueaxis._tables.parsing.cells import printable
-from trueaxis.diagnostics.comparison import ComparedMethod
-from trueaxis.report import sentences
-from trueaxis.report.analysis import Analysis
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    from trueaxis.diagnostics.comparison import ComparedMethod
+    from trueaxis.report.analysis import Analysis
 
 PIPE_WIDTH = 200  # characters per line, if there is no terminal
 MAX_LISTED = 10  # maximum number of outliers listed
@@ -38,22 +41,25 @@ def stderr() -> Console:
     return _console(sys.stderr)
 
 
-class _PipeConsole(Console):
-    """A console that leaves a closed pipe to `errors`, instead of exiting with 1."""
-
-    def on_broken_pipe(self) -> None:
-        """Raise the error again, unless it is about notes that nobody reads."""
-        if self.file is not sys.stderr:
-            raise
-
-
 def _console(file: Any) -> Console:
+    from rich.console import Console
+
+    class PipeConsole(Console):
+        """A console that leaves a closed pipe to `errors`: Rich would exit with 1."""
+
+        def on_broken_pipe(self) -> None:
+            """Raise the error again, unless it is about notes that nobody reads."""
+            if self.file is not sys.stderr:
+                raise
+
     width = None if file.isatty() else PIPE_WIDTH
-    return _PipeConsole(file=file, width=width, soft_wrap=True, highlight=False)
+    return PipeConsole(file=file, width=width, soft_wrap=True, highlight=False)
 
 
 def plain(text: Any) -> Text:
     """Return text from a file without markup and terminal control characters."""
+    from rich.text import Text
+
     return Text(printable(text))
 
 
@@ -83,6 +89,11 @@ def say_json(content: Any) -> None:
 @contextmanager
 def stages(names: Sequence[str]) -> Iterator[Callable[[str], None]]:
     """Show the current stage on a terminal; print nothing in a pipe."""
+    if not _may_be_terminal(sys.stderr):
+        yield lambda name: None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     console = stderr()
     with Progress(
         TextColumn("{task.description}"),
@@ -101,9 +112,17 @@ def stages(names: Sequence[str]) -> Iterator[Callable[[str], None]]:
         yield begin
 
 
+def _may_be_terminal(file: Any) -> bool:
+    """Return whether a stream is a terminal, or Rich may be told to take it for one."""
+    told = any(name in os.environ for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
+    return told or bool(file.isatty())
+
+
 @contextmanager
 def bars() -> Iterator[Callable[[str], Callable[[int, int], None]]]:
     """Show one progress bar per task on a terminal; print nothing in a pipe."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     console = stderr()
     with Progress(
         TextColumn("{task.description}"),
@@ -127,6 +146,8 @@ def bars() -> Iterator[Callable[[str], Callable[[int, int], None]]]:
 
 def show_analysis(analysis: Analysis, to: Console | None = None) -> None:
     """Print the verdict, the worst rows and the effect on plain PCA; then the hints."""
+    from trueaxis.report import sentences
+
     say(sentences.verdict(analysis), to)
     if len(analysis.flagged):
         (to or stdout()).print(_worst_rows(analysis))
@@ -136,6 +157,11 @@ def show_analysis(analysis: Analysis, to: Console | None = None) -> None:
 
 
 def _worst_rows(analysis: Analysis) -> Grid:
+    from rich.box import SIMPLE
+    from rich.table import Table as Grid
+
+    from trueaxis.report import sentences
+
     rest = len(analysis.flagged) - MAX_LISTED
     grid = Grid(box=SIMPLE, caption=f"and {rest:,} more" if rest > 0 else None)
     grid.add_column("row", justify="right", overflow="fold")
@@ -145,14 +171,15 @@ def _worst_rows(analysis: Analysis) -> Grid:
     grid.add_column("p-value", justify="right")
     grid.add_column("excess", justify="right")
     grid.add_column("reason", overflow="fold")
-    p_value, excess = analysis.diagnosis.p_value, analysis.diagnosis.excess
-    for row in analysis.flagged[:MAX_LISTED]:
+    listed, excess = analysis.flagged[:MAX_LISTED], analysis.diagnosis.excess
+    p_values = np.exp(analysis.diagnosis.log_p_of(listed))
+    for row, p in zip(listed, p_values, strict=True):
         label = [] if analysis.labels is None else [plain(analysis.labels[row])]
         grid.add_row(
-            plain(analysis.ids[row]),
+            plain(analysis.name(row)),
             *label,
             str(analysis.diagnosis.kind[row]),
-            sentences.format_p(p_value[row]),
+            sentences.format_p(p),
             f"{excess[row]:.1f}",
             plain(sentences.reason(analysis, row)),
         )
@@ -161,6 +188,9 @@ def _worst_rows(analysis: Analysis) -> Grid:
 
 def show_comparison(results: list[ComparedMethod]) -> None:
     """Print one line per method."""
+    from rich.box import SIMPLE
+    from rich.table import Table as Grid
+
     first = results[0].method
     grid = Grid(
         box=SIMPLE,

@@ -9,17 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis import __version__
+from trueaxis._cli.missing import count_holes
 from trueaxis._cli.workflow import CommandResult
 from trueaxis._tables.read import Table
 from trueaxis.diagnostics import KINDS, column_names, reasons
 from trueaxis.diagnostics.comparison import ComparedMethod
 from trueaxis.estimators.pipeline import SplitPipeline
 from trueaxis.report import sentences
-from trueaxis.report.analysis import (
-    Analysis,
-    ignore_feature_name_warning,
-    level_of,
-)
+from trueaxis.report.analysis import Analysis, level_of
+from trueaxis.report.given import ignore_feature_name_warning, texts_of
 
 
 def identity_columns(ids: Any, labels: Any, n: int) -> dict[str, Any]:
@@ -28,33 +26,38 @@ def identity_columns(ids: Any, labels: Any, n: int) -> dict[str, Any]:
     return columns if labels is None else columns | {"label": labels}
 
 
-def score_columns(analysis: Analysis) -> dict[str, Any]:
-    """Return the verdict on every row, as columns of a table."""
-    d = analysis.diagnosis
-    columns = identity_columns(analysis.ids, analysis.labels, len(analysis.ids))
+def score_columns(
+    analysis: Analysis, rows: NDArray[np.intp] | None = None
+) -> dict[str, Any]:
+    """Return the verdict on every row, or on some rows, as columns of a table."""
+    d, some = analysis.diagnosis, slice(None) if rows is None else rows
+    ids = texts_of(analysis.given_ids[some])
+    labels = None if analysis.labels is None else analysis.labels[some]
+    columns = identity_columns(ids, labels, len(ids))
     columns |= {
-        "outlier": d.flagged,
-        "kind": d.kind,
-        "p_value": d.p_value,
-        "excess": d.excess,
-        "score": d.score,
-        "orthogonal": d.orthogonal,
-        "column": d.names[d.column],
-        "share": d.share,
-        "value": analysis.value,
-        "fits": analysis.fitting,
+        "outlier": d.flagged[some],
+        "kind": d.kind[some],
+        "p_value": np.exp(d.log_p if rows is None else d.log_p_of(rows)),
+        "excess": d.excess[some],
+        "score": d.score[some],
+        "orthogonal": d.orthogonal[some],
+        "column": d.names[d.column[some]],
+        "share": d.share[some],
+        "value": analysis.value[some],
+        "fits": analysis.fitting[some],
     }
     if hasattr(analysis.model, "tau_"):
         with ignore_feature_name_warning():
-            columns |= reasons(analysis.model, analysis.X)._asdict()
+            columns |= reasons(analysis.model, analysis.X[some])._asdict()
     if analysis.finds_wrong_cells:
-        columns["wrong_cells"] = wrong_cell_names(analysis)
+        wrong = np.array(wrong_cell_names(analysis), dtype=object)
+        columns["wrong_cells"] = wrong[some]
     return columns
 
 
 def wrong_cell_names(analysis: Analysis) -> list[str]:
     """Return the columns of the wrong cells of every row, joined by semicolons."""
-    names: list[list[str]] = [[] for _ in analysis.ids]
+    names: list[list[str]] = [[] for _ in analysis.raw]
     found = analysis.wrong_cells
     for row, column in zip(found.row.tolist(), found.column.tolist(), strict=True):
         names[row].append(str(analysis.names[column]))
@@ -73,10 +76,12 @@ def outlier_records(
         Number of each row among those of the file; from 0 by default.
     """
     rows = analysis.flagged
+    if not len(rows):
+        return []
     number = rows if positions is None else positions[rows]
     columns = {
-        name: np.asarray(values)[rows].tolist()
-        for name, values in score_columns(analysis).items()
+        name: np.asarray(values).tolist()
+        for name, values in score_columns(analysis, rows).items()
     }
     reason = [sentences.reason(analysis, row) for row in rows]
     return as_records({"position": number.tolist(), **columns, "reason": reason})
@@ -110,7 +115,7 @@ def table_summary(table: Table) -> dict[str, Any]:
         "rows": len(table.X),
         "columns": list(table.columns),
         "left_out_columns": table.left_out,
-        "missing": missing_summary(np.isnan(table.X).sum(axis=0), table.columns),
+        "missing": missing_summary(count_holes(table.X), table.columns),
     }
 
 
@@ -173,7 +178,7 @@ def outlier_summary(
         **line_summary(analysis.model),
         "outliers": outlier_counts(analysis),
         "worst_first": outlier_records(analysis, positions),
-        "angle_to_plain_pca": analysis.effect.angle,
+        "angle_to_plain_pca": analysis.plain.angle,
         "plain_mean_moves_most": {
             "column": str(analysis.names[shifted]),
             "by": float(analysis.shift[shifted]),

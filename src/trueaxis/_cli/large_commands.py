@@ -21,6 +21,7 @@ from trueaxis._cli.json_output import (
     model_summary,
 )
 from trueaxis._cli.missing import HoleCounter, describe_holes
+from trueaxis._cli.options import FitOptions
 from trueaxis._cli.rows_output import RowFiles, RowSource
 from trueaxis._cli.streaming import (
     RowIdentities,
@@ -29,7 +30,7 @@ from trueaxis._cli.streaming import (
     score_blocks,
     transform_blocks,
 )
-from trueaxis._cli.workflow import FitOptions, make_scaler
+from trueaxis._cli.workflow import make_scaler
 from trueaxis._persistence.model_files import save
 from trueaxis._rows.base import Rows
 from trueaxis._rows.memory import TooLarge

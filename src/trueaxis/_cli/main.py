@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import click
 
 import trueaxis
+from trueaxis._cli import import_sklearn
 from trueaxis._cli.errors import ErrorReportingGroup
 from trueaxis._cli.options import (
     SHARE,
     choice_from,
     cluster_options,
-    command_line,
     fit_options,
     fit_options_from,
     json_option,
@@ -20,14 +21,10 @@ from trueaxis._cli.options import (
     method_class,
     model_options,
     refuse_fit_options,
-    refuse_table_and_json,
-    require_file,
-    row_files,
     row_options,
     size_options,
     split_names,
     table_options,
-    table_target,
 )
 
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -64,8 +61,6 @@ def fit(
     **options: Any,
 ) -> None:
     """Fit a table, list its outliers and save the model."""
-    from trueaxis._cli import commands
-
     require_file(output, "A model")
     if workers and client:
         raise click.UsageError(
@@ -75,10 +70,12 @@ def fit(
     files = row_files(clean, flagged, as_json)
     given = choice_from(options), fit_options_from(options)
     if workers or client:
-        commands.fit_by_workers(
-            data, *given, output, files, as_json, client or "", workers or 0
-        )
+        from trueaxis._cli import cluster
+
+        cluster.fit(data, *given, output, files, as_json, client or "", workers or 0)
     else:
+        from trueaxis._cli import commands
+
         commands.fit(data, *given, output, files, as_json)
 
 
@@ -192,8 +189,6 @@ def repair(
     **options: Any,
 ) -> None:
     """Fill missing cells, replace wrong ones, and list what was changed."""
-    from trueaxis._cli.repair import repair as run
-
     target = table_target(output, as_json)
     refuse_table_and_json(changes or "", as_json, "--changes")
     if target == changes == "-":
@@ -208,10 +203,11 @@ def repair(
             "--missing error refuses missing cells, which repair is to fill: leave it "
             "out, or use --missing drop to leave out their rows."
         )
-    run(
-        data, choice_from(options), fit_options_from(options), model, cells, target,
-        changes, as_json,
-    )  # fmt: skip
+    choice, fit_options = choice_from(options), fit_options_from(options)
+    import_sklearn()
+    from trueaxis._cli.repair import repair as run
+
+    run(data, choice, fit_options, model, cells, target, changes, as_json)
 
 
 @main.command()
@@ -270,9 +266,10 @@ def methods(as_json: bool) -> None:
 @click.option("--open", "show", is_flag=True, help="Open the report in a browser.")
 def demo(output: str, show: bool) -> None:
     """Fit built-in sensor data, list its outliers and write a report."""
+    require_file(output, "The report")
+    import_sklearn()
     from trueaxis._cli.demo import run
 
-    require_file(output, "The report")
     run(output, show)
 
 
@@ -297,6 +294,50 @@ def reproduce(study: str, **options: Any) -> None:
     from trueaxis._cli import commands
 
     commands.reproduce(study, **options)
+
+
+def command_line(ctx: click.Context) -> str:
+    """Return the command line as the user gave it."""
+    return shlex.join(["trueaxis", *ctx.obj])
+
+
+def require_file(output: str, what: str) -> None:
+    """Raise if the output is standard output."""
+    if output == "-":
+        raise click.UsageError(
+            f"{what} cannot be written to standard output: give a file name."
+        )
+
+
+def refuse_table_and_json(output: str, as_json: bool, option: str = "-o") -> None:
+    """Raise if a table and JSON would both go to standard output."""
+    if as_json and output == "-":
+        raise click.UsageError(
+            f"--json and {option} - would both write to standard output: choose one."
+        )
+
+
+def row_files(
+    clean: str, flagged: str, as_json: bool, output: str | None = None
+) -> Any:
+    """Return the files for rows; refuse two things on standard output."""
+    from trueaxis._cli.rows_output import RowFiles
+
+    refuse_table_and_json(clean, as_json, "--clean")
+    refuse_table_and_json(flagged, as_json, "--flagged")
+    if [clean, flagged, output].count("-") > 1:
+        raise click.UsageError(
+            "Two tables would be written to standard output: give a file for one of "
+            "them."
+        )
+    return RowFiles(clean, flagged)
+
+
+def table_target(output: str | None, as_json: bool) -> str:
+    """Return where a table goes: "-" by default, or nowhere if JSON is printed."""
+    target = output or ("" if as_json else "-")
+    refuse_table_and_json(target, as_json)
+    return target
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Missing cells: say how many there are, or refuse them and name a remedy.
+"""Read tables; say how many of their cells are missing, or refuse these.
 
 Tables in memory are read here; `streaming` reads large files.
 """
@@ -11,14 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueaxis._cli import console
 from trueaxis._rows.base import Kernel
 from trueaxis._tables.errors import MissingCells, option
 from trueaxis._tables.read import Choice, Table, TableError, read_table
-from trueaxis.estimators import METHODS
+
+# Methods that take missing cells, by name: classes are not imported before tables are
+# read. A test compares them.
+HOLE_TAKERS = ("dswl",)
 
 
 def takes_holes(method: Any) -> bool:
-    """Return whether a method, a class or an instance, takes missing cells."""
+    """Return whether a method, a name, class or instance, takes missing cells."""
+    if isinstance(method, str):
+        return method in HOLE_TAKERS
     return bool(getattr(method, "_takes_holes", False))
 
 
@@ -29,7 +35,7 @@ def read_for_method(data: str, choice: Choice, method: Any) -> Table:
     ----------
     data : str
     choice : Choice
-    method : class
+    method : str or class
         The method that gets the rows.
     """
     if choice.missing != "fill" or takes_holes(method):
@@ -37,16 +43,45 @@ def read_for_method(data: str, choice: Choice, method: Any) -> Table:
     try:
         return read_table(data, replace(choice, missing="error"))
     except MissingCells as error:
-        takers = ", ".join(name for name, cls in METHODS.items() if takes_holes(cls))
+        from trueaxis.estimators import METHODS
+
+        name = (METHODS[method] if isinstance(method, str) else method).__name__
         raise MissingCells(
-            f"{error} {method.__name__} needs complete rows; the methods that take "
-            f"missing cells: {takers}."
+            f"{error} {name} needs complete rows; the methods that take missing cells: "
+            f"{', '.join(HOLE_TAKERS)}."
         ) from None
+
+
+def read_for_fit(data: str, choice: Choice, method: str) -> Table:
+    """Read a table that a method, given by its short name, is fitted to."""
+    table = read_for_method(data, choice, method)
+    refuse_empty_columns(table)
+    print_notes(table)
+    if len(table.X) < 2:
+        raise TableError(
+            f"{data} has only {len(table.X)} row to analyze, and a fit needs at least "
+            "2: pass a table with more rows."
+        )
+    return table
+
+
+def print_notes(table: Table) -> None:
+    """Print what was guessed about a table, and how many cells are missing."""
+    holes = describe_holes(count_holes(table.X), len(table.X))
+    for note in (*table.notes, *holes):
+        console.note(note)
+
+
+def count_holes(X: NDArray[np.float64]) -> NDArray[np.int_]:
+    """Return the number of missing cells of every column."""
+    if not np.isnan(X.min(initial=0.0)):  # which takes less time than counting
+        return np.zeros(X.shape[1], dtype=int)
+    return np.asarray(np.isnan(X).sum(axis=0))
 
 
 def refuse_empty_columns(table: Table) -> None:
     """Raise if a column has no values, from which nothing can be learned."""
-    empty = np.flatnonzero(np.isnan(table.X).all(axis=0))
+    empty = np.flatnonzero(count_holes(table.X) == len(table.X))
     if len(empty):
         names = [table.columns[i] for i in empty.tolist()]
         raise TableError(

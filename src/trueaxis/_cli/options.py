@@ -5,12 +5,43 @@ from __future__ import annotations
 import csv
 import json
 import os
-import shlex
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import click
 from click.core import ParameterSource
+
+DEFAULT = "dswl"
+Scale = Literal["none", "standard", "robust", "auto"]
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """Method to fit and its settings.
+
+    Attributes
+    ----------
+    method : str
+        Short name.
+    n_components : int, float or "auto"
+    scale : {"none", "standard", "robust", "auto"}, or None
+        None if it was not given: "none", or "auto" for a table with logarithms or
+        categories, which share no unit with other columns.
+    log : "auto" or list of str
+        Columns to take the logarithm of.
+    categories : bool or list of str
+        Columns to analyze as categories.
+    parameters : dict
+        Further parameters of the method.
+    """
+
+    method: str = DEFAULT
+    n_components: Any = "auto"
+    scale: Scale | None = None
+    log: Literal["auto"] | list[str] = field(default_factory=list)
+    categories: bool | list[str] = False
+    parameters: dict[str, Any] = field(default_factory=dict)
 
 
 def combine_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -203,7 +234,7 @@ fit_options = combine_options(
     line_options,
     click.option(
         "--method",
-        default="dswl",
+        default=DEFAULT,
         show_default=True,
         help="Short name of a method; `trueaxis methods` lists them.",
     ),
@@ -276,17 +307,11 @@ def choice_from(options: dict[str, Any]) -> Any:
     return Choice(columns, options["drop"], options["id_"], options["label"], **rest)
 
 
-def fit_options_from(options: dict[str, Any]) -> Any:
+def fit_options_from(options: dict[str, Any]) -> FitOptions:
     """Return the `FitOptions` that the options of a command ask for."""
-    from trueaxis._cli.workflow import FitOptions
-
-    method, parameters = options.get("method", "dswl"), options.get("parameters", {})
-    names = set(method_class(method, "--method")().get_params()) - {"n_components"}
-    for name in parameters.keys() - names:
-        raise click.BadParameter(
-            f"{method} has no parameter {name!r}; it has {', '.join(sorted(names))}.",
-            param_hint="--set",
-        )
+    method, parameters = options.get("method", DEFAULT), options.get("parameters", {})
+    if method != DEFAULT or parameters:  # otherwise, the table is read first
+        _refuse_parameters(method, parameters)
     parameters = parameters | _line_parameters(options, parameters)
     if options.get("cells"):
         parameters |= _cells_parameter(method, parameters)
@@ -299,6 +324,16 @@ def fit_options_from(options: dict[str, Any]) -> Any:
         True if categories == ["*"] else categories,
         parameters,
     )
+
+
+def _refuse_parameters(method: str, parameters: dict[str, Any]) -> None:
+    """Raise if there is no such method, or if it has no such parameters."""
+    names = set(method_class(method, "--method")().get_params()) - {"n_components"}
+    for name in parameters.keys() - names:
+        raise click.BadParameter(
+            f"{method} has no parameter {name!r}; it has {', '.join(sorted(names))}.",
+            param_hint="--set",
+        )
 
 
 def _line_parameters(
@@ -334,17 +369,15 @@ def _cells_parameter(method: str, parameters: dict[str, Any]) -> dict[str, bool]
 
 def method_class(name: str, option: str) -> Any:
     """Return the class of a method; raise a usage error for an unknown name."""
+    from trueaxis._cli import import_sklearn
+
+    import_sklearn()
     from trueaxis.estimators import METHODS
 
     if name not in METHODS:
         text = f"{name!r} is not a method: choose one of {', '.join(METHODS)}."
         raise click.BadParameter(text, param_hint=option)
     return METHODS[name]
-
-
-def command_line(ctx: click.Context) -> str:
-    """Return the command line as the user gave it."""
-    return shlex.join(["trueaxis", *ctx.obj])
 
 
 def refuse_fit_options(ctx: click.Context, *allowed: str) -> None:
@@ -358,42 +391,3 @@ def refuse_fit_options(ctx: click.Context, *allowed: str) -> None:
                 f"{param.opts[-1]} is for a fit, but --model uses a saved model: leave "
                 "out one of them."
             )
-
-
-def require_file(output: str, what: str) -> None:
-    """Raise if the output is standard output."""
-    if output == "-":
-        raise click.UsageError(
-            f"{what} cannot be written to standard output: give a file name."
-        )
-
-
-def refuse_table_and_json(output: str, as_json: bool, option: str = "-o") -> None:
-    """Raise if a table and JSON would both go to standard output."""
-    if as_json and output == "-":
-        raise click.UsageError(
-            f"--json and {option} - would both write to standard output: choose one."
-        )
-
-
-def row_files(
-    clean: str, flagged: str, as_json: bool, output: str | None = None
-) -> Any:
-    """Return the files for rows; refuse two things on standard output."""
-    from trueaxis._cli.rows_output import RowFiles
-
-    refuse_table_and_json(clean, as_json, "--clean")
-    refuse_table_and_json(flagged, as_json, "--flagged")
-    if [clean, flagged, output].count("-") > 1:
-        raise click.UsageError(
-            "Two tables would be written to standard output: give a file for one of "
-            "them."
-        )
-    return RowFiles(clean, flagged)
-
-
-def table_target(output: str | None, as_json: bool) -> str:
-    """Return where a table goes: "-" by default, or nowhere if JSON is printed."""
-    target = output or ("" if as_json else "-")
-    refuse_table_and_json(target, as_json)
-    return target

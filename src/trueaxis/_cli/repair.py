@@ -18,14 +18,9 @@ from trueaxis._cli.cell_output import (
 )
 from trueaxis._cli.errors import NOTES
 from trueaxis._cli.json_output import as_records, head_summary, table_summary
-from trueaxis._cli.missing import takes_holes
-from trueaxis._cli.workflow import (
-    FitOptions,
-    choice_for_model,
-    fit_model,
-    read_for_fit,
-    read_for_model,
-)
+from trueaxis._cli.missing import read_for_fit, takes_holes
+from trueaxis._cli.options import FitOptions
+from trueaxis._cli.workflow import choice_for_model, fit_model, read_for_model
 from trueaxis._persistence.model_files import load
 from trueaxis._tables.formats import compression_of, ending_of
 from trueaxis._tables.original import (
@@ -40,7 +35,6 @@ from trueaxis._tables.original import (
 from trueaxis._tables.output.targets import ENDINGS, refuse_table, written_together
 from trueaxis._tables.read import STANDARD, Choice, Table, TableError
 from trueaxis._tables.write import write_content
-from trueaxis.estimators import METHODS
 from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.pipeline import split_pipeline
 
@@ -138,7 +132,7 @@ def _repaired(
         if model is not None:
             table = read_for_model(model, data, choice)
         else:
-            table = read_for_fit(data, choice, METHODS["dswl"])
+            table = read_for_fit(data, choice, "dswl")
             begin("fitting")
             looks = {"cells": cells is not False}
             options = replace(fit_options, parameters=fit_options.parameters | looks)

@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._cli import console
-from trueaxis._cli.json_output import identity_columns, score_columns
+from trueaxis._cli import console, import_pandas
 from trueaxis._cli.missing import HoleCounter, takes_holes
-from trueaxis._cli.workflow import check_n_columns, choice_for_model
 from trueaxis._rows.base import Rows
 from trueaxis._rows.checked import CheckedRows
 from trueaxis._rows.dask.rows import DaskRows
@@ -37,9 +35,6 @@ from trueaxis._tables.id_columns import IdColumns
 from trueaxis._tables.read import STANDARD, Choice, TableError
 from trueaxis._tables.select import select
 from trueaxis._tables.streamed_text import TextRows, TextStream
-from trueaxis.diagnostics import KINDS
-from trueaxis.estimators.pipeline import split_pipeline
-from trueaxis.report.analysis import analyse, ignore_feature_name_warning
 
 LARGE_BYTES = 1 << 28  # files of this size or more are streamed
 BLOCK_BYTES = 1 << 24
@@ -81,12 +76,15 @@ def open_if_large(
     if is_text(path):
         rows: Rows = TextRows(path, choice, wanted, block_rows)
     else:
+        import_pandas()
         columns = _names_or_positions(path, list(kinds), wanted)
         rows = open_rows(data, columns=columns, spool=spool, block_rows=block_rows)
     if spool:
         return NamedRows(rows, wanted, holes=holes)
     if rows.shape[0] == 0:
         raise TableError(f"{data} has no rows: check the files.")
+    from trueaxis.estimators.pipeline import split_pipeline
+
     holes = holes and takes_holes(split_pipeline(model).model)
     return CheckedRows(rows, wanted, holes=holes)
 
@@ -165,6 +163,8 @@ def _columns_to_read(
 ) -> Sequence[str]:
     """Return the columns that a model was, or will be, fitted on; note the others."""
     if model is not None:
+        from trueaxis._cli.workflow import choice_for_model
+
         choice = choice_for_model(model, choice)
     names = list(kinds)
     for role, name in (("--id", choice.id), ("--label", choice.label)):
@@ -192,6 +192,9 @@ def _columns_to_read(
     if not wanted:
         raise TableError(f"No column of numbers in {data} is left to analyze.")
     if model is not None:
+        from trueaxis._cli.workflow import check_n_columns
+        from trueaxis.estimators.pipeline import split_pipeline
+
         check_n_columns(split_pipeline(model).model, len(wanted), data)
     return wanted
 
@@ -238,6 +241,8 @@ class RunningCounts:
 
     def outliers(self) -> dict[str, int]:
         """Return the number of outliers, in total and of each kind."""
+        from trueaxis.diagnostics import KINDS
+
         kinds = {kind: self.kinds[kind] for kind in KINDS[1:]}
         return {"count": sum(kinds.values()), **kinds}
 
@@ -263,6 +268,9 @@ def score_blocks(
     model: Any, rows: Rows, identities: RowIdentities, counts: RunningCounts
 ) -> Iterator[dict[str, Any]]:
     """Yield the verdicts on all rows, as one table per block; count them."""
+    from trueaxis._cli.json_output import score_columns
+    from trueaxis.report.analysis import analyse
+
     with passing("scoring", rows.shape[0]) as advance:
         for first, block in rows.blocks():
             ids, labels = identities.next(first, len(block))
@@ -281,6 +289,9 @@ def transform_blocks(
     counts: RunningCounts,
 ) -> Iterator[dict[str, Any]]:
     """Yield the scores of all rows on the components, as one table per block."""
+    from trueaxis._cli.json_output import identity_columns
+    from trueaxis.report.given import ignore_feature_name_warning
+
     with passing("transforming", rows.shape[0]) as advance:
         for first, block in rows.blocks():
             with ignore_feature_name_warning():

@@ -1,67 +1,36 @@
-"""Steps that commands share: read a table, fit or judge it, analyze the result."""
+"""Steps that commands share after a table is read: fit or judge it, analyze it."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
 
 from trueaxis._cli import console
-from trueaxis._cli.missing import (
-    describe_holes,
-    read_for_method,
-    refuse_empty_columns,
-)
+from trueaxis._cli.missing import print_notes, read_for_method
+from trueaxis._cli.options import FitOptions
+from trueaxis._tables.column import Column
 from trueaxis._tables.read import Choice, Table, TableError
 from trueaxis._validation import validate_number
 from trueaxis.diagnostics import column_names
 from trueaxis.estimators import METHODS
 from trueaxis.estimators.encoder import TableEncoder
-from trueaxis.estimators.encoder.logs import log_hint
+from trueaxis.estimators.encoder.logs import _LEAST_GAIN, _skewness, log_hint
 from trueaxis.estimators.encoder.units import decide_scale
-from trueaxis.estimators.pipeline import join_pipeline, split_pipeline
+from trueaxis.estimators.pipeline import is_pipeline, join_pipeline, split_pipeline
 from trueaxis.estimators.scaler import ColumnScaler
-from trueaxis.report.analysis import (
-    Analysis,
-    analyse,
-    ignore_feature_name_warning,
-)
+from trueaxis.report.analysis import Analysis, analyse
+from trueaxis.report.given import ignore_feature_name_warning
 from trueaxis.report.snippet import Origin
 
-Scale = Literal["none", "standard", "robust", "auto"]
-
-
-@dataclass(frozen=True)
-class FitOptions:
-    """Method to fit and its settings.
-
-    Attributes
-    ----------
-    method : str
-        Short name.
-    n_components : int, float or "auto"
-    scale : {"none", "standard", "robust", "auto"}, or None
-        None if it was not given: "none", or "auto" for a table with logarithms or
-        categories, which share no unit with other columns.
-    log : "auto" or list of str
-        Columns to take the logarithm of.
-    categories : bool or list of str
-        Columns to analyze as categories.
-    parameters : dict
-        Further parameters of the method.
-    """
-
-    method: str = "dswl"
-    n_components: Any = "auto"
-    scale: Scale | None = None
-    log: Literal["auto"] | list[str] = field(default_factory=list)
-    categories: bool | list[str] = False
-    parameters: dict[str, Any] = field(default_factory=dict)
+# Rows from which it is clear, for most columns, that their logarithm does not help: if
+# its gain is below the least one by more than eight standard errors.
+SAMPLE_ROWS = 1 << 15
+CLEARLY_NONE = _LEAST_GAIN - 0.08
 
 
 @dataclass(frozen=True)
@@ -88,15 +57,19 @@ class CommandResult:
 
 
 def fit_table(
-    data: str, choice: Choice, fit_options: FitOptions, begin: Callable[[str], None]
+    table: Table,
+    data: str,
+    choice: Choice,
+    fit_options: FitOptions,
+    begin: Callable[[str], None],
+    keep: Callable[[Any], None] = lambda model: None,
 ) -> CommandResult:
-    """Read a table, fit and analyze it."""
-    begin("reading")
-    table = read_for_fit(data, choice, METHODS[fit_options.method])
+    """Fit a table that was read from `data`, `keep` the model, and analyze it."""
     begin("fitting")
     start = time.perf_counter()
     model = fit_model(table, fit_options)
     seconds = time.perf_counter() - start
+    keep(model)
     begin("diagnosing")
     analysis = _analyse(model, table, of_the_fit=True)
     origin = Origin.table(data, choice)
@@ -129,6 +102,13 @@ def rows_for(first: Any, table: Table) -> Any:
     return list(table.frame) if isinstance(first, TableEncoder) else table.X
 
 
+def transform_table(model: Any, table: Table) -> NDArray[Any]:
+    """Return the scores of the rows of a table on the components of a model."""
+    with ignore_feature_name_warning():
+        rows = rows_for(split_pipeline(model).scaler, table)
+        return np.asarray(model.transform(rows))
+
+
 def _analyse(model: Any, table: Table, *, of_the_fit: bool) -> Analysis:
     rows = rows_for(split_pipeline(model).scaler, table)
     return analyse(
@@ -151,29 +131,9 @@ def draw_line(model: Any, level: float) -> None:
     """Let a loaded model flag another share of regular rows."""
     validate_number("level", level, 0, 0.5)
     # `split_pipeline` may return a copy.
-    method = model[-1] if isinstance(model, Pipeline) else model
+    method = model[-1] if is_pipeline(model) else model
     method.set_params(level=level, contamination=None)
     method._set_line(float(np.log10(level)))
-
-
-def read_for_fit(data: str, choice: Choice, method: Any) -> Table:
-    """Read a table that a method is fitted to."""
-    table = read_for_method(data, choice, method)
-    refuse_empty_columns(table)
-    _print_notes(table)
-    if len(table.X) < 2:
-        raise TableError(
-            f"{data} has only {len(table.X)} row to analyze, and a fit needs at least "
-            "2: pass a table with more rows."
-        )
-    return table
-
-
-def _print_notes(table: Table) -> None:
-    """Print what was guessed about a table, and how many cells are missing."""
-    holes = describe_holes(np.isnan(table.X).sum(axis=0), len(table.X))
-    for note in (*table.notes, *holes):
-        console.note(note)
 
 
 def read_for_model(model: Any, data: str, choice: Choice) -> Table:
@@ -190,7 +150,7 @@ def read_for_model(model: Any, data: str, choice: Choice) -> Table:
         raise type(error)("\n".join([message, *notes])) from None
     if not isinstance(split_pipeline(model).scaler, TableEncoder):
         check_n_columns(method, table.X.shape[1], data)
-    _print_notes(table)
+    print_notes(table)
     return table
 
 
@@ -253,7 +213,7 @@ def fit_first_step(
         notes = map(_as_options, encoder.notes_)
         _say(note for note in notes if note not in table.notes)
         return encoder
-    _say(log_hint(table.frame, "--log"))
+    _say(log_hint(_perhaps_skewed(table), "--log"))
     scale = fit_options.scale
     if scale == "auto":
         scale, sentence = decide_scale(table.frame)
@@ -261,6 +221,28 @@ def fit_first_step(
     if scale is None or scale == "none":
         return None
     return ColumnScaler(scale).fit(table.X)
+
+
+def _perhaps_skewed(table: Table) -> list[Column]:
+    """Return the columns whose logarithm may help; all but the clear cases."""
+    n, numbers = len(table.X), [each for each in table.frame if each.kind == "number"]
+    if n < 4 * SAMPLE_ROWS:
+        return numbers
+    least = table.X.min(axis=0)
+    rows = table.X[np.random.default_rng(0).integers(0, n, SAMPLE_ROWS)]
+    return [
+        column
+        for column, low, some in zip(numbers, least, rows.T, strict=True)
+        if np.isnan(low) or (low > 0 and _log_may_help(some))
+    ]
+
+
+def _log_may_help(values: NDArray[np.float64]) -> bool:
+    """Return whether some values of a column leave open if its logarithm helps."""
+    if 2 * len(np.unique(values[:1000])) < 1000:  # quantiles of levels jump
+        return True
+    gain = _skewness(values) - np.abs(_skewness(np.log(values)))
+    return bool(gain.mean() > CLEARLY_NONE)
 
 
 def _as_options(sentence: str) -> str:

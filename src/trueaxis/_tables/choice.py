@@ -78,14 +78,14 @@ class Choice:
     def unwanted(self, names: Sequence[str]) -> set[str]:
         """Return the columns that are not numbers to analyze, and kept as written."""
         # Unknown names are refused later, when there is more to say.
-        dropped = [each for each in self.drop if _exists(each, names)]
+        dropped = _existing(self.drop, names)
         out = {*select(dropped, names, "--drop")}
         out |= self.names_of_rows()
         if tuple(self.categories) != ("*",):
-            levels = [each for each in self.categories if _exists(each, names)]
+            levels = _existing(self.categories, names)
             out |= {*select(levels, names, "--categories")}
         if self.columns is not None:
-            asked = [each for each in self.columns if _exists(each, names)]
+            asked = _existing(self.columns, names)
             out |= {*names} - {*select(asked, names, "--columns")}
         return out
 
@@ -192,6 +192,12 @@ class Table:
             frame=tuple(replace(each, values=each.values[kept]) for each in self.frame),
             positions=positions[kept],
         )
+
+
+def _existing(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the patterns that mean a column; those of a model are mostly names."""
+    known = {*names}
+    return [each for each in patterns if each in known or _exists(each, names)]
 
 
 def _exists(pattern: str, names: Sequence[str]) -> bool:

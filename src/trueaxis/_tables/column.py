@@ -61,6 +61,20 @@ def as_objects(cells: Sequence[Any]) -> NDArray[Any]:
     return values
 
 
+def floats_of_arrow(cells: Any) -> NDArray[np.float64]:
+    """Return an array of numbers of pyarrow as floats, NaN for missing ones.
+
+    As `to_numpy` does, which would import pandas; without a copy if all are floats.
+    """
+    if not len(cells):
+        return np.zeros(0)
+    if str(cells.type) != "double":
+        cells = cells.cast("float64", safe=False)
+    if cells.null_count:
+        cells = cells.fill_null(np.nan)
+    return np.frombuffer(cells.buffers()[1], float, len(cells), 8 * cells.offset)
+
+
 class Findings(NamedTuple):
     """What was noticed about the columns of a table.
 

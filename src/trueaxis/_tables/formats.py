@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._rows.parquet import data_columns
-from trueaxis._tables.column import Column, as_objects
+from trueaxis._tables.column import Column, as_objects, floats_of_arrow
 from trueaxis._tables.parsing.cells import TableError
 from trueaxis._tables.parsing.numbers import Rules
 
@@ -214,7 +214,8 @@ def column_of_arrow(name: str, cells: Any, rules: Rules) -> Column:
     numeric = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
     if any(is_kind(kind) for is_kind in numeric):
         floats = compute.cast(cells, "float64", safe=False)
-        return Column(name, "number", floats.to_numpy().astype(float))
+        parts = [floats_of_arrow(chunk) for chunk in floats.chunks]
+        return Column(name, "number", np.concatenate([np.zeros(0), *parts]))
     if types.is_null(kind):
         return Column(name, "number", np.full(len(cells), np.nan))
     if str(kind) in _STRINGS:

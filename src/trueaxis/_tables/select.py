@@ -54,21 +54,24 @@ def select(
     ['a:b', 'temp_in', 'temp_out']
     """
     found: dict[str, None] = {}
+    known = {*names}  # a model may name thousands of columns
     for pattern in [patterns] if isinstance(patterns, str) else patterns:
         if not isinstance(pattern, str):
             raise TypeError(
                 f"{option} has {pattern!r}, a {type(pattern).__name__}: pass names of "
                 "columns as text."
             )
-        if exact and pattern not in names:
+        if pattern in known:
+            found[pattern] = None
+        elif exact:
             raise _unknown(pattern, names, option)
-        found |= dict.fromkeys(_meant_by(pattern, names, option))
+        else:
+            found |= dict.fromkeys(_meant_by(pattern, names, option))
     return list(found)
 
 
 def _meant_by(pattern: str, names: Sequence[str], option: str) -> list[str]:
-    if pattern in names:
-        return [pattern]
+    """Return the names that a pattern means, which is no name itself."""
     if ":" in pattern:
         ends = _range_ends(pattern, names, option)
         if ends is not None:

@@ -27,7 +27,7 @@ from trueaxis._rows.binary import BinaryRows
 from trueaxis._rows.progress import passing
 from trueaxis._rows.spooled import LOG, Spool, append_to_spool
 from trueaxis._rows.watched_file import SourceError, WatchedFile
-from trueaxis._tables.column import describe_left_out, examine
+from trueaxis._tables.column import describe_left_out, examine, floats_of_arrow
 from trueaxis._tables.formats import compression_of, require
 from trueaxis._tables.parsing.cells import TableError, is_number, parse_number
 from trueaxis._tables.parsing.chunks import ChunkFile, complete_records
@@ -333,7 +333,7 @@ class TextRows(Rows):
                     block[:, j] = (
                         self._convert(rules, name, cells, n)
                         if name in texts
-                        else cells.to_numpy(zero_copy_only=False)
+                        else floats_of_arrow(cells)
                     )
                 if missing:
                     block[np.isin(block, missing)] = np.nan

@@ -142,11 +142,43 @@ class ColumnCorrectionKernel(RecordKernel):
         outside = 1 - (P**2).sum(axis=0)
         self.outside = np.where(outside > WITHIN, outside, 0.0)
         self.diagonal = own + self.off * self.outside
+        # My = t times one matrix, plus y times one number for each column.
+        own_off = np.where(self.outside > 0, self.off, 0.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.of_scores = self.inside * self.scaled - own_off * P
+        self.of_values = own_off
 
     def absorb(
         self, state: None, block: NDArray[Any], first: int
     ) -> NDArray[np.float64]:
         """Return column, share and surplus of the rows of a block."""
+        quick = self._quickly(block)
+        return self._thoroughly(block) if quick is None else quick
+
+    def _quickly(self, block: NDArray[Any]) -> NDArray[np.float64] | None:
+        """Return the same as `absorb` for rows without anything special, or None."""
+        if not (self.diagonal > 0).all():
+            return None
+        rows = block if self.repair is None else self.repair(block)
+        y = rows - self.sub.mean
+        with np.errstate(over="ignore", invalid="ignore"):
+            My = (y @ self.sub.basis.T) @ self.of_scores
+            My += self.of_values * y
+            total = np.einsum("ij,ij->i", My, y)
+            roots = np.abs(My / np.sqrt(self.diagonal), out=y)
+        if rows is not block:  # NaN differs from itself, too
+            roots[rows != block] = 0.0
+        column = roots.argmax(axis=1)
+        best = np.arange(len(block)), column
+        with np.errstate(over="ignore"):
+            gain = roots[best] ** 2
+        if not (np.isfinite(total) & np.isfinite(gain) & (total > 0)).all():
+            return None
+        share = np.minimum(gain / total, 1.0)
+        return np.stack([column, share, My[best] / self.diagonal[column]])
+
+    def _thoroughly(self, block: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the same where values overflow, or where nothing varies."""
         freed = self.freed(block)
         gain = np.nan_to_num(freed.gain, nan=0.0, posinf=np.inf)
         column = gain.argmax(axis=1)

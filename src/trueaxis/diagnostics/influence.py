@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import subspace_angles
 
-from trueaxis._engine.starts import plain_moments
+from trueaxis._engine.problem import affine_hull
+from trueaxis._engine.starts.subspaces import plain_moments
 from trueaxis._engine.subspace import Subspace, solve
 from trueaxis._rows.base import Kernel, RecordKernel, Rows
 from trueaxis._validation import fitted_rows
@@ -27,8 +28,8 @@ LEAST = 0.0005  # smallest share of a row that is worth mentioning
 
 
 @dataclass(frozen=True, repr=False)
-class Effect:
-    """Effect of the outliers on plain PCA.
+class PlainChange:
+    """Difference between plain PCA and a robust model.
 
     Attributes
     ----------
@@ -37,23 +38,35 @@ class Effect:
         first.
     shift : ndarray of shape (D,)
         Plain mean minus robust mean.
-    tilt_share, shift_share : ndarray of shape (n,)
-        Share of every row in the turn of the axes and in the shift of the mean. Each
-        sums to 1, or is 0 where nothing moved.
     plain_variance : ndarray of shape (k,)
         Variances along the plain components, `explained_variance_` of `PlainPCA`.
     """
 
     angles: NDArray[np.float64]
     shift: NDArray[np.float64]
-    tilt_share: NDArray[np.float64]
-    shift_share: NDArray[np.float64]
     plain_variance: NDArray[np.float64]
 
     @property
     def angle(self) -> float:
         """Largest of the angles."""
         return float(self.angles.max(initial=0.0))
+
+
+@dataclass(frozen=True, repr=False)
+class Effect(PlainChange):
+    """Effect of the outliers on plain PCA.
+
+    Attributes
+    ----------
+    angles, shift, plain_variance
+        See `PlainChange`.
+    tilt_share, shift_share : ndarray of shape (n,)
+        Share of every row in the turn of the axes and in the shift of the mean. Each
+        sums to 1, or is 0 where nothing moved.
+    """
+
+    tilt_share: NDArray[np.float64]
+    shift_share: NDArray[np.float64]
 
     def __repr__(self) -> str:
         n = len(self.tilt_share)
@@ -66,7 +79,7 @@ def responsible(share: NDArray[Any]) -> NDArray[np.intp]:
     return order[share[order] >= LEAST]
 
 
-def _in_units_of_data(found: Effect, parts: PipelineParts) -> Effect:
+def _in_units_of_data(found: Any, parts: PipelineParts) -> Any:
     return replace(found, shift=parts.unscaled(found.shift))
 
 
@@ -107,19 +120,41 @@ def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
         return _effect(model._subspace(), imputed(rows))
 
 
-def _effect(robust: Subspace, rows: Rows) -> Effect:
-    plain = solve(plain_moments(rows, None), len(robust.basis))
+@takes_pipelines(_in_units_of_data)
+def plain_change(model: SubspaceEstimator, X: ArrayLike) -> PlainChange:
+    """Compare plain PCA with a robust model, in one pass; see `effect`."""
+    with fitted_rows(model, X) as rows:
+        return _plain_change(model._subspace(), imputed(rows))
+
+
+def _plain_change(robust: Subspace, rows: Rows) -> PlainChange:
+    n, plain = rows.shape[0], plain_subspace(rows, len(robust.basis))
     angles = principal_angles(robust.basis, plain.basis)
-    shift = plain.mean - robust.mean
+    variance = plain.variances * (n / max(n - 1, 1))
+    return PlainChange(angles, plain.mean - robust.mean, variance)
+
+
+def plain_subspace(rows: Rows, k: int) -> Subspace:
+    """Return the subspace of plain PCA with k components.
+
+    Of n rows in more than n columns, it is found in n coordinates: a matrix of all
+    pairs of columns would be large.
+    """
+    hull = affine_hull(rows)
+    return hull.lift(solve(plain_moments(hull.rows, None), k))
+
+
+def _effect(robust: Subspace, rows: Rows) -> Effect:
+    change = _plain_change(robust, rows)
+    shift = change.shift
     # Shares have no unit, and with sizes of at most 1 their products cannot overflow.
     _, units = rows.scan(SizeKernel(robust))
     units[units == 0] = 1.0
     _, tilt = rows.scan(TiltKernel(robust, units))
     direction = shift / (np.abs(shift).max() or 1.0)
     (tilts, shifts), _ = rows.scan(InfluenceKernel(robust, units, tilt, direction))
-    n = rows.shape[0]
-    variance = plain.variances * (n / max(n - 1, 1))
-    return Effect(angles, shift, _shares(tilts), _shares(shifts), variance)
+    shares = {"tilt_share": _shares(tilts), "shift_share": _shares(shifts)}
+    return Effect(**vars(change), **shares)
 
 
 class RowParts(NamedTuple):

@@ -8,13 +8,14 @@ Notation: y = x - m, t = P y, v = |t|^2, e = |y - P't|^2, s = sum t_j^2 / varian
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._engine.outliers.judge import cutoff_ratio
-from trueaxis._engine.outliers.law import Sides
+from trueaxis._engine.outliers.law import Law, Sides
 from trueaxis._engine.reweighted import measure_rows
 from trueaxis._rows.base import RecordKernel
 from trueaxis._validation import fitted_rows, raw_rows
@@ -35,6 +36,28 @@ BLOCK_ROWS = 1 << 14
 NOTHING = 1e-150  # cut-offs below this stand for regular rows without any distance
 
 
+class JudgedDistances(NamedTuple):
+    """Squared distances of rows, and the law that gives their p-values.
+
+    e, s : squared orthogonal distance, and squared score distance
+    beyond : how far the row lies towards a group that stands apart
+    law : the law of regular rows
+    """
+
+    e: NDArray[np.float64]
+    s: NDArray[np.float64]
+    beyond: NDArray[np.float64]
+    law: Law
+
+    def log_p(self) -> NDArray[np.float64]:
+        """Return the logarithms of the p-values."""
+        return self.law.log_p(self.e, self.s, self.beyond)
+
+    def part(self, rows: NDArray[np.intp]) -> JudgedDistances:
+        """Return the distances of some rows."""
+        return JudgedDistances(self.e[rows], self.s[rows], self.beyond[rows], self.law)
+
+
 @dataclass(frozen=True, repr=False)
 class Diagnosis:
     """Distances, p-value, kind and main reason of every row.
@@ -48,8 +71,6 @@ class Diagnosis:
     group_ratio : ndarray of shape (n,)
         How far the row lies towards a group that stands apart: rows above 1 belong to
         it, and are outliers. 0 if there is no such group.
-    log_p : ndarray of shape (n,)
-        Natural logarithms of the p-values, which themselves may underflow.
     kind : ndarray of shape (n,), str
         One of `KINDS`.
     column : ndarray of shape (n,), int
@@ -62,6 +83,8 @@ class Diagnosis:
         Value in that column minus the value that would fit best.
     names : ndarray of str
         Names of the columns.
+    judged : JudgedDistances
+        What p-values follow from, when they are asked for.
     """
 
     score: NDArray[np.float64]
@@ -69,12 +92,12 @@ class Diagnosis:
     score_cutoff: float
     orthogonal_cutoff: float
     group_ratio: NDArray[np.float64]
-    log_p: NDArray[np.float64]
     kind: NDArray[np.str_]
     column: NDArray[np.intp]
     share: NDArray[np.float64]
     surplus: NDArray[np.float64]
     names: NDArray[np.str_]
+    judged: JudgedDistances
 
     @property
     def score_ratio(self) -> NDArray[np.float64]:
@@ -95,20 +118,30 @@ class Diagnosis:
         larger = np.maximum(self.score_ratio, self.orthogonal_ratio)
         return np.maximum(larger, self.group_ratio)
 
+    @cached_property
+    def log_p(self) -> NDArray[np.float64]:
+        """Natural logarithms of the p-values, which themselves may underflow."""
+        return self.judged.log_p()
+
+    def log_p_of(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return `log_p` of some rows; for all rows it may take long."""
+        known = vars(self).get("log_p")
+        return self.judged.part(rows).log_p() if known is None else known[rows]
+
     @property
     def p_value(self) -> NDArray[np.float64]:
         """Share of regular rows that lie at least as far away, see `p_values`."""
         return np.exp(self.log_p)
 
-    @property
+    @cached_property
     def flagged(self) -> NDArray[np.bool_]:
         """Whether each row is an outlier."""
         return np.not_equal(self.kind, "regular")
 
     def worst_first(self, *, everything: bool = False) -> NDArray[np.intp]:
         """Return the positions of outliers, or of all rows, smallest p-value first."""
-        order = np.lexsort((-self.excess, self.log_p))
-        return order if everything else order[self.flagged[order]]
+        some = np.arange(len(self.kind)) if everything else np.flatnonzero(self.flagged)
+        return some[np.lexsort((-self.excess[some], self.log_p_of(some)))]
 
     def counts(self) -> dict[str, int]:
         """Count the rows of each kind that occurs, in the order of `KINDS`."""
@@ -165,8 +198,10 @@ def diagnose(
         if law.sides is not None:
             (beyond,), _ = rows.scan(BeyondKernel(law.sides))
         corrections = column_corrections(model, rows)
-    log_p = law.log_p(e, s, beyond)
-    line = model.offset_ * LN_10 if fdr is None else discovery_line(log_p, fdr)
+    judged = JudgedDistances(e, s, beyond, law)
+    line = model.offset_ * LN_10
+    if fdr is not None:
+        line = discovery_line(judged.log_p(), fdr)
     # Compare what `predict` compares: a root may be rounded to the other side.
     cuts = law.cuts(line)
     kind = kinds(s > cuts.s, e > cuts.e, beyond > cuts.beyond)
@@ -177,12 +212,12 @@ def diagnose(
         score_cutoff=inside,
         orthogonal_cutoff=off,
         group_ratio=cutoff_ratio(beyond, cuts.beyond),
-        log_p=log_p,
         kind=kind,
         column=corrections.column,
         share=corrections.share,
         surplus=corrections.surplus,
         names=column_names(model),
+        judged=judged,
     )
 
 
@@ -331,7 +366,7 @@ def outlier_table(
     fields: dict[str, Any] = {
         "row": row_labels(X, len(diagnosis.kind))[order],
         "kind": diagnosis.kind[order],
-        "p_value": diagnosis.p_value[order],
+        "p_value": np.exp(diagnosis.log_p_of(order)),
         "excess": diagnosis.excess[order],
         "score": diagnosis.score[order],
         "orthogonal": diagnosis.orthogonal[order],

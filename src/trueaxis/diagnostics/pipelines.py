@@ -9,17 +9,19 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from trueaxis._rows.base import ArrayRows
 from trueaxis.estimators.base import SubspaceEstimator
-from trueaxis.estimators.pipeline import split_pipeline
+from trueaxis.estimators.pipeline import is_pipeline, split_pipeline
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 Diagnostic = TypeVar("Diagnostic", bound=Callable[..., Any])
 
@@ -77,7 +79,7 @@ def pipeline_parts(model: Any) -> PipelineParts:
     TypeError
         If it is not a method of trueaxis.
     """
-    if not isinstance(model, Pipeline):
+    if not is_pipeline(model):
         _check_method(model)
         check_is_fitted(model, "components_")
         return PipelineParts(model, _as_given)

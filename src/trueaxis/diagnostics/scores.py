@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import chi2
+from scipy.special import gammaincinv
 
-from trueaxis._engine.starts import plain_moments
-from trueaxis._engine.subspace import Subspace, solve
+from trueaxis._engine.subspace import Subspace
 from trueaxis._rows.base import RecordKernel, Rows
 from trueaxis._validation import fitted_rows
 from trueaxis.diagnostics.filled import imputed
+from trueaxis.diagnostics.influence import plain_subspace
 from trueaxis.diagnostics.pipelines import takes_pipelines
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _score_plane(
     P = robust.basis[list(chosen)]
     scores = _scores(rows, robust.mean, P)
     given = imputed(rows)
-    plain = solve(plain_moments(given, None), len(robust.basis))
+    plain = plain_subspace(given, len(robust.basis))
     centre = (plain.mean - robust.mean) @ P.T
     t = (scores if given is rows else _scores(given, robust.mean, P)) - centre
     n = len(t)
@@ -138,7 +138,7 @@ def _score_plane(
             t.T @ t / max(n - 1, 1),
             size[:, None] * (plain.basis[list(chosen)] @ P.T),
         ),
-        radius=float(np.sqrt(chi2.ppf(level, len(chosen)))),
+        radius=float(np.sqrt(2 * gammaincinv(len(chosen) / 2, level))),
         level=level,
     )
 

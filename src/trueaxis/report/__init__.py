@@ -1,23 +1,24 @@
 """Write a report on a model and rows as one HTML page.
 
 The page is a single file that loads nothing from the network. It shows what `analysis`
-has computed. It needs Jinja2 and matplotlib: ``pip install 'trueaxis[report]'``.
+has computed. It needs Jinja2 and matplotlib: ``pip install 'trueaxis[report]'``. These,
+and all modules of this folder, are only imported by functions: commands read their
+table first.
 """
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trueaxis._files import atomic_write
 from trueaxis._tables.read import Choice, read_table
-from trueaxis.report.analysis import Analysis, analyse
-from trueaxis.report.content import text_values
-from trueaxis.report.figures import draw
-from trueaxis.report.page_data import script_data, shorten_names
-from trueaxis.report.snippet import Origin
+
+if TYPE_CHECKING:
+    from trueaxis.report.analysis import Analysis
+    from trueaxis.report.snippet import Origin
 
 __all__ = [
     "STAGES",
@@ -80,6 +81,8 @@ def write_report(
     '<!doctype html>'
     """
     check_dependencies()
+    from trueaxis.report.analysis import analyse
+
     page = render(
         analyse(model, X, ids=ids, labels=labels, of_the_fit=of_the_fit),
         title=title,
@@ -129,7 +132,10 @@ def render(
         A complete HTML page.
     """
     check_dependencies()
+    from trueaxis.report.content import text_values
+    from trueaxis.report.figures import draw
     from trueaxis.report.page import fill_template
+    from trueaxis.report.page_data import script_data, shorten_names
 
     begin = progress or (lambda stage: None)
     path = None
@@ -156,10 +162,8 @@ def write(page: str, path: str | Path) -> None:
 def check_dependencies() -> None:
     """Raise if a package that the report needs is not installed."""
     for module, name in NEEDS.items():
-        try:
-            importlib.import_module(module)
-        except ImportError:
+        if importlib.util.find_spec(module) is None:
             raise ImportError(
                 f"The report needs {name}, which is not installed: "
                 "pip install 'trueaxis[report]'"
-            ) from None
+            )

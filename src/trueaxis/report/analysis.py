@@ -7,9 +7,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -34,12 +31,20 @@ from trueaxis.diagnostics import (
     row_labels,
     trust_path,
 )
+from trueaxis.diagnostics.influence import PlainChange, plain_change
 from trueaxis.diagnostics.tables import in_order_of_rows
 from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.encoder.units import is_series
 from trueaxis.estimators.pipeline import split_pipeline
-from trueaxis.estimators.scaler import ColumnScaler, UnevenSpread, uneven_columns
+from trueaxis.estimators.scaler import ColumnScaler, UnevenSpread
+from trueaxis.report.given import (
+    ignore_feature_name_warning,
+    numbers_of,
+    one_per_row,
+    texts_of,
+)
 from trueaxis.report.resampling import ChanceTurn, turn_by_chance
+from trueaxis.report.spreads import uneven_spreads
 
 MAX_CHANGED = 2  # verdicts that rounding may change after the fit
 STRICTEST = 1e-6  # level that the report can move the line to
@@ -78,13 +83,11 @@ class Analysis:
         Rows as the method sees them, scaled if there is a scaler.
     names : ndarray of shape (D,), str
         Names of the columns.
-    ids : ndarray of shape (n,), str
+    given_ids : ndarray of shape (n,)
         Names of the rows: as given, from the index of a frame, or numbers from 0.
     labels : ndarray of shape (n,), str, or None
         Labels of the rows, to be shown with them.
     diagnosis : Diagnosis
-    effect : Effect
-        Difference from plain PCA of the same rows.
     of_the_fit : bool
         Whether these are the rows that the model was fitted on.
     """
@@ -94,11 +97,31 @@ class Analysis:
     raw: NDArray[Any]
     X: NDArray[Any]
     names: NDArray[np.str_]
-    ids: NDArray[np.str_]
+    given_ids: NDArray[Any]
     labels: NDArray[np.str_] | None
     diagnosis: Diagnosis
-    effect: Effect
     of_the_fit: bool
+
+    @cached_property
+    def ids(self) -> NDArray[np.str_]:
+        """Names of all rows, as text."""
+        return texts_of(self.given_ids)
+
+    def name(self, row: int) -> str:
+        """Return the name of a row; those of all rows may take long."""
+        return str(self.given_ids[[row]].tolist()[0])
+
+    @cached_property
+    def plain(self) -> PlainChange:
+        """Difference of plain PCA of the same rows from the model."""
+        with ignore_feature_name_warning():
+            return plain_change(self.model, self.X)
+
+    @cached_property
+    def effect(self) -> Effect:
+        """The same difference, and the rows that are responsible for it."""
+        with ignore_feature_name_warning():
+            return effect(self.model, self.X)
 
     @cached_property
     def flagged(self) -> NDArray[np.intp]:
@@ -108,8 +131,7 @@ class Analysis:
     @cached_property
     def counts(self) -> dict[str, int]:
         """Number of rows of each kind."""
-        kinds, counts = np.unique(self.diagnosis.kind, return_counts=True)
-        return dict(zip(kinds.tolist(), counts.tolist(), strict=True))
+        return self.diagnosis.counts()
 
     @property
     def level(self) -> float:
@@ -151,7 +173,7 @@ class Analysis:
     @cached_property
     def most_shifted(self) -> NDArray[np.intp]:
         """Indices of the columns, largest shift of the scaled mean first."""
-        return np.argsort(-np.abs(self.effect.shift), kind="stable")
+        return np.argsort(-np.abs(self.plain.shift), kind="stable")
 
     @cached_property
     def plain_centre(self) -> NDArray[np.float64]:
@@ -164,14 +186,14 @@ class Analysis:
         if is_series(self.names.tolist()):  # of a spectrum, with a common unit
             return None
         if not self.has_holes:
-            return uneven_columns(self.X)
+            return uneven_spreads(self.X)
         with ignore_feature_name_warning():
-            return uneven_columns(self.model.impute(self.X))
+            return uneven_spreads(self.model.impute(self.X))
 
     @cached_property
     def has_holes(self) -> bool:
         """Whether cells are missing."""
-        return bool(np.isnan(self.raw).any())
+        return bool(np.isnan(self.raw.min(initial=0.0)))
 
     @property
     def finds_wrong_cells(self) -> bool:
@@ -200,13 +222,9 @@ class Analysis:
         fitted = np.asarray(listed["fitted"], dtype=float)
         if self.scaler is not None:
             fitted = fitted * self.scaler.unit_[column] + self.scaler.center_[column]
-        return CellRepairs(
-            row,
-            column,
-            value,
-            self.without_rounding(fitted, value, column),
-            np.asarray(listed["deviation"], dtype=float),
-        )
+        fitted = self.without_rounding(fitted, value, column)
+        deviation = np.asarray(listed["deviation"], dtype=float)
+        return CellRepairs(row, column, value, fitted, deviation)
 
     @cached_property
     def only_cells(self) -> NDArray[np.bool_]:
@@ -223,7 +241,7 @@ class Analysis:
         is one shows where most rows are regular, at the strictest level.
         """
         if not self.finds_wrong_cells:
-            return np.zeros(len(self.ids), dtype=np.intp)
+            return np.zeros(len(self.raw), dtype=np.intp)
         strict = with_line(self.model, min(STRICTEST, self.level))
         with ignore_feature_name_warning():
             return np.asarray(cell_map(strict, self.X).wrong.sum(axis=1))
@@ -239,7 +257,7 @@ class Analysis:
     @cached_property
     def shift(self) -> NDArray[np.float64]:
         """Plain mean minus robust mean of every column, in raw units."""
-        return self.effect.shift * (1.0 if self.scaler is None else self.scaler.unit_)
+        return self.plain.shift * (1.0 if self.scaler is None else self.scaler.unit_)
 
     @cached_property
     def chance(self) -> ChanceTurn | None:
@@ -332,7 +350,7 @@ def analyse(
     # Only the first step checks the names of columns: later ones get plain arrays.
     check_is_fitted(method, "components_")
     with ignore_feature_name_warning():
-        raw = parts.raw(X)
+        raw = numbers_of(parts, X)
         rows = parts.scaled(raw)
         diagnosis = diagnose(method, rows)
         if of_the_fit is None:
@@ -343,10 +361,9 @@ def analyse(
             raw=raw,
             X=rows,
             names=column_names(method),
-            ids=_texts(row_labels(X, len(raw)) if ids is None else ids, len(raw)),
-            labels=None if labels is None else _texts(labels, len(raw)),
+            given_ids=one_per_row(row_labels(X, len(raw)) if ids is None else ids, raw),
+            labels=None if labels is None else texts_of(one_per_row(labels, raw)),
             diagnosis=diagnosis,
-            effect=effect(method, rows),
             of_the_fit=of_the_fit,
         )
 
@@ -379,20 +396,3 @@ def _shares(x: NDArray[Any]) -> NDArray[np.float64]:
     shares = np.zeros_like(x, dtype=float)
     np.divide(x, total, out=shares, where=(total > 0) & np.isfinite(total))
     return shares
-
-
-def _texts(values: Any, n: int) -> NDArray[np.str_]:
-    texts = np.array([str(value) for value in np.asarray(values).tolist()])
-    if len(texts) != n:
-        raise ValueError(
-            f"There are {len(texts)} names or labels for {n} rows: give one per row."
-        )
-    return texts
-
-
-@contextmanager
-def ignore_feature_name_warning() -> Iterator[None]:
-    """Ignore the warning about arrays without names, which were checked before."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        yield

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from trueaxis._validation import fitted_rows
 from trueaxis.diagnostics.filled import imputed
-from trueaxis.report.analysis import Analysis, ignore_feature_name_warning
+from trueaxis.report.analysis import Analysis
+from trueaxis.report.given import ignore_feature_name_warning
 from trueaxis.report.packing import bent, floats, fractions, rounded
 from trueaxis.report.profiles import curve_positions
 from trueaxis.report.sentences import explained

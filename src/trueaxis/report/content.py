@@ -150,13 +150,13 @@ def left_out(levels: Levels) -> dict[str, str]:
 def worst_rows(analysis: Analysis) -> list[dict[str, str]]:
     """Return the worst rows, for browsers without scripts."""
     d = analysis.diagnosis
-    score, off = d.score_ratio, d.orthogonal_ratio
+    score, off, p = d.score_ratio, d.orthogonal_ratio, d.p_value
     return [
         {
             "id": analysis.ids[row],
             "label": "" if analysis.labels is None else analysis.labels[row],
             "kind": KIND_NAMES[d.kind[row]],
-            "p": format_p(d.p_value[row]),
+            "p": format_p(p[row]),
             "score": format_number(score[row]),
             "off": format_number(off[row]),
             "because": reason(analysis, row),

@@ -65,7 +65,7 @@ def draw(analysis: Analysis, path: TrustPath | None) -> dict[str, Drawing]:
     }
     if len(analysis.ids) > 1:
         displays["scree"] = ScreeDisplay(
-            model.explained_variance_, analysis.effect.plain_variance
+            model.explained_variance_, analysis.plain.plain_variance
         ).plot
     if analysis.of_the_fit and hasattr(model, "weights_"):
         displays["weights"] = WeightsDisplay(
@@ -90,25 +90,33 @@ def _drawing(
     size: tuple[float, float] = SIZE,
 ) -> Drawing:
     import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    # Without pyplot, which would open windows and touch the user's figures.
+    # Without pyplot, which would open windows and touch the user's figures, and without
+    # `savefig`, which would draw everything twice.
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Figure(
+            figsize=size, dpi=PIXELS_PER_INCH, layout="constrained",
+            facecolor="none", edgecolor="none",
+        )  # fmt: skip
+        canvas: Any = FigureCanvasSVG(figure)
         ax = plot(figure.subplots()).ax_
         title = ax.get_title()
         ax.set_title("")
         if many:
             _rasterize(ax)
+        for each in figure.axes:
+            _make_transparent(each)
         file = io.StringIO()
-        figure.savefig(
-            file,
-            format="svg",
-            transparent=True,
-            dpi=PIXELS_PER_INCH,
-            metadata=NO_METADATA,
-        )
+        canvas.print_svg(file, metadata=NO_METADATA)
     return Drawing(title, _embed(file.getvalue(), name))
+
+
+def _make_transparent(ax: Any) -> None:
+    ax.patch.set(facecolor="none", edgecolor="none")
+    for inset in ax.child_axes:
+        _make_transparent(inset)
 
 
 def _rasterize(ax: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 from collections import Counter
 from typing import Any, NamedTuple
 
@@ -28,9 +29,26 @@ def decimals(values: ArrayLike) -> str:
     Numbers read from text with seven digits come back as they were, unlike those of
     `floats`. NaN, infinite and huge numbers become `MISSING`, tiny ones 0.
     """
-    given = np.asarray(values, dtype=float)
-    whole = [_decimal(x) for x in given.ravel().tolist()]
-    return _base64(np.array(whole, dtype="<i4"))
+    given = np.asarray(values, dtype=float).ravel()
+    whole, sure = _most_decimals(given)
+    for i in np.flatnonzero(~sure).tolist():
+        whole[i] = _decimal(float(given[i]))
+    return _base64(whole)
+
+
+def _most_decimals(x: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return `_decimal` of many numbers, and of which ones it is certain."""
+    size = np.abs(x)
+    usual = (size > 1e-50) & (size < 1e50)
+    size = np.where(usual, size, 1.0)
+    power = np.floor(np.log10(size))
+    digits = size * 10.0 ** (6 - power)
+    rounded = np.rint(digits)
+    # A product that is nearly halfway between two whole numbers may be rounded wrongly.
+    clear = np.abs(digits - np.floor(digits) - 0.5) > 1e-6
+    sure = usual & clear & (rounded >= 1e6) & (rounded < 1e7)
+    whole = 128 * np.copysign(rounded, x) + power - 6 + 64
+    return whole.astype("<i4"), sure
 
 
 def _decimal(x: float) -> int:
@@ -86,7 +104,7 @@ def coded(texts: NDArray[np.str_]) -> tuple[list[str], list[int]]:
 def rounded(values: NDArray[Any], digits: int = 4) -> list[float | None]:
     """Round to some digits; None replaces infinite numbers, which JSON lacks."""
     return [
-        float(f"{x:.{digits}g}") if np.isfinite(x) else None
+        float(f"{x:.{digits}g}") if math.isfinite(x) else None
         for x in np.asarray(values).tolist()
     ]
 

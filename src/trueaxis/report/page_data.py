@@ -229,13 +229,17 @@ def tidy(text: str) -> str:
 def shorten_names(analysis: Analysis) -> Analysis:
     """Return the same analysis, with names short enough for a page."""
     names, labels = distinct(analysis.names), analysis.labels
-    return replace(
+    short = replace(
         analysis,
         names=names,
-        ids=distinct(analysis.ids),
+        given_ids=distinct(analysis.ids),
         labels=None if labels is None else distinct(labels),
         diagnosis=replace(analysis.diagnosis, names=names),
     )
+    # What does not depend on names is computed once.
+    for same in ("plain", "flagged", "uneven"):
+        vars(short)[same] = getattr(analysis, same)
+    return short
 
 
 def full_names(

@@ -74,10 +74,21 @@ def thinned(n: int, D: int) -> NDArray[np.intp]:
 def plain_axes(
     rows: NDArray[Any], counts: NDArray[np.intp], k: int
 ) -> NDArray[np.float64]:
-    """Return the first k principal axes of rows that count several times each."""
-    y = (rows - np.average(rows, axis=0, weights=counts)) * np.sqrt(counts)[:, None]
-    if len(y) >= y.shape[1]:
-        return np.asarray(top_eigen(y.T @ y, k)[0])
+    """Return the first k principal axes of rows that count several times each.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, D)
+        About their mean: sums of squares about another point would lose digits.
+    counts : ndarray of shape (n,), int
+    k : int
+    """
+    root = np.sqrt(counts)[:, None]
+    if len(rows) >= rows.shape[1]:
+        y, total = rows * root, counts @ rows
+        scatter = y.T @ y - np.outer(total, total) / counts.sum()
+        return np.asarray(top_eigen(scatter, k)[0])
     # Fewer rows than columns: the axes are combinations of the rows.
+    y = (rows - np.average(rows, axis=0, weights=counts)) * root
     axes = top_eigen(y @ y.T, k)[0] @ y
     return np.asarray(np.linalg.qr(axes.T)[0].T)

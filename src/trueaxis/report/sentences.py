@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from trueaxis.diagnostics.columns import MAIN_SHARE
-from trueaxis.plots.canvas import percent
+from trueaxis.estimators.fitted.wording import percent
 from trueaxis.report.analysis import Analysis, level_of
 
 # What users read for the kinds of `diagnostics.KINDS`.
@@ -135,8 +135,8 @@ def explained(share: float) -> str:
 
 def change(analysis: Analysis) -> str:
     """Return how much plain PCA would differ from the model."""
-    angle = analysis.effect.angle
-    what = "subspace" if len(analysis.effect.angles) > 1 else "axis"
+    angle = analysis.plain.angle
+    what = "subspace" if len(analysis.plain.angles) > 1 else "axis"
     if angle < SMALL_ANGLE:
         result = f"nearly the same {what}, {angle:.1f} degrees away"
     else:
@@ -144,7 +144,7 @@ def change(analysis: Analysis) -> str:
         result = f"{degree} {what}, turned by {angle:.0f} degrees"
     column = analysis.most_shifted[0]
     size = np.sqrt(float(analysis.model._total_variance) / len(analysis.names))
-    if abs(analysis.effect.shift[column]) <= ROUNDING * size:
+    if abs(analysis.plain.shift[column]) <= ROUNDING * size:
         return f"Plain PCA would find {result}; its mean is the same."
     return (
         f"Plain PCA would find {result}; its mean moves most in "
@@ -157,7 +157,7 @@ def chance(analysis: Analysis) -> str:
     turn = analysis.chance
     if turn is None:
         return ""
-    what = "axes" if len(analysis.effect.angles) > 1 else "axis"
+    what = "axes" if len(analysis.plain.angles) > 1 else "axis"
     return (
         f"Resampling the regular rows alone turns the {what} by "
         f"{turn.median:.2g} degrees (95 % below {turn.high:.2g})."
@@ -230,7 +230,7 @@ def _reason(analysis: Analysis, row: int, kind: str) -> str:
 
 def hints(analysis: Analysis) -> list[str]:
     """Return what to check before relying on the numbers."""
-    model, n, found = analysis.model, len(analysis.ids), []
+    model, n, found = analysis.model, len(analysis.raw), []
     if not model.converged_:
         found.append(
             f"The fit stopped after {_iterations(model.n_iter_)} without converging: "

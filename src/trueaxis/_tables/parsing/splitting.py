@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueaxis._tables.column import floats_of_arrow
 from trueaxis._tables.parsing.cells import DASHES, MISSING, TableError, is_number
 from trueaxis._tables.parsing.dialect import Layout, ragged
 from trueaxis._tables.parsing.text_file import (
@@ -132,7 +133,7 @@ def _only_numbers(
                 numbers = np.empty((_most_rows(body), len(names)))
             rows = numbers[n : n + batch.num_rows]
             for j, column in enumerate(batch.columns):
-                rows[:, j] = column.to_numpy(zero_copy_only=False)
+                rows[:, j] = floats_of_arrow(column)
             n += len(rows)
     except pyarrow.ArrowInvalid:
         return None
@@ -173,7 +174,7 @@ def _block_size(body: Any) -> int:
     """Return how much pyarrow reads at a time: more than the longest line."""
     head = bytes(body[:HEAD_BYTES])
     longest = max(map(len, head.split(b"\n")))
-    return int(min(max(_BLOCK_BYTES, 8 * longest), 1 << 30))
+    return int(min(max(_BLOCK_BYTES, 64 * longest), 1 << 30))
 
 
 def _ends_in_quotes(body: Any, table: Any) -> bool:
@@ -200,7 +201,7 @@ def _from_arrow(table: Any) -> list[Cells]:
         rows = numbers[start : start + batch.num_rows]
         for j, column in enumerate(batch.columns):
             empty = types.is_null(column.type)
-            rows[:, j] = np.nan if empty else column.to_numpy(zero_copy_only=False)
+            rows[:, j] = np.nan if empty else floats_of_arrow(column)
         start += len(rows)
     columns: list[Cells] = [_texts(column) for column in table.columns]
     for i, j in enumerate(numeric):
