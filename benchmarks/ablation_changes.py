@@ -19,7 +19,10 @@ from trueaxis._engine.reweighted import ReweightedStep
 from trueaxis._engine.starts.subspaces import equal_weights
 from trueaxis._rows.base import ArrayRows
 
-STARTS, SAMPLE, PLAN = "starts", "sample", "dswl.plan"
+STARTS, SAMPLE, DIRECTIONS = (
+    f"starts.{name}" for name in ("subspaces", "sample", "directions")
+)
+PLAN, COMPRESSED = "dswl.plan", "dswl.compressed"
 FIT, GROUPS, FULL = "dswl.sample_fit", "dswl.groups", "dswl.full_fit"
 CORE, LAW, TAIL, DISCRETE = (
     f"outliers.{name}" for name in ("core", "law", "tail", "discrete")
@@ -32,18 +35,36 @@ def median_and_mad(ours, Z, h):
     return center, 1.4826 * np.median(np.abs(Z - center[:, None]), axis=1)
 
 
-def start_of_all_rows(ours, X, directions, k):
+def start_of_all_rows(ours, X, half, k):
     return equal_weights(ArrayRows(X), k)
 
 
-def unsettled(ours, rows, start, trust):
+def to_the_end(ours, rows, start, trust, tol):
+    return ours(rows, start, trust, -np.inf)
+
+
+def all_rows(ours, shape):
+    return 1
+
+
+def never(ours, *args):
+    return False
+
+
+def unsettled(ours, rows, start, trust, tol):
     trust = min(1.0, max(trust, 2.0 * (len(start.basis) + 1) / rows.shape[0]))
     distances = ReweightedStep(rows, HalfRule(rows.shape[0]))(start).distances
     return start, calibrate(distances.v, distances.e, trust)
 
 
-def one_round(ours, rows, start, temperatures, max_iter, tol, counts=None):
-    return ours(rows, start, temperatures, 1, tol, counts)
+def one_round(ours, rows, start, temperatures, max_iter, tol, counts=None, **options):
+    return ours(rows, start, temperatures, 1, tol, counts, **options)
+
+
+def exact_rounds(
+    ours, rows, start, temperatures, max_iter, tol, counts=None, **options
+):
+    return ours(rows, start, temperatures, max_iter, tol, counts)
 
 
 def core_without_half(ours, rows, state):
@@ -95,7 +116,7 @@ def no_power_tails(ours, y, share, dof, *, gaussian=False):
         return fitted
     m, shape = len(y), 0.05
     low, middle = np.interp(np.array([0.25, 0.5]) * m - 0.5, np.arange(m), y)
-    quarter, center = (tail._quantiles(p * share, shape) for p in (0.25, 0.5))
+    quarter, center = (tail._quantile(p * share, shape) for p in (0.25, 0.5))
     scale = (middle - low) / (center - quarter)
     return tail.Tail(float(middle - scale * center), float(scale), shape)
 
@@ -169,7 +190,7 @@ def nothing_found(ours, *args):
     return None
 
 
-def as_it_is(ours, X, split, k):
+def as_it_is(ours, X, split, axes):
     return split
 
 
@@ -191,8 +212,12 @@ def _constant(stage, module, name, ours, *others):
 
 
 def _changes():
-    yield from _constant("start", STARTS, "DIRECTIONS", 250, 125)
-    yield from _constant("start", STARTS, "ENOUGH_ROWS", 1000, 300)
+    yield from _constant("reference", DIRECTIONS, "SEED", "of directions", 1, 2)
+    yield from _constant("start", DIRECTIONS, "DIRECTIONS", 250, 125)
+    yield from _constant("start", DIRECTIONS, "ENOUGH_ROWS", 1000, 300, NEVER)
+    yield from _constant("start", DIRECTIONS, "ROWS_PER_COLUMN", 2, 5)
+    yield from _constant("start", DIRECTIONS, "PLACES", 128, 16, NEVER)
+    yield from _constant("start", FIT, "MANY_COMPONENTS", 20, 0, NEVER)
     yield (
         "start", "tightest half to median and MAD",
         {f"{STARTS}:shortest_variance": median_and_mad},
@@ -200,6 +225,9 @@ def _changes():
     yield "start", "deepest half to all rows", {f"{FIT}:deep_start": start_of_all_rows}
     yield from _constant("start", SAMPLE, "SAMPLE_ROWS", 4000, 1500)
     yield "Algorithm 1", "settling off", {f"{FIT}:settle": unsettled}
+    yield "Algorithm 1", "all rounds of settling", {f"{FIT}:settle": to_the_end}
+    yield "Algorithm 1", "settling on all rows", {f"{FIT}:enough_rows!": all_rows}
+    yield "Algorithm 1", "always exact axes", {f"{FIT}:learn": exact_rounds}
     yield from _constant("Algorithm 1", FIT, "SETTLE_ROUNDS", 8, 2)
     yield "Algorithm 1", "one round instead of all", {f"{FIT}:learn": one_round}
     yield (
@@ -215,6 +243,12 @@ def _changes():
     yield from _constant("Algorithm 1", "reweighted", "POWER_STEPS", 2, 1)
     yield "Algorithm 1", "trust 0.5 to 0.35", {}, {"trust": 0.35}
     yield "Algorithm 1", "trust 0.5 to 0.65", {}, {"trust": 0.65}
+    yield "columns", "never in few coordinates", {f"{FIT}:worthwhile": never}
+    yield from _constant("columns", FIT, "NEARLY_ALL", 0.005, 0.1, 1e-6)
+    yield from _constant("columns", FIT, "MOST_ADDITIONS", 4, 1, 20)
+    yield from _constant("columns", COMPRESSED, "SPARE", 20, 5, 60)
+    yield from _constant("columns", COMPRESSED, "WORTHWHILE", 4, 2)
+    yield from _constant("columns", COMPRESSED, "POWERS", 2, 1)
     yield (
         "plan", "judged with all components",
         {f"{PLAN}:max_components_with_outliers": lambda ours, n, trust: NEVER},
@@ -289,7 +323,9 @@ def _changes():
         ("LEAST_SHARE", 0.08, (0.02, 0.15)),
         ("LEAST_DEVIATION", 0.05, (1e-6, 0.2)),
         ("LONGEST", 3, (1, 6)),
-        ("POWERS", 8, (2,)),
+        ("FAR_STEPS", 4, (2, 8)),
+        ("NEAR_STEPS", 2, (4,)),
+        ("FINALISTS", 8, (2, 250)),
         ("CLEAR", -0.5, (0.0, -1.0)),
         ("APART", 2.5, (0.0, 4.0)),
         ("LEAST_ROWS", 25, (4, 100)),

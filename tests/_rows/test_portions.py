@@ -21,7 +21,13 @@ from trueaxis._rows.base import ArrayRows, Kernel, Rows
 from trueaxis._rows.binary import BinaryRows
 from trueaxis._rows.checked import CheckedRows
 from trueaxis._rows.parquet import ParquetRows
-from trueaxis._rows.portions import Portion, combine, rows_per_portion, threads_for
+from trueaxis._rows.portions import (
+    Portion,
+    combine,
+    has_portions,
+    rows_per_portion,
+    threads_for,
+)
 from trueaxis._rows.progress import report_to
 from trueaxis._rows.stacked import StackedRows
 from trueaxis._rows.transformed import RowwiseRows, replace_uncounted
@@ -218,18 +224,18 @@ def test_small_and_wide_tables_have_one_state_and_no_threads(X, monkeypatch):
     monkeypatch.setattr(threads, "_blas", None)  # nor is the BLAS asked
     monkeypatch.setenv("TRUEAXIS_THREADS", "2")
     DSWL(3).fit(X).predict(X)
-    float64, step = np.dtype(float), 256
-    assert rows_per_portion((100_000, 10), float64, step) is None
-    assert rows_per_portion((100_000, 2_000), float64, step) is None
-    assert rows_per_portion((100_000, 11), float64, step) is not None
+    assert not has_portions((100_000, 10), np.dtype(float))
+    assert not has_portions((100_000, 2_000), np.dtype(float))
+    assert has_portions((100_000, 11), np.dtype(float))
+    assert not has_portions((100_000, 11), np.dtype(np.float32))
 
 
 def test_sizes_of_portions():
     float64, float32 = np.dtype(float), np.dtype(np.float32)
     for shape in ((1_000_000, 50), (20_000_000, 50), (400_000, 7), (30_000, 1000)):
         for dtype in (float64, float32):
-            step = base.rows_per_block(shape[1], dtype)
-            rows = rows_per_portion(shape, dtype, step)
+            step = base.rows_per_block(shape, dtype)
+            rows = rows_per_portion(shape, step)
             assert rows % step == 0 and rows >= 8 * shape[1]
             assert rows * shape[1] * dtype.itemsize <= 80e6
             assert -(-shape[0] // rows) >= 2

@@ -19,7 +19,7 @@ from trueaxis._engine.outliers.judge import Judge, Verdicts
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.subspace import Subspace
 
-NOT_WORTH = 0.05  # share of components too many that is not worth another fit
+NOT_WORTH = 0.05  # share of components that is not worth another fit
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,8 @@ def fit_with(
     while k not in fits:
         fits[k] = fit = _attempt(recipe, problem, k)
         suggested = recipe.next_dimension(problem, fit, n_components)
-        if suggested is None or (1 - NOT_WORTH) * k <= suggested <= k:
+        most = (1 + NOT_WORTH) * k if n_components == "auto" else k
+        if suggested is None or (1 - NOT_WORTH) * k <= suggested <= most:
             break
         if n_components == "auto" and len(fits) > 1:  # one correction is enough
             break

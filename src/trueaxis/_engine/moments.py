@@ -69,7 +69,7 @@ class Moments:
         if y.dtype == np.float64:
             self.second = dsyrk(factor, y.T, beta=1.0, c=self.second, overwrite_c=1)
         else:
-            self.second += ssyrk(factor, y.T)
+            self.second += factor * (y.T @ y)
 
     def __iadd__(self, other: Moments) -> Moments:
         if not other.is_empty():

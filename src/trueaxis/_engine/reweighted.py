@@ -6,7 +6,7 @@ needs the distances of all rows at once takes a second pass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -20,12 +20,13 @@ from trueaxis._engine.kernels import (
     MomentKernel,
     RowCounts,
     RowWeights,
+    Scratch,
     Weigh,
 )
 from trueaxis._engine.moments import Moments
 from trueaxis._engine.rules.base import RowDistances, Rule, Size
 from trueaxis._engine.subspace import Subspace, solve, solve_from, subspace_change
-from trueaxis._rows.base import Rows
+from trueaxis._rows.base import ArrayRows, Rows
 
 # The center of the scatter: the weighted mean of the rows, the center of the start, or
 # the mean of the core.
@@ -145,6 +146,8 @@ class ReweightedStep:
     counts: NDArray[np.float64] | None = None
     center: Center = "weighted"
     solver: Solver = EXACT
+    _scratch: Scratch = field(default_factory=Scratch)
+    _spare: Scratch = field(default_factory=Scratch)
 
     def __call__(
         self, state: Subspace, previous: ReweightedResult | None = None
@@ -201,7 +204,9 @@ class ReweightedStep:
 
         counts = RowCounts(self.counts)
         kernel = DistanceKernel(state, weigh, counts, NOTHING, self.rows.off)
-        _, sums = self.rows.scan(kernel)
+        sums = kernel.start()._replace(scratch=self._scratch, spare=self._spare)
+        assert isinstance(self.rows, ArrayRows)  # only these come in one block
+        kernel.absorb(sums, self.rows.array, 0)
         return *kept[0], sums
 
     def _measure_and_sum(self, state: Subspace) -> tuple[RowDistances, GroupedMoments]:

@@ -9,7 +9,7 @@ on its own; a source whose blocks live in other processes also implements `scan`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, closing
 from functools import partial, reduce
 from typing import Any, Self
@@ -18,7 +18,14 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from trueaxis._rows.memory import SHARE_OF_ALL_ROWS, refuse_large
-from trueaxis._rows.portions import Blocks, Portion, rows_per_portion, threads_for
+from trueaxis._rows.portions import (
+    Blocks,
+    Portion,
+    copied_portions,
+    has_portions,
+    rows_per_portion,
+    threads_for,
+)
 from trueaxis._rows.progress import SILENT, Advance, passing
 from trueaxis._rows.threads import ONE_BLAS_THREAD, in_order
 
@@ -26,12 +33,15 @@ from trueaxis._rows.threads import ONE_BLAS_THREAD, in_order
 # several times.
 BLOCK_BYTES = 1 << 20
 MIN_BLOCK_ROWS = 256
+MOST_AT_ONCE = 4 << 20  # rows of this size take one step of a fit together
 
 
-def rows_per_block(n_columns: int, dtype: np.dtype[Any]) -> int:
+def rows_per_block(shape: tuple[int, int], dtype: np.dtype[Any]) -> int:
     """Return the number of rows that a kernel processes at a time."""
-    row_bytes = max(1, n_columns * dtype.itemsize)
-    return max(MIN_BLOCK_ROWS, BLOCK_BYTES // row_bytes)
+    row_bytes = max(1, shape[1] * dtype.itemsize)
+    # Threads may wait for each other at every call of NumPy: fewer calls, less waiting.
+    size = 2 * BLOCK_BYTES if has_portions(shape, dtype) else BLOCK_BYTES
+    return max(MIN_BLOCK_ROWS, size // row_bytes)
 
 
 class Kernel:
@@ -121,7 +131,7 @@ class Rows:
     in_memory : bool
         Whether all rows are in memory already.
     one_block : bool
-        Whether they are also so few that kernels get them at once.
+        Whether they are also so few that a step may take them all at once.
     off : ndarray of shape (n,), or None
         Squared distances of the rows from the space in which they are given; None for
         no distance.
@@ -160,10 +170,10 @@ class Rows:
 
         All cores take part if the table is large.
         """
-        step = rows_per_block(self.shape[1], self.dtype)
-        rows = rows_per_portion(self.shape, self.dtype, step)
-        if rows is None:
+        if not has_portions(self.shape, self.dtype):
             return self.scan_in_sequence(kernel)
+        step = rows_per_block(self.shape, self.dtype)
+        rows = rows_per_portion(self.shape, step)
         held = 2 * step if self.independent else rows
         row_bytes = self.shape[1] * self.dtype.itemsize
         n = threads_for(self.shape, rows, held * row_bytes)
@@ -192,16 +202,7 @@ class Rows:
                 last = min(first + rows, n)
                 yield Portion(last - first, partial(self.blocks_between, first, last))
             return
-        held: list[tuple[int, NDArray[Any]]] = []
-        size = 0
-        for first, block in self._small_blocks(self.blocks()):
-            held.append((first, block.copy()))
-            size += len(block)
-            if size >= rows:
-                yield Portion(size, partial(iter, held))
-                held, size = [], 0
-        if held:
-            yield Portion(size, partial(iter, held))
+        yield from copied_portions(self._small_blocks(self.blocks()), rows)
 
     def scan_in_place(self, kernel: Kernel) -> tuple[Any, Any]:
         """Scan the data, but leave the per-row records where the rows are stored."""
@@ -264,7 +265,7 @@ class Rows:
 
     def blocks_between(self, first: int, last: int) -> Blocks:
         """Yield the blocks of rows `first` up to, but not including, `last`."""
-        step = rows_per_block(self.shape[1], self.dtype)
+        step = rows_per_block(self.shape, self.dtype)
         for begin in range(first, last, step):
             yield begin, self.take(np.arange(begin, min(begin + step, last)))
 
@@ -316,7 +317,7 @@ class Rows:
 
     def _small_blocks(self, blocks: Blocks) -> Blocks:
         # A source may yield blocks of any size; kernels need blocks that fit the cache.
-        limit = rows_per_block(self.shape[1], self.dtype)
+        limit = rows_per_block(self.shape, self.dtype)
         for begin, chunk in blocks:
             for offset in range(0, len(chunk), limit):
                 yield begin + offset, chunk[offset : offset + limit]
@@ -341,8 +342,8 @@ class ArrayRows(Rows):
         self.array = array
         self.shape = array.shape
         self.dtype = array.dtype
-        self.block_rows = block_rows or rows_per_block(self.shape[1], self.dtype)
-        self.one_block = 0 < len(array) <= self.block_rows
+        self.block_rows = block_rows or rows_per_block(self.shape, self.dtype)
+        self.one_block = array.nbytes <= MOST_AT_ONCE
 
     def blocks(self) -> Blocks:
         """Yield (index of the first row, block), in order."""
@@ -388,8 +389,3 @@ class WrappedRows(Rows):
 
     def __exit__(self, *raised: Any) -> None:
         self.rows.__exit__(*raised)
-
-
-def part_starts(lengths: Sequence[int]) -> NDArray[np.intp]:
-    """Return the index of each part's first row, followed by the number of rows."""
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)

@@ -76,7 +76,7 @@ class BinaryRows(Rows):
         self.dtype = float_type(stored, name)
         self.shape = (shape[0], shape[1] if columns is None else len(columns))
         many = COLUMN_BLOCKS if by_column else 1
-        self.block_rows = block_rows or many * rows_per_block(self.shape[1], self.dtype)
+        self.block_rows = block_rows or many * rows_per_block(self.shape, self.dtype)
 
     def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield (index of the first row, block), in order."""

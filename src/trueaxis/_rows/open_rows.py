@@ -49,7 +49,7 @@ def open_rows(
         are read more than three times, as by iterative methods. The file is removed at
         the end. If False, every pass decodes the files again.
     block_rows : int, optional
-        Number of rows to read at a time. The default is about 1 MB of rows, or 64 MB
+        Number of rows to read at a time. The default is 1 or 2 MB of rows, or 64 MB
         if workers read them.
     client : distributed.Client, optional
         Client whose workers read the files, which they must see under the same paths.

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import Rows, part_starts, rows_per_block
+from trueaxis._rows.base import Rows, rows_per_block
 from trueaxis._rows.binary import format_overall_index
-from trueaxis._rows.portions import Portion
+from trueaxis._rows.portions import Portion, part_starts
 from trueaxis._rows.threads import decodes_in_threads
 from trueaxis._rows.watched_file import SourceError, WatchedFile
 
@@ -80,7 +80,7 @@ class ParquetRows(Rows):
         # Index of the first row of each group, followed by the number of rows.
         self.starts = part_starts(sizes)
         self.shape = (int(self.starts[-1]), len(self.names))
-        self.block_rows = block_rows or rows_per_block(self.shape[1], self.dtype)
+        self.block_rows = block_rows or rows_per_block(self.shape, self.dtype)
 
     def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield (index of the first row, block), in order."""

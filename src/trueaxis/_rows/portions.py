@@ -7,7 +7,8 @@ same for any number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ POOLED_BYTES = 1 << 23
 MAX_COLUMNS = 1024
 # Blocks per portion: enough for the cost of a new state not to matter, but few enough
 # for all threads to end at about the same time.
-PORTIONS, MIN_BLOCKS, MAX_BLOCKS = 16, 4, 16
+PORTIONS, MIN_BLOCKS, MAX_BLOCKS = 16, 2, 8
 ROWS_PER_COLUMN = 8  # at least, in a portion: fewer are added up faster than merged
 GROUPS = 3  # of rows whose sums a state may keep separate
 MEMORY = 1 << 30  # for what all threads need at the same time
@@ -45,24 +46,32 @@ class Portion(NamedTuple):
     read: Callable[[], Blocks]
 
 
-def rows_per_portion(
-    shape: tuple[int, int], dtype: np.dtype[Any], block_rows: int
-) -> int | None:
-    """Return the number of rows in a portion, whole blocks; None if all share a state.
+def has_portions(shape: tuple[int, int], dtype: np.dtype[Any]) -> bool:
+    """Return whether a table is cut into portions; otherwise all rows share a state.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from trueaxis._rows.portions import rows_per_portion
-    >>> float64 = np.dtype(float)
-    >>> rows_per_portion((1_000_000, 50), float64, 2_621)
-    41936
-    >>> rows_per_portion((10_000, 50), float64, 2_621) is None
+    >>> from trueaxis._rows.portions import has_portions
+    >>> has_portions((1_000_000, 50), np.dtype(float))
     True
+    >>> has_portions((10_000, 50), np.dtype(float))
+    False
     """
     n, D = shape
-    if n * D * dtype.itemsize < POOLED_BYTES or D > MAX_COLUMNS:
-        return None
+    return n * D * dtype.itemsize >= POOLED_BYTES and D <= MAX_COLUMNS
+
+
+def rows_per_portion(shape: tuple[int, int], block_rows: int) -> int:
+    """Return the number of rows in a portion, which has whole blocks.
+
+    Examples
+    --------
+    >>> from trueaxis._rows.portions import rows_per_portion
+    >>> rows_per_portion((1_000_000, 50), 5_242)
+    41936
+    """
+    n, D = shape
     blocks = -(-n // (PORTIONS * block_rows))
     blocks = min(max(blocks, MIN_BLOCKS), MAX_BLOCKS)
     return block_rows * max(blocks, -(-ROWS_PER_COLUMN * D // block_rows))
@@ -77,6 +86,25 @@ def threads_for(shape: tuple[int, int], portion_rows: int, held: int) -> int:
     # Twice as many portions as threads are under way: see `in_order`.
     each = 2 * (held + GROUPS * D * D * np.dtype(float).itemsize)
     return max(1, min(n_threads(), -(-n // portion_rows), MEMORY // each))
+
+
+def part_starts(lengths: Sequence[int]) -> NDArray[np.intp]:
+    """Return the index of each part's first row, followed by the number of rows."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
+
+
+def copied_portions(blocks: Blocks, rows: int) -> Iterator[Portion]:
+    """Copy blocks, which may be overwritten, and yield them in portions."""
+    held: list[tuple[int, NDArray[Any]]] = []
+    size = 0
+    for first, block in blocks:
+        held.append((first, block.copy()))
+        size += len(block)
+        if size >= rows:
+            yield Portion(size, partial(iter, held))
+            held, size = [], 0
+    if held:
+        yield Portion(size, partial(iter, held))
 
 
 def combine(portions: Iterable[Portion], rows: int) -> Iterator[Portion]:

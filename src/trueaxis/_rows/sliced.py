@@ -89,7 +89,7 @@ class SlicedRows(Rows):
         return block.astype(self.dtype, copy=False)
 
     def _whole_chunks(self, width: int) -> int:
-        cached = rows_per_block(width, self.dtype)
+        cached = rows_per_block(self.stored_shape, self.dtype)
         chunks = getattr(self.source, "chunks", None)
         if not chunks or not isinstance(chunks[0], (int, np.integer)):
             return cached

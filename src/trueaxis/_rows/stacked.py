@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import Rows, part_starts
-from trueaxis._rows.portions import Blocks, Portion, combine
+from trueaxis._rows.base import Rows
+from trueaxis._rows.portions import Blocks, Portion, combine, part_starts
 
 
 class StackedRows(Rows):

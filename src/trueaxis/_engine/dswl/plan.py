@@ -61,6 +61,8 @@ class Plan:
         Finish with the rows within cut-offs.
     large : bool
         There are more rows than the sample has.
+    rough : bool
+        Fit only to tell which rows are regular.
     in_passes : bool
         Weight, solve and judge in passes that keep no per-row arrays except weights and
         verdicts; rows of groups are recognized in each pass.
@@ -82,6 +84,7 @@ class Plan:
     reweight: bool
     large: bool
     in_passes: bool
+    rough: bool = False
 
 
 def make_plan(given: DSWLParameters, problem: Problem, k: int) -> Plan:

@@ -94,6 +94,7 @@ class DSWLRecipe(DSWLParameters, Recipe):
         plan = make_plan(self, problem, min(k, ROUGH_COMPONENTS))
         if plan.published:
             return None
+        plan = replace(plan, rough=k > ROUGH_COMPONENTS)
         variances, n = regular_variances(problem, plan)
         return choose_dimension(wanted, variances, n, problem.original.shape[1])
 

@@ -112,7 +112,7 @@ class ReweightKernel(CountedKernel):
         self._sides = None if sides is None else sides.about(self.pivot)
         directions = [] if self._sides is None else [self._sides.directions]
         parts = [self._near.vectors, self._state.vectors, *directions]
-        self._vectors = np.ascontiguousarray(np.vstack(parts).T, dtype=dtype)
+        self._vectors = np.ascontiguousarray(np.vstack(parts), dtype=dtype)
         self._ends = np.cumsum([len(part) for part in parts])
 
     def start(self) -> ReweightSums:
@@ -127,7 +127,7 @@ class ReweightKernel(CountedKernel):
         # Squares of values like 1e300 overflow: the distance is infinite, as intended.
         with np.errstate(over="ignore", invalid="ignore"):
             np.subtract(block, self.pivot, out=y)
-            lines = np.ascontiguousarray((y @ self._vectors).T, dtype=float)
+            lines = self._lines(y)
             d = np.einsum("ij,ij->i", y, y).astype(float, copy=False)
             near, of_state = self._ends[:2]
             t, _, e = self._near.distances(y, lines[:near], d)
@@ -151,6 +151,13 @@ class ReweightKernel(CountedKernel):
         moments += other.moments
         total += other.total
         return state
+
+    def _lines(self, y: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the products of rows with all vectors, one line for each vector."""
+        if y.dtype == np.float64:
+            return np.asarray(self._vectors @ y.T)
+        # In single precision, BLAS is faster the other way round.
+        return np.ascontiguousarray((y @ self._vectors.T).T, dtype=float)
 
     def _sum(
         self,

@@ -27,6 +27,7 @@ from trueaxis._engine.dswl.plan import Plan, min_rows
 from trueaxis._engine.dswl.rules import EntropyRule, TrustRule
 from trueaxis._engine.dswl.temperatures import Temperatures, calibrate
 from trueaxis._engine.iterate import IterationResult, iterate
+from trueaxis._engine.krylov import FEW_COLUMNS
 from trueaxis._engine.outliers.core import (
     CoreRule,
     HalfRule,
@@ -37,10 +38,12 @@ from trueaxis._engine.outliers.law import REGULAR
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.quantiles import n_different_rows
 from trueaxis._engine.reweighted import (
+    EXACT,
     POWER_STEPS,
     PowerSolver,
     ReweightedResult,
     ReweightedStep,
+    Solver,
     measure_rows,
 )
 from trueaxis._engine.squarem import Squarem
@@ -56,7 +59,7 @@ from trueaxis._engine.starts.subspaces import (
     moments_of,
     spherical_start,
 )
-from trueaxis._engine.subspace import Subspace, spectrum
+from trueaxis._engine.subspace import Subspace, solves_everything, spectrum
 from trueaxis._rows.base import ArrayRows, Rows
 
 SETTLE_ROUNDS = 8
@@ -66,9 +69,7 @@ MANY_COMPONENTS, ROWS_PER_COMPONENT = 20, 6
 PENALTY = 10.0  # subtracted from the score, per unit of excess heterogeneity
 # Deviations of regular Gaussian rows, by the worse of two distances.
 GAUSSIAN = float(ndtri(1 - REGULAR / 2))
-# Shares of a solution, as sines, that few coordinates may lack: of the weights, and of
-# the core.
-ROUGHLY_ALL, NEARLY_ALL = 0.05, 0.005
+NEARLY_ALL = 0.005  # share of the core's solution, as a sine, that coordinates may lack
 MOST_ADDITIONS = 4  # of coordinates, before all columns are taken
 CHANCE = 1.25  # heterogeneity that n rows of one cloud may have, times sqrt(n)
 MAJORITY = 0.6  # share of the rows that must remain without groups that bend an axis
@@ -141,7 +142,7 @@ def regular_variances(problem: Problem, plan: Plan) -> tuple[NDArray[Any], int]:
 
 def _first_fit(problem: Problem, plan: Plan) -> SampleFit:
     """Fit all rows of the sample; the last fit is kept, to go on from."""
-    key = (plan.fit_k, plan.start)
+    key = (plan.fit_k, plan.start, plan.rough)
     if key not in problem.first_fits:
         X = problem.sample.X
         if plan.start == "robust":
@@ -267,19 +268,12 @@ def _fit_compressed(
     """Fit rows in few coordinates, and in all columns if these are not enough."""
     temperatures, start = _settled(space.rows, start, plan)
     temperatures, learned = _learned(space.rows, start, temperatures, plan)
-    for _ in range(MOST_ADDITIONS):
-        wider, missing = space.completed(learned.last)
-        start = wider.lower(space.lift(learned.last.next))
-        temperatures, learned = _learned(wider.rows, start, temperatures, plan)
-        space = wider
-        if missing <= ROUGHLY_ALL:
-            break
     found = space.lift_last(learned)
     core = space.lift_step(find_core(space.rows, learned.last.next))
     for _ in range(MOST_ADDITIONS):
         space, missing = space.completed(replace(core, next=space.lower(core.next)))
         core = replace(core, next=space.lift(space.solve(core)))
-        if missing <= NEARLY_ALL:
+        if missing <= NEARLY_ALL or plan.rough:
             return SampleFit(np.arange(len(X)), (), temperatures, found, core)
     rows = ArrayRows(X)
     temperatures, found = _learned(rows, found.last.next, temperatures, plan)
@@ -309,7 +303,11 @@ def _learned(
     rows: Rows, start: Subspace, temperatures: Temperatures, plan: Plan
 ) -> tuple[Temperatures, IterationResult[ReweightedResult]]:
     """Run Algorithm 1, with higher temperatures if too few rows carry the subspace."""
-    learned = learn(rows, start, temperatures, plan.max_iter, plan.tol)
+    solver, D = EXACT, rows.shape[1]
+    if plan.reweight and D > FEW_COLUMNS and solves_everything(plan.fit_k, D):
+        # Later stages correct the answer, and solving for all axes takes long.
+        solver = PowerSolver(POWER_STEPS)
+    learned = learn(rows, start, temperatures, plan.max_iter, plan.tol, solver=solver)
     least = min(plan.fit_k + 1, rows.shape[0] - 1)
     while plan.temperatures is None and learned.last.effective < least:
         # In pure noise the subspace may follow a few rows: raise the temperatures.
@@ -325,10 +323,11 @@ def learn(
     max_iter: int,
     tol: float,
     counts: NDArray[Any] | None = None,
+    solver: Solver = EXACT,
 ) -> IterationResult[ReweightedResult]:
     """Run Algorithm 1 with these temperatures, accelerated."""
     return iterate(
-        ReweightedStep(rows, EntropyRule(*temperatures), counts),
+        ReweightedStep(rows, EntropyRule(*temperatures), counts, solver=solver),
         start,
         max_iter=max_iter,
         tol=tol,

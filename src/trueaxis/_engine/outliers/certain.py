@@ -17,6 +17,7 @@ from trueaxis._engine.row_kernels import SupportKernel
 from trueaxis._engine.subspace import Subspace
 from trueaxis._rows.base import ArrayRows, Rows
 
+BATCH = 1 << 15  # rows whose verdicts are found while their distances are in cache
 SLACK = 1e4  # roundings by which recorded distances may be wrong
 
 
@@ -40,48 +41,68 @@ class NearDistances:
 
     def support(self, rows: Rows, kernel: SupportKernel) -> NDArray[np.bool_]:
         """Return what the kernel records, with few rows measured again."""
-        within, sure = self._verdicts(kernel, float(np.finfo(rows.dtype).eps))
+        bounds = _Bounds(self.subspace, kernel, float(np.finfo(rows.dtype).eps))
+        within, sure = np.empty((2, len(self.e)), dtype=bool)
+        for first in range(0, len(within), BATCH):
+            some = slice(first, first + BATCH)
+            near, far = bounds.verdicts(self.e[some], self.s[some], self.beyond[some])
+            within[some], sure[some] = near, near | far
         (unsure,) = np.nonzero(~sure)
         if len(unsure):
-            again = ArrayRows(rows.take(unsure)).scan(kernel)[0]
-            within[unsure] = again[0]
+            within[unsure] = ArrayRows(rows.take(unsure)).scan(kernel)[0][0]
         return within
 
-    def _verdicts(
-        self, kernel: SupportKernel, eps: float
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which rows are regular, and for which of them that is certain."""
-        near, cuts = self.subspace, kernel.cuts
-        final = kernel.measuring.subspace
+
+class _Bounds:
+    """How much distances from two subspaces may differ.
+
+    Roots of squared distances are lengths of vectors, so that their differences are
+    bounded by norms: of the turn between both subspaces, and of the shift between their
+    centers.
+    """
+
+    def __init__(self, near: Subspace, kernel: SupportKernel, eps: float) -> None:
+        final, self.cuts = kernel.measuring.subspace, kernel.cuts
+        self.grouped = kernel.sides is not None
         turn = final.basis @ near.basis.T
-        sine = _norm(near.basis - turn.T @ final.basis)
         shift = near.mean - final.mean
         scale = 1 / np.sqrt(final.floored_variances())
         lengths = np.sqrt(near.floored_variances())
         stretch = scale[:, None] * turn * lengths
-        largest, least = _norm(stretch), float(np.linalg.svd(stretch)[1].min())
-        beside = scale[:, None] * (final.basis - turn @ near.basis)
-        moved_off = float(np.linalg.norm(shift - (final.basis @ shift) @ final.basis))
-        moved_in = float(np.linalg.norm(scale * (final.basis @ shift)))
-        with np.errstate(invalid="ignore"):
-            off, score = np.sqrt(self.e), np.sqrt(self.s)
-            off_error = sine * lengths.max(initial=0.0) * score
-            off_error += moved_off + SLACK * eps * off
-            score_error = _norm(beside) * off
-            score_error += moved_in + SLACK * eps * score
-            # Residuals turn into scores, too, so that they may get shorter.
-            shorter = np.sqrt(max(0.0, 1 - sine**2)) * off - off_error
-            far = (shorter > np.sqrt(cuts.e)) | (
-                least * score - score_error > np.sqrt(cuts.s)
-            )
-            within = (off + off_error <= np.sqrt(cuts.e)) & (
-                largest * score + score_error <= np.sqrt(cuts.s)
-            )
-        if kernel.sides is not None:
-            reach = SLACK * eps * (1.0 + self.beyond)
-            far |= self.beyond - reach > cuts.beyond
-            within &= self.beyond + reach <= cuts.beyond
-        return within, within | far
+        # From scores to residuals, from scores to scores, from residuals to scores.
+        self.off_by_score = _norm(
+            lengths[:, None] * (near.basis - turn.T @ final.basis)
+        )
+        self.largest = _norm(stretch)
+        self.least = float(np.linalg.svd(stretch)[1].min(initial=np.inf))
+        self.score_by_off = _norm(scale[:, None] * (final.basis - turn @ near.basis))
+        sine = _norm(near.basis - turn.T @ final.basis)
+        self.cosine = float(np.sqrt(max(0.0, 1 - sine**2)))
+        inside = final.basis @ shift
+        self.off_shift = float(np.linalg.norm(shift - inside @ final.basis))
+        self.score_shift = float(np.linalg.norm(scale * inside))
+        self.slack = SLACK * eps
+
+    def verdicts(
+        self, e: NDArray[Any], s: NDArray[Any], beyond: NDArray[Any]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Mark rows that are certainly within the cuts, and certainly beyond them."""
+        cut_off, cut_score = np.sqrt(self.cuts.e), np.sqrt(self.cuts.s)
+        with np.errstate(invalid="ignore"):  # infinity minus infinity: not certain
+            off, score = np.sqrt(e), np.sqrt(s)
+            off_error = self.off_by_score * score
+            off_error += self.off_shift
+            score_error = self.score_by_off * off
+            score_error += self.score_shift
+            near = (1 + self.slack) * off + off_error <= cut_off
+            near &= (self.largest + self.slack) * score + score_error <= cut_score
+            far = (self.cosine - self.slack) * off - off_error > cut_off
+            far |= (self.least - self.slack) * score - score_error > cut_score
+        if self.grouped:
+            reach = self.slack * (1.0 + beyond)
+            near &= beyond + reach <= self.cuts.beyond
+            far |= beyond - reach > self.cuts.beyond
+        return near, far
 
 
 def _norm(matrix: NDArray[Any]) -> float:

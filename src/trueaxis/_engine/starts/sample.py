@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import Rows
+from trueaxis._engine.starts.directions import rough_median
+from trueaxis._rows.base import ArrayRows, Rows
 
 SAMPLE_ROWS = 4000
 # Rows this many times farther away than the others would cost those precision.
 TOO_FAR = 1e10
-MEDIAN_ROWS = 128  # whose median lies among most of the others
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,11 @@ def draw_sample(
         index = rng.permutation(index)
         # Rows of large weight may be drawn more than once.
         index, counts = np.sort(index[repeated(counts[index], size)]), None
-    X = rows.take(index)
-    center = _rough_median(X)
+    if isinstance(rows, ArrayRows) and len(index) == n:
+        X = rows.array  # it is copied below, in canonical order
+    else:
+        X = rows.take(index)
+    center = rough_median(X)
     y, q = _about(X, center)
     near = within_reach(q)
     if len(near) < len(X):
@@ -81,11 +84,6 @@ def draw_sample(
     exact = not large and whole and len(order) == round(copies.sum())
     X = X[order]
     return Sample(X, X, index[order], large, exact)
-
-
-def _rough_median(X: NDArray[Any]) -> NDArray[np.float64]:
-    some = X[:: max(1, len(X) // MEDIAN_ROWS)]
-    return np.sort(some.T, axis=1)[:, len(some) // 2].astype(float)
 
 
 def _about(

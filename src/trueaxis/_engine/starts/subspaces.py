@@ -21,12 +21,14 @@ from trueaxis._engine.rules.losses import PowerRule
 from trueaxis._engine.squarem import Squarem
 from trueaxis._engine.starts.directions import (
     ENOUGH_ROWS,
+    MEDIAN_ROWS,
     lines_along,
     partial_sums,
+    rough_median,
     step_of,
 )
 from trueaxis._engine.subspace import Subspace, solve
-from trueaxis._rows.base import ArrayRows, Rows, rows_per_block
+from trueaxis._rows.base import ArrayRows, Rows
 
 MEDIAN_ROUNDS = 500
 CENTER_ROUNDS = 10  # that find the spatial median well enough to start from
@@ -65,10 +67,12 @@ def spatial_median(rows: Rows, counts: NDArray[Any] | None) -> NDArray[np.float6
 
 
 def first_center(rows: Rows, counts: NDArray[Any] | None) -> NDArray[np.float64]:
-    """Return the median of the first rows that count, as a pivot for moments."""
-    size = min(rows.shape[0], rows_per_block(rows.shape[1], rows.dtype))
-    index = np.arange(size) if counts is None else np.flatnonzero(counts)[:size]
-    return np.asarray(np.median(rows.take(index), axis=0), dtype=float)
+    """Return the median of some rows that count, as a pivot for moments."""
+    n = rows.shape[0]
+    index = np.arange(n) if counts is None else np.flatnonzero(counts)
+    if rows.in_memory:
+        index = index[:: max(1, len(index) // MEDIAN_ROWS)]
+    return rough_median(rows.take(index[:MEDIAN_ROWS]))
 
 
 def few_rows_start(

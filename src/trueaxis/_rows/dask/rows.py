@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from trueaxis._rows.base import Kernel, Rows, part_starts
+from trueaxis._rows.base import Kernel, Rows
 from trueaxis._rows.checked import ValueCheck
 from trueaxis._rows.dask.blocks import BlockPlaces, bundle_lengths
 from trueaxis._rows.dask.scheduler import TaskRunner
@@ -28,6 +28,7 @@ from trueaxis._rows.dask.tasks import (
     take_from_block,
 )
 from trueaxis._rows.memory import refuse_large
+from trueaxis._rows.portions import part_starts
 from trueaxis._rows.progress import has_listener
 
 FAN = 8  # number of states merged at a time
