@@ -85,3 +85,14 @@ def test_power_steps_converge_to_the_exact_solution():
     np.testing.assert_allclose(found.variances, exact.variances, rtol=1e-8)
     np.testing.assert_allclose(found.mean, exact.mean, atol=1e-12)
     np.testing.assert_allclose(found.total, exact.total)
+
+
+@pytest.mark.parametrize(("n", "D"), [(300, 150), (150, 130), (200, 20), (130, 130)])
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_variances_that_are_all_equal_have_as_many_axes_as_asked_for(n, D, k):
+    # LAPACK's solver for some of the eigenvectors may return fewer.
+    moments = Moments(np.zeros(D))
+    moments.add(np.eye(n, D), np.zeros(n), None)
+    found = solve(moments, k)
+    assert found.basis.shape == (k, D) and found.variances.shape == (k,)
+    np.testing.assert_allclose(found.basis @ found.basis.T, np.eye(k), atol=1e-10)

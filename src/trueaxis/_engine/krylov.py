@@ -129,11 +129,14 @@ def solve_near(
         inner = Q.T @ SQ
         values, vectors = np.linalg.eigh((inner + inner.T) / 2)
         values, vectors = values[::-1][:width], vectors[:, ::-1][:, :width]
+        if not values[0] > 0:
+            return None
         residual = SQ @ vectors - Q @ (vectors * values)
-        sizes = np.linalg.norm(residual, axis=0)
-        gap = values[k - 1] - values[k]
+        # Relative to the largest variance, because squares of others may underflow.
+        sizes = np.linalg.norm(residual / values[0], axis=0)
+        gap = float(values[k - 1] - values[k]) / values[0]
         error = float(np.linalg.norm(sizes[:k]) / np.sqrt(k))
-        if error <= rounding * gap and values[k] + sizes[k] < values[k - 1]:
+        if error <= rounding * gap and sizes[k] < gap:
             mean = start.mean + shift
             total = float(squares / weight - shift @ shift)
             return _checked(mean, (Q @ vectors[:, :k]).T, values[:k], total)
@@ -187,7 +190,7 @@ def _too_slow(errors: list[float], goal: float, steps_left: int) -> bool:
     """Return whether the errors so far will not reach the goal in time."""
     if len(errors) < 3:
         return False
-    ratio = errors[-1] / errors[-2]
+    ratio = errors[-1] / max(errors[-2], np.finfo(float).tiny)
     return not (goal > 0 and errors[-1] * ratio**steps_left <= goal)
 
 

@@ -162,6 +162,7 @@ def top_eigen(scatter: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]
         return np.eye(k, D), np.zeros(k)
     # A direct solver, because power iterations fail if spectral gaps are small. Divide
     # and conquer is faster unless few eigenvectors are needed.
+    vectors = np.empty((D, 0))
     if not solves_everything(k, D):
         values, vectors = scipy.linalg.eigh(
             scatter / size,
@@ -170,7 +171,7 @@ def top_eigen(scatter: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]
             overwrite_a=True,
             check_finite=False,
         )
-    else:
+    if vectors.shape[1] < k:  # LAPACK leaves some out if many eigenvalues are equal
         values, vectors = np.linalg.eigh(scatter / size, UPLO="U")
     leading = slice(-1, -k - 1, -1)
     return vectors.T[leading].copy(), np.maximum(values[leading], 0.0) * size

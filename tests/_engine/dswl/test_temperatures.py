@@ -1,8 +1,10 @@
 """Temperatures calibrated by the share of rows to trust."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 
 from trueaxis._engine.dswl.temperatures import calibrate, entropy, perplexity_scale
 
@@ -43,3 +45,63 @@ def test_calibration_survives_vanishing_medians():
         calibrate(np.zeros(100), np.zeros(100), 0.5),
     ):
         assert np.isfinite(temperatures).all() and min(temperatures) > 0
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    trust=st.sampled_from([0.02, 0.1, 0.5, 0.9, 0.999]),
+    unit=st.sampled_from([1e-200, 1.0, 1e200]),
+    shape=st.sampled_from(["smooth", "ties", "infinite", "two scales"]),
+)
+def test_newton_steps_find_the_root_of_bisection(seed, trust, unit, shape):
+    rho = np.random.default_rng(seed).chisquare(3, size=120)
+    if shape == "ties":
+        rho = np.ceil(rho)
+    if shape == "infinite":
+        rho[:9] = np.inf
+    if shape == "two scales":
+        rho[:40] *= 1e5
+    near = rho[rho < np.inf]
+
+    def excess(log_scale):
+        return entropy(-near / np.exp(log_scale))[0] - np.log(trust * 120)
+
+    low, high = np.log(1e-6 * np.median(near)), np.log(1e8 * np.median(near))
+    if not excess(low) < 0 < excess(high):
+        return  # so many rows are tied, or infinite, that no scale gives the share
+    expected = brentq(excess, low, high, xtol=1e-13)
+    found = np.log(perplexity_scale(unit * rho, trust)) - np.log(unit)
+    assert found == pytest.approx(expected, abs=1e-6) or abs(excess(found)) < 1e-10
+
+
+@pytest.mark.parametrize("trust", [1e-9, 1e-3, 1 - 1e-12, 1.0])
+def test_trust_in_no_row_or_in_all_rows_has_a_scale(trust):
+    rng = np.random.default_rng(0)
+    tied = np.r_[np.zeros(99), 5.0]
+    infinite = np.r_[rng.random(50), np.full(50, np.inf)]
+    for rho in (rng.chisquare(3, 100), np.ones(100), tied, infinite, rng.random(2)):
+        scale = perplexity_scale(rho, trust)
+        assert 0 < scale < np.inf
+
+
+def test_a_larger_share_has_a_higher_temperature():
+    rho = np.random.default_rng(0).chisquare(3, 300)
+    scales = [perplexity_scale(rho, trust) for trust in np.linspace(0.01, 1, 40)]
+    assert scales == sorted(scales)
+
+
+def test_infinite_rows_do_not_change_how_many_are_trusted():
+    rng = np.random.default_rng(0)
+    v, e = rng.chisquare(2, 100), rng.chisquare(6, 100)
+    v[:5], e[3:9] = np.inf, np.inf
+    a, b, c = calibrate(v, e, 0.4)
+    near = np.isfinite(v + e)
+    x = -(v / a + e / b + (v + e) / c)[near]
+    np.testing.assert_allclose(np.exp(entropy(x)[0]), 40, rtol=1e-6)
+
+
+def test_the_slope_of_the_entropy_is_its_derivative():
+    x = -np.random.default_rng(0).chisquare(3, 50)
+    step = 1e-6
+    difference = entropy(x * np.exp(-step))[0] - entropy(x * np.exp(step))[0]
+    assert entropy(x)[1] == pytest.approx(difference / (2 * step), rel=1e-6)

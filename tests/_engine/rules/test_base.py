@@ -18,6 +18,17 @@ def test_sums_and_medians_count_copies():
     assert distances.median(x) == pytest.approx(np.median(again))
 
 
+def test_distances_of_some_rows_are_theirs_and_count_once():
+    rng = np.random.default_rng(0)
+    v, e, s, w = rng.random((4, 20))
+    index = np.array([3, 3, 17, 0])  # a sample may have copies
+    some = RowDistances(v, e, s, w, np.full(20, 2.0)).of(index)
+    for found, expected in zip(some[:3], (v, e, s), strict=True):
+        np.testing.assert_array_equal(found, expected[index])
+    assert some.fit_weight is None and some.counts is None
+    assert some.mean(some.d) == pytest.approx((v + e)[index].mean())
+
+
 class Old(Rule):
     """A rule of a user of version 0.1, with parameters named like today's hooks."""
 

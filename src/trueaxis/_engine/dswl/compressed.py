@@ -106,7 +106,7 @@ class Compressed:
         ratio, least = self._last_variances(found)
         # What was missing, less what its addition wins: a step of the power method for
         # the axes, and one for the weights.
-        size = float(np.linalg.norm(missing) / np.sqrt(P.shape[1]) / least) * ratio**2
+        size = float(np.linalg.norm(missing / least) / np.sqrt(P.shape[1])) * ratio**2
         new = np.column_stack([missing, _rejected(shift[:, None], axes)])
         new = np.linalg.qr(_rejected(np.linalg.qr(new)[0], axes))[0]
         more, _ = _measure(self.X, self.center, new)

@@ -235,10 +235,15 @@ class FullDataFit:
             return verdicts
         return self._consistent(verdicts, measured, subspaces.n, D)
 
-    def robust_spectrum(self, verdicts: Verdicts) -> tuple[NDArray[Any], int]:
-        """Return variances of the sample's regular rows, and how many are distinct."""
+    def robust_spectrum(self, verdicts: Verdicts) -> tuple[NDArray[Any], int] | None:
+        """Return variances of the sample's regular rows, and how many are distinct.
+
+        None if the law explains none.
+        """
         distances = measure_rows(self.kept_rows, verdicts.judging)
         regular = explained(distances, verdicts.law)
+        if not regular.any():
+            return None
         weighting = RowWeights(np.where(regular, 0.0, -np.inf))
         sums = weighted_moments(self.kept_rows, verdicts.subspace.mean, weighting)
         span = sums.span().widened(self.filling)

@@ -161,8 +161,9 @@ def _fisher(
     noise = max(noise, 1e-12 * sub.total, np.finfo(float).tiny)
     between = column_means(X[~larger]) - sub.mean
     inside = sub.basis @ between
-    direction = (inside / np.maximum(sub.variances, noise)) @ sub.basis
-    direction += (between - inside @ sub.basis) / noise
+    # Fisher's direction times the noise, which may be tiny.
+    direction = (inside * (noise / np.maximum(sub.variances, noise))) @ sub.basis
+    direction += between - inside @ sub.basis
     length = max(np.linalg.norm(direction), np.finfo(float).tiny)
     return np.asarray(direction / length)
 

@@ -105,8 +105,10 @@ class DSWLRecipe(DSWLParameters, Recipe):
         subspace = fit.verdicts.subspace
         if wanted == "auto":
             assert isinstance(fit.found, DSWLResult)
-            variances, n = fit.found.full.robust_spectrum(fit.verdicts)
-            return choose_dimension("auto", variances, n, problem.original.shape[1])
+            found = fit.found.full.robust_spectrum(fit.verdicts)
+            if found is None:
+                return None
+            return choose_dimension("auto", *found, problem.original.shape[1])
         variances = subspace.variances
         missing = float(wanted) * subspace.total - np.cumsum(variances)
         if missing[-1] <= 0:

@@ -256,7 +256,8 @@ def _fit(
     if plan.fit_k >= MANY_COMPONENTS and len(X) < ROWS_PER_COMPONENT * plan.fit_k:
         return _fit_rows(ArrayRows(X), spherical_start(X, plan.fit_k), plan)
     half = X[depth.deepest_half(least=plan.fit_k + 2)]
-    if worthwhile(plan.fit_k, directions):
+    # Without later stages, nothing would correct what the coordinates lack.
+    if plan.reweight and worthwhile(plan.fit_k, directions):
         return _fit_compressed(X, *compress(X, half, directions, plan.fit_k), plan)
     start = deep_start(X, half, plan.fit_k)
     return _fit_rows(ArrayRows(X), start, plan)

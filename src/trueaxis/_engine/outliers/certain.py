@@ -41,7 +41,8 @@ class NearDistances:
 
     def support(self, rows: Rows, kernel: SupportKernel) -> NDArray[np.bool_]:
         """Return what the kernel records, with few rows measured again."""
-        bounds = _Bounds(self.subspace, kernel, float(np.finfo(rows.dtype).eps))
+        with np.errstate(over="ignore", invalid="ignore"):  # then nothing is certain
+            bounds = _Bounds(self.subspace, kernel, float(np.finfo(rows.dtype).eps))
         within, sure = np.empty((2, len(self.e)), dtype=bool)
         for first in range(0, len(within), BATCH):
             some = slice(first, first + BATCH)
@@ -98,10 +99,10 @@ class _Bounds:
             near &= (self.largest + self.slack) * score + score_error <= cut_score
             far = (self.cosine - self.slack) * off - off_error > cut_off
             far |= (self.least - self.slack) * score - score_error > cut_score
-        if self.grouped:
-            reach = self.slack * (1.0 + beyond)
-            near &= beyond + reach <= self.cuts.beyond
-            far |= beyond - reach > self.cuts.beyond
+            if self.grouped:
+                reach = self.slack * (1.0 + beyond)
+                near &= beyond + reach <= self.cuts.beyond
+                far |= beyond - reach > self.cuts.beyond
         return near, far
 
 

@@ -163,11 +163,12 @@ def outlyingness(Z: NDArray[Any]) -> NDArray[Any]:
     Z has one line per direction. The outlyingness is the largest distance from the
     center of a projection, in units of its spread.
     """
-    some = Z[:, :: max(1, Z.shape[1] // ENOUGH_ROWS)]
-    center, spread = shortest_variance(some, some.shape[1] // 2 + 1)
+    some = np.sort(Z[:, :: max(1, Z.shape[1] // ENOUGH_ROWS)], axis=1)
+    n = some.shape[1]
+    width = some[:, 7 * n // 8] - some[:, n // 8]
+    center, spread = _tightest(some, n // 2 + 1)
     # If half of the projections are equal, their spread is 0: use that of all.
-    total = Z.std(axis=1)
-    spread = np.where(spread > 1e-6 * total, spread, total)
+    spread = np.where(spread > 1e-6 * width, spread, Z.std(axis=1))
     usable = spread > 0
     if not usable.all():
         Z, center, spread = Z[usable], center[usable], spread[usable]
@@ -183,7 +184,11 @@ def shortest_variance(Z: NDArray[Any], h: int) -> tuple[NDArray[Any], NDArray[An
     This is the univariate MCD. Unlike median and MAD, it withstands a tight cluster of
     35 % of the rows. On long lines, not every window of values is tried.
     """
-    X = np.sort(Z, axis=1)
+    return _tightest(np.sort(Z, axis=1), h)
+
+
+def _tightest(X: NDArray[Any], h: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the same for sorted lines, which are overwritten."""
     lines, n = X.shape
     length = X[:, h - 1 :] - X[:, : n - h + 1]
     at, each = length.argmin(axis=1), np.arange(lines)
