@@ -139,14 +139,18 @@ def fit_with(
         most = (1 + NOT_WORTH) * k if n_components == "auto" else k
         if suggested is None or (1 - NOT_WORTH) * k <= suggested <= most:
             break
-        if n_components == "auto" and len(fits) > 1:  # one correction is enough
+        # One correction is enough, unless a share has not been reached yet.
+        if len(fits) > 1 and (n_components == "auto" or _reaching(fits, n_components)):
             break
         k = min(suggested, problem.max_components)
     if n_components == "auto":
         return fit
-    least = float(n_components)
-    reached = [k for k, fit in fits.items() if fit.explained_share() >= least]
-    return fits[min(reached, default=max(fits))]
+    return fits[min(_reaching(fits, n_components), default=max(fits))]
+
+
+def _reaching(fits: dict[int, FitResult], share: float | str) -> list[int]:
+    """Return the numbers of components that explain a share of the variance."""
+    return [k for k, fit in fits.items() if fit.explained_share() >= float(share)]
 
 
 def _rough_number(recipe: Recipe, problem: Problem, k: int, wanted: float | str) -> int:

@@ -113,7 +113,7 @@ def solve_near(
     n_vectors = min(D, (steps + 1) * width)
     basis, image = np.empty((D, n_vectors)), np.empty((D, n_vectors))
     probes = np.random.default_rng(0).standard_normal((D, PROBES))
-    new = _orthonormal(np.column_stack([start.basis.T, probes]), basis[:, :0])
+    new = orthonormal_beside(np.column_stack([start.basis.T, probes]), basis[:, :0])
     used, sums, errors = 0, None, []
     rounding = SPAN_ERROR + 100 * float(np.finfo(rows.dtype).eps)
     while used + new.shape[1] <= n_vectors:
@@ -143,7 +143,7 @@ def solve_near(
         errors.append(error)
         if _too_slow(errors, rounding * gap, (n_vectors - used) // width):
             return None
-        new = _orthonormal(residual, Q)
+        new = orthonormal_beside(residual, Q)
     return None
 
 
@@ -165,7 +165,7 @@ def rough_solve(X: NDArray[Any], start: NDArray[Any], k: int, steps: int) -> Sub
     if D <= max(FEW_COLUMNS, 2 * steps * width):
         moments.add(y, np.zeros(len(y)), None)
         return solve(moments, k)
-    new = _orthonormal(start, start[:, :0])
+    new = orthonormal_beside(start, start[:, :0])
     basis, image = new[:, :0], new[:, :0]
     for _ in range(steps):
         basis = np.hstack([basis, new])
@@ -173,7 +173,7 @@ def rough_solve(X: NDArray[Any], start: NDArray[Any], k: int, steps: int) -> Sub
         inner = basis.T @ image
         values, vectors = np.linalg.eigh((inner + inner.T) / 2)
         values, vectors = values[::-1][:width], vectors[:, ::-1][:, :width]
-        new = _orthonormal(image @ vectors - basis @ (vectors * values), basis)
+        new = orthonormal_beside(image @ vectors - basis @ (vectors * values), basis)
     total = float(np.einsum("ij,ij->", y, y) / len(y))
     variances = np.maximum(values[:k], 0.0)
     axes = (basis @ vectors[:, :k]).T
@@ -194,7 +194,7 @@ def _too_slow(errors: list[float], goal: float, steps_left: int) -> bool:
     return not (goal > 0 and errors[-1] * ratio**steps_left <= goal)
 
 
-def _orthonormal(new: NDArray[Any], basis: NDArray[Any]) -> NDArray[np.float64]:
+def orthonormal_beside(new: NDArray[Any], basis: NDArray[Any]) -> NDArray[np.float64]:
     """Return an orthonormal basis of new vectors, orthogonal to a basis."""
     for _ in range(2):  # the second time removes what rounding left
         new = np.linalg.qr(new - basis @ (basis.T @ new))[0]

@@ -51,7 +51,7 @@ def n_threads() -> int:
 
 def decodes_in_threads() -> bool:
     """Return whether libraries that decode files may use threads of their own."""
-    return os.environ.get(VARIABLE, "").strip() != "1"
+    return not os.environ.get(VARIABLE, "").strip() or n_threads() > 1
 
 
 class BlasLimit:

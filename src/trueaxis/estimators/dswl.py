@@ -61,9 +61,9 @@ class DSWL(IterativeMethod):
     ----------
     n_components : int, float, "auto" or None, default="auto"
         Number of components. A float in (0, 1) selects the smallest number whose robust
-        variance reaches that share; "auto" the components above the noise, white or
-        correlated, by the robust variances (see docs/method.md); None all of them,
-        min(n, D).
+        variance reaches that share (of 20 and more, up to 5 % too many); "auto" the
+        components above the noise, white or correlated, by the robust variances (see
+        docs/method.md); None all of them, min(n, D).
     trust : float in (0, 1], default=0.5
         Effective share of the rows used: the perplexity of the weights over n, but at
         least 2 (k + 1) rows. 0.5 withstands nearly half of the rows being bad. If this

@@ -144,6 +144,7 @@ def test_exact_fits_are_found_exactly():
 def test_a_search_that_is_cut_short_says_so(monkeypatch):
     monkeypatch.setattr(deviations, "MOST_STEPS", 1)
     monkeypatch.setattr(deviations, "MOST_SEARCHES", 1)
+    monkeypatch.setattr(deviations, "MOST_NUDGES", 1)
     rng = np.random.default_rng(8)
     A, B = rng.standard_normal((60, 3)), rng.standard_normal((60, 5))
     with pytest.warns(RuntimeWarning, match="of 5 least absolute deviations fits"):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from trueaxis._engine.iterate import IterationResult
 from trueaxis._engine.kernels import Scratch
-from trueaxis._engine.krylov import ScatterKernel
+from trueaxis._engine.krylov import ScatterKernel, orthonormal_beside
 from trueaxis._engine.moments import Moments
 from trueaxis._engine.reweighted import ReweightedResult, weighted_moments
 from trueaxis._engine.subspace import Subspace, solve, spectrum
@@ -108,7 +108,7 @@ class Compressed:
         # the axes, and one for the weights.
         size = float(np.linalg.norm(missing / least) / np.sqrt(P.shape[1])) * ratio**2
         new = np.column_stack([missing, _rejected(shift[:, None], axes)])
-        new = np.linalg.qr(_rejected(np.linalg.qr(new)[0], axes))[0]
+        new = orthonormal_beside(new, axes)
         more, _ = _measure(self.X, self.center, new)
         off = np.maximum(self.rows.off - np.einsum("ij,ij->i", more, more), 0.0)
         array = np.column_stack([self.rows.array, more])

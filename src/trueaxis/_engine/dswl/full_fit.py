@@ -143,7 +143,7 @@ class FullDataFit:
             least = self._least_log_p(sampled, law, REGULAR / len(sampled.e))
         rows = self.judge.rows
         if distances is None:
-            # Keep no per-row array except the weights.
+            # Data that are not in memory leave no per-row array except the weights.
             kernel = ReweightKernel(
                 state,
                 rule,

@@ -64,8 +64,8 @@ class Plan:
     rough : bool
         Fit only to tell which rows are regular.
     in_passes : bool
-        Weight, solve and judge in passes that keep no per-row arrays except weights and
-        verdicts; rows of groups are recognized in each pass.
+        Weight, solve and judge in passes; rows of groups are recognized in each. Of
+        data that are not in memory, only weights and verdicts are kept of every row.
     """
 
     k: int

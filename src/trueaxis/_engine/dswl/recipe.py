@@ -20,6 +20,7 @@ from trueaxis._engine.outliers.judge import Verdicts
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.reweighted import ReweightedResult
 
+SURPLUS = 0.01  # share of components to spare, where a fit fell short of what it should
 ROUGH_COMPONENTS = 20  # most components of a fit that only chooses their number
 
 
@@ -103,8 +104,8 @@ class DSWLRecipe(DSWLParameters, Recipe):
     ) -> int | None:
         """Return the number of components that a fit suggests."""
         subspace = fit.verdicts.subspace
+        assert isinstance(fit.found, DSWLResult)
         if wanted == "auto":
-            assert isinstance(fit.found, DSWLResult)
             found = fit.found.full.robust_spectrum(fit.verdicts)
             if found is None:
                 return None
@@ -113,8 +114,14 @@ class DSWLRecipe(DSWLParameters, Recipe):
         missing = float(wanted) * subspace.total - np.cumsum(variances)
         if missing[-1] <= 0:
             return int((missing > 0).sum()) + 1
-        # Each further component explains no more than the last one.
-        return fit.k + max(1, int(missing[-1] / max(variances[-1], missing[-1] / 8)))
+        # Add as much as is missing, by the variances of the rows that the fit explains.
+        found = fit.found.full.robust_spectrum(fit.verdicts)
+        if found is None or not found[0].sum() > 0:
+            return None
+        shares = np.cumsum(found[0]) / found[0].sum()
+        reached = shares[min(fit.k, len(shares)) - 1] + missing[-1] / subspace.total
+        k = int(np.searchsorted(shares, reached)) + 1
+        return max(fit.k + 1, k + round(SURPLUS * k))
 
 
 def _warn_of_low_temperatures(

@@ -313,7 +313,9 @@ def _learned(
     while plan.temperatures is None and learned.last.effective < least:
         # In pure noise the subspace may follow a few rows: raise the temperatures.
         temperatures = Temperatures(*(2.0 * t for t in temperatures))
-        learned = learn(rows, start, temperatures, plan.max_iter, plan.tol)
+        learned = learn(
+            rows, start, temperatures, plan.max_iter, plan.tol, solver=solver
+        )
     return temperatures, learned
 
 

@@ -33,6 +33,7 @@ NOWHERE = -1  # an edge that is free: it does not yet leave any target
 # Rounding errors grow with the steps, so vertices are computed afresh after a search
 # and searched from again; more often than this only if there is no accurate vertex.
 MOST_SEARCHES = 5
+MOST_NUDGES = 3
 MOST_STEPS = 200  # per coefficient; a few are enough
 
 
@@ -102,17 +103,18 @@ def _units(B: Matrix) -> Matrix:
 def _vertices(Q: Matrix, b: Matrix, near: Index) -> tuple[Matrix, Index, int]:
     """Return coefficients and touched rows; and how many targets have no optimum."""
     p, r = Q.shape
-    nudged = b + NUDGE * np.random.default_rng(0).uniform(-1, 1, p)
     z, touched = np.zeros((len(b), r)), np.full((len(b), r), NOWHERE)
     left = np.arange(len(b))
-    for _ in range(MOST_SEARCHES):
-        search = _EdgeSearch(Q, nudged[left], near)
-        z[left] = search.through(b[left])
-        touched[left], moved = search.descend()
-        left = left[moved]
-        if not len(left):
-            break
-        near = touched[left]
+    for seed in range(MOST_NUDGES):  # one of them may run into rounding errors
+        nudged = b + NUDGE * np.random.default_rng(seed).uniform(-1, 1, p)
+        for _ in range(MOST_SEARCHES):
+            search = _EdgeSearch(Q, nudged[left], near)
+            z[left] = search.through(b[left])
+            touched[left], moved = search.descend()
+            left = left[moved]
+            if not len(left):
+                return z, touched, 0
+            near = touched[left]
     return z, touched, len(left)
 
 
