@@ -215,7 +215,7 @@ def _changes():
     yield from _constant("reference", DIRECTIONS, "SEED", "of directions", 1, 2)
     yield from _constant("start", DIRECTIONS, "DIRECTIONS", 250, 125)
     yield from _constant("start", DIRECTIONS, "ENOUGH_ROWS", 1000, 300, NEVER)
-    yield from _constant("start", DIRECTIONS, "ROWS_PER_COLUMN", 2, 5)
+    yield from _constant("start", DIRECTIONS, "ROWS_PER_COLUMN", 1, 5)
     yield from _constant("start", DIRECTIONS, "PLACES", 128, 16, NEVER)
     yield from _constant("start", FIT, "MANY_COMPONENTS", 20, 0, NEVER)
     yield (

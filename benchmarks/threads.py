@@ -67,6 +67,7 @@ def measure(folder: Path, n: int, gigabytes: float, repeat: int) -> None:
     write_npy(folder / "memory.npy", n)
     write_npy(folder / "map.npy", n_mapped)
     write_parquet(folder / "parquet", n)
+    os.sync()  # writing the files in the background would take a core
     X = np.load(folder / "memory.npy")
     mapped, parquet = np.load(folder / "map.npy", mmap_mode="r"), folder / "parquet"
     model = DSWL(K).fit(X)
@@ -95,9 +96,8 @@ def measure(folder: Path, n: int, gigabytes: float, repeat: int) -> None:
     sheet.show()
     same = all(same_bits(source) for source in (X, mapped, parquet))
     CONSOLE.print(f"Same bits with both: {'yes (ok)' if same else 'no (beyond)'}")
-    CONSOLE.print(
-        f"Load average {before} before, {load()} after; {os.cpu_count()} CPUs"
-    )
+    cores = os.cpu_count()
+    CONSOLE.print(f"Load average {before} before, {load()} after, {cores} cores")
 
 
 def main() -> None:

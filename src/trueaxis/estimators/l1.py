@@ -22,11 +22,11 @@ class L1PCA(IterativeMethod):
 
     Minimizes |X - V U'|_1 alternately over the scores V and the loadings U. Every row,
     then every column, is a least absolute deviations fit, which is solved exactly (by
-    weighted medians for one component, by linear programs for more). The components are
-    an orthonormal basis of U.
+    weighted medians for one component, by moving along edges, as Barrodale and Roberts
+    (1973) do, for more). The components are an orthonormal basis of U.
 
     The objective falls at every iteration; the minimum found depends on the start. The
-    result is not invariant to rotations of the data. Linear programs are slow.
+    result is not invariant to rotations of the data.
 
     Confidence: as published, from memory of the paper (there without centering and from
     another start; here the start is independent of the lengths of the rows).

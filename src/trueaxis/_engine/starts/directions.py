@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 DIRECTIONS = 250
 SEED = 791249417
 ENOUGH_ROWS = 1000  # rows that show what a direction looks like
-ROWS_PER_COLUMN = 2  # that are enough to start from
+ROWS_PER_COLUMN = 1  # that are enough to start from
 MEDIAN_ROWS = 128
 PLACES = 128  # at which a line is cut, or a window on it begins, in a search
 LINE_BYTES = 1 << 18  # several arrays of this size stay in a core's own cache
