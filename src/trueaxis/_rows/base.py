@@ -338,12 +338,21 @@ class ArrayRows(Rows):
     in_memory = True
     independent = True
 
-    def __init__(self, array: NDArray[Any], block_rows: int | None = None) -> None:
+    def __init__(
+        self,
+        array: NDArray[Any],
+        block_rows: int | None = None,
+        *,
+        at_once: bool = False,
+    ) -> None:
         self.array = array
         self.shape = array.shape
         self.dtype = array.dtype
         self.block_rows = block_rows or rows_per_block(self.shape, self.dtype)
-        self.one_block = array.nbytes <= MOST_AT_ONCE
+        # Rows of a sample may come at once; others come in the blocks in which files
+        # do, so that the bits of a fit are the same.
+        self.one_block = 0 < len(array) <= self.block_rows
+        self.one_block |= at_once and array.nbytes <= MOST_AT_ONCE
 
     def blocks(self) -> Blocks:
         """Yield (index of the first row, block), in order."""
@@ -362,7 +371,7 @@ class ArrayRows(Rows):
         """Return every step-th row; the same rows if step is 1."""
         if step == 1:
             return self
-        some = ArrayRows(self.array[::step])
+        some = ArrayRows(self.array[::step], at_once=True)
         some.off = None if self.off is None else self.off[::step]
         return some
 

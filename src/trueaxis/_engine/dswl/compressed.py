@@ -33,7 +33,7 @@ class CoordinateRows(ArrayRows):
     off: NDArray[np.float64]
 
     def __init__(self, array: NDArray[Any], off: NDArray[np.float64]) -> None:
-        super().__init__(array)
+        super().__init__(array, at_once=True)
         self.off = off
 
 

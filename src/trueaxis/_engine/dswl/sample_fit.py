@@ -150,7 +150,7 @@ def _first_fit(problem: Problem, plan: Plan) -> SampleFit:
             fit = _fit(X, problem.depth, directions, plan)
         else:
             start = equal_weights(ArrayRows(X), plan.fit_k)
-            fit = _fit_rows(ArrayRows(X), start, plan)
+            fit = _fit_rows(ArrayRows(X, at_once=True), start, plan)
         problem.first_fits.clear()
         problem.first_fits[key] = fit
     found: SampleFit = problem.first_fits[key]
@@ -254,13 +254,15 @@ def _fit(
 ) -> SampleFit:
     """Fit some rows from the robust start, in few coordinates if that pays."""
     if plan.fit_k >= MANY_COMPONENTS and len(X) < ROWS_PER_COMPONENT * plan.fit_k:
-        return _fit_rows(ArrayRows(X), spherical_start(X, plan.fit_k), plan)
+        return _fit_rows(
+            ArrayRows(X, at_once=True), spherical_start(X, plan.fit_k), plan
+        )
     half = X[depth.deepest_half(least=plan.fit_k + 2)]
     # Without later stages, nothing would correct what the coordinates lack.
     if plan.reweight and worthwhile(plan.fit_k, directions):
         return _fit_compressed(X, *compress(X, half, directions, plan.fit_k), plan)
     start = deep_start(X, half, plan.fit_k)
-    return _fit_rows(ArrayRows(X), start, plan)
+    return _fit_rows(ArrayRows(X, at_once=True), start, plan)
 
 
 def _fit_compressed(
@@ -276,7 +278,7 @@ def _fit_compressed(
         core = replace(core, next=space.lift(space.solve(core)))
         if missing <= NEARLY_ALL or plan.rough:
             return SampleFit(np.arange(len(X)), (), temperatures, found, core)
-    rows = ArrayRows(X)
+    rows = ArrayRows(X, at_once=True)
     temperatures, found = _learned(rows, found.last.next, temperatures, plan)
     core = find_core(rows, found.last.next)
     return SampleFit(np.arange(len(X)), (), temperatures, found, core)

@@ -21,14 +21,13 @@ from trueaxis._engine.rules.losses import PowerRule
 from trueaxis._engine.squarem import Squarem
 from trueaxis._engine.starts.directions import (
     ENOUGH_ROWS,
-    MEDIAN_ROWS,
     lines_along,
     partial_sums,
     rough_median,
     step_of,
 )
 from trueaxis._engine.subspace import Subspace, solve
-from trueaxis._rows.base import ArrayRows, Rows
+from trueaxis._rows.base import ArrayRows, Rows, rows_per_block
 
 MEDIAN_ROUNDS = 500
 CENTER_ROUNDS = 10  # that find the spatial median well enough to start from
@@ -67,12 +66,10 @@ def spatial_median(rows: Rows, counts: NDArray[Any] | None) -> NDArray[np.float6
 
 
 def first_center(rows: Rows, counts: NDArray[Any] | None) -> NDArray[np.float64]:
-    """Return the median of some rows that count, as a pivot for moments."""
-    n = rows.shape[0]
-    index = np.arange(n) if counts is None else np.flatnonzero(counts)
-    if rows.in_memory:
-        index = index[:: max(1, len(index) // MEDIAN_ROWS)]
-    return rough_median(rows.take(index[:MEDIAN_ROWS]))
+    """Return the median of the first rows that count, as a pivot for moments."""
+    size = min(rows.shape[0], rows_per_block(rows.shape, rows.dtype))
+    index = np.arange(size) if counts is None else np.flatnonzero(counts)[:size]
+    return rough_median(rows.take(index))
 
 
 def few_rows_start(
