@@ -118,4 +118,4 @@ def test_steps_leave_enough_rows_and_places():
         assert 1 <= step_of(n) and (n < 128 or 128 <= n // step_of(n) < 256)
         for D in (1, 600, 5000):
             step = enough_rows((n, D))
-            assert step == 1 or len(range(0, n, step)) >= max(ENOUGH_ROWS, 2 * D)
+            assert step == 1 or len(range(0, n, step)) >= max(ENOUGH_ROWS, D)
