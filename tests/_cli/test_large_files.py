@@ -132,16 +132,16 @@ import sys, time
 from trueaxis._rows import progress_bars as bars
 from trueaxis._rows import spooled as spool
 from trueaxis._cli import streaming
-from trueaxis._rows.checked import CheckedRows
+from trueaxis._rows.base import Rows
 bars.DELAY, streaming.LARGE_BYTES, spool.FREE_READS = 0.05, 0, 0
-read = CheckedRows.blocks
+read = Rows._small_blocks
 
-def slowly(self):
-    for first, block in read(self):
-        time.sleep(float(sys.argv[1]))
+def slowly(self, blocks):
+    for first, block in read(self, blocks):
+        time.sleep(0 if self.in_memory else float(sys.argv[1]))
         yield first, block
 
-CheckedRows.blocks = slowly
+Rows._small_blocks = slowly
 from trueaxis._cli.main import main
 main(sys.argv[2:])
 """

@@ -66,10 +66,9 @@ class Moments:
         self.weight += factor * n
         self.squares += factor**2 * n
         self.first += factor * (np.ones(len(y), dtype=y.dtype) @ y)
-        if y.dtype == np.float64:
-            self.second = dsyrk(factor, y.T, beta=1.0, c=self.second, overwrite_c=1)
-        else:
-            self.second += factor * (y.T @ y)
+        # Unlike SciPy's BLAS, NumPy's lets other threads run meanwhile.
+        product = y.T @ y
+        self.second += product if factor == 1.0 else factor * product
 
     def __iadd__(self, other: Moments) -> Moments:
         if not other.is_empty():

@@ -27,7 +27,6 @@ from trueaxis._engine.dswl.plan import Plan, min_rows
 from trueaxis._engine.dswl.rules import EntropyRule, TrustRule
 from trueaxis._engine.dswl.temperatures import Temperatures, calibrate
 from trueaxis._engine.iterate import IterationResult, iterate
-from trueaxis._engine.krylov import FEW_COLUMNS
 from trueaxis._engine.outliers.core import (
     CoreRule,
     HalfRule,
@@ -59,7 +58,7 @@ from trueaxis._engine.starts.subspaces import (
     moments_of,
     spherical_start,
 )
-from trueaxis._engine.subspace import Subspace, solves_everything, spectrum
+from trueaxis._engine.subspace import Subspace, spectrum
 from trueaxis._rows.base import ArrayRows, Rows
 
 SETTLE_ROUNDS = 8
@@ -253,7 +252,7 @@ def _fit(
     X: NDArray[Any], depth: Depth, directions: NDArray[Any], plan: Plan
 ) -> SampleFit:
     """Fit some rows from the robust start, in few coordinates if that pays."""
-    if plan.fit_k >= MANY_COMPONENTS and len(X) < ROWS_PER_COMPONENT * plan.fit_k:
+    if _crowded(len(X), plan.fit_k):
         return _fit_rows(
             ArrayRows(X, at_once=True), spherical_start(X, plan.fit_k), plan
         )
@@ -263,6 +262,11 @@ def _fit(
         return _fit_compressed(X, *compress(X, half, directions, plan.fit_k), plan)
     start = deep_start(X, half, plan.fit_k)
     return _fit_rows(ArrayRows(X, at_once=True), start, plan)
+
+
+def _crowded(n: int, k: int) -> bool:
+    """Return whether n rows are few for k components, and these are many."""
+    return k >= MANY_COMPONENTS and n < ROWS_PER_COMPONENT * k
 
 
 def _fit_compressed(
@@ -306,9 +310,9 @@ def _learned(
     rows: Rows, start: Subspace, temperatures: Temperatures, plan: Plan
 ) -> tuple[Temperatures, IterationResult[ReweightedResult]]:
     """Run Algorithm 1, with higher temperatures if too few rows carry the subspace."""
-    solver, D = EXACT, rows.shape[1]
-    if plan.reweight and D > FEW_COLUMNS and solves_everything(plan.fit_k, D):
-        # Later stages correct the answer, and solving for all axes takes long.
+    solver = EXACT
+    if plan.reweight and _crowded(rows.shape[0], plan.fit_k):
+        # Later stages correct the answer, and solving for many axes takes long.
         solver = PowerSolver(POWER_STEPS)
     learned = learn(rows, start, temperatures, plan.max_iter, plan.tol, solver=solver)
     least = min(plan.fit_k + 1, rows.shape[0] - 1)
