@@ -133,15 +133,21 @@ from trueaxis._rows import progress_bars as bars
 from trueaxis._rows import spooled as spool
 from trueaxis._cli import streaming
 from trueaxis._rows.base import Rows
+from trueaxis._rows.checked import CheckedRows
 bars.DELAY, streaming.LARGE_BYTES, spool.FREE_READS = 0.05, 0, 0
-read = Rows._small_blocks
+scan, read = Rows._small_blocks, CheckedRows.blocks
 
-def slowly(self, blocks):
-    for first, block in read(self, blocks):
+def scan_slowly(self, blocks):
+    for first, block in scan(self, blocks):
         time.sleep(0 if self.in_memory else float(sys.argv[1]))
         yield first, block
 
-Rows._small_blocks = slowly
+def read_slowly(self):
+    for first, block in read(self):
+        time.sleep(float(sys.argv[1]))
+        yield first, block
+
+Rows._small_blocks, CheckedRows.blocks = scan_slowly, read_slowly
 from trueaxis._cli.main import main
 main(sys.argv[2:])
 """
