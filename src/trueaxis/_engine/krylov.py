@@ -125,13 +125,10 @@ def solve_near(
         basis[:, more] = new
         image[:, more] = product.product / weight - np.outer(shift, shift @ new)
         used = more.stop
-        Q, SQ = basis[:, :used], image[:, :used]
-        inner = Q.T @ SQ
-        values, vectors = np.linalg.eigh((inner + inner.T) / 2)
-        values, vectors = values[::-1][:width], vectors[:, ::-1][:, :width]
+        Q = basis[:, :used]
+        values, vectors, residual = _ritz(Q, image[:, :used], width)
         if not values[0] > 0:
             return None
-        residual = SQ @ vectors - Q @ (vectors * values)
         # Relative to the largest variance, because squares of others may underflow.
         sizes = np.linalg.norm(residual / values[0], axis=0)
         gap = float(values[k - 1] - values[k]) / values[0]
@@ -170,14 +167,25 @@ def rough_solve(X: NDArray[Any], start: NDArray[Any], k: int, steps: int) -> Sub
     for _ in range(steps):
         basis = np.hstack([basis, new])
         image = np.hstack([image, y.T @ (y @ new) / len(y)])
-        inner = basis.T @ image
-        values, vectors = np.linalg.eigh((inner + inner.T) / 2)
-        values, vectors = values[::-1][:width], vectors[:, ::-1][:, :width]
-        new = orthonormal_beside(image @ vectors - basis @ (vectors * values), basis)
+        values, vectors, residual = _ritz(basis, image, width)
+        new = orthonormal_beside(residual, basis)
     total = float(np.einsum("ij,ij->", y, y) / len(y))
     variances = np.maximum(values[:k], 0.0)
     axes = (basis @ vectors[:, :k]).T
     return Subspace(mean, axes, variances, max(total, float(variances.sum())))
+
+
+def _ritz(
+    basis: NDArray[Any], image: NDArray[Any], width: int
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the largest variances within a basis, their vectors, and the residuals.
+
+    `image` is the covariance times the basis; the vectors are in its coordinates.
+    """
+    inner = basis.T @ image
+    values, vectors = np.linalg.eigh((inner + inner.T) / 2)
+    values, vectors = values[::-1][:width], vectors[:, ::-1][:, :width]
+    return values, vectors, image @ vectors - basis @ (vectors * values)
 
 
 def _affordable_steps(shape: tuple[int, int], width: int) -> int:

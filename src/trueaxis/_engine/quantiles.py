@@ -43,6 +43,15 @@ def quantile(x: NDArray[Any], q: float) -> float:
     return float(below + (place - low) * (above - below))
 
 
+def between(values: NDArray[Any], place: float) -> Any:
+    """Interpolate sorted values, or lines of them, at a place between two of them."""
+    last = values.shape[-1] - 1
+    place = min(max(place, 0.0), float(last))
+    low = int(place)
+    below, above = values[..., low], values[..., min(low + 1, last)]
+    return below + (above - below) * (place - low)
+
+
 def n_different(x: NDArray[Any]) -> int:
     """Return the number of values that differ by more than rounding errors."""
     size = np.abs(x).max(initial=0.0)

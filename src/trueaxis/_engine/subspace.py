@@ -163,7 +163,7 @@ def top_eigen(scatter: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]
     # A direct solver, because power iterations fail if spectral gaps are small. Divide
     # and conquer is faster unless few eigenvectors are needed.
     vectors = np.empty((D, 0))
-    if not solves_everything(k, D):
+    if 7 * k < D:
         values, vectors = scipy.linalg.eigh(
             scatter / size,
             subset_by_index=[D - k, D - 1],
@@ -175,11 +175,6 @@ def top_eigen(scatter: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]
         values, vectors = np.linalg.eigh(scatter / size, UPLO="U")
     leading = slice(-1, -k - 1, -1)
     return vectors.T[leading].copy(), np.maximum(values[leading], 0.0) * size
-
-
-def solves_everything(k: int, D: int) -> bool:
-    """Return whether k axes of D columns are taken from a solution for all of them."""
-    return 7 * k >= D
 
 
 def spectrum(moments: Moments) -> NDArray[np.float64]:

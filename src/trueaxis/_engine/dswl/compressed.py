@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._engine.iterate import IterationResult
-from trueaxis._engine.kernels import Scratch
+from trueaxis._engine.kernels import Scratch, replace_cancelled
 from trueaxis._engine.krylov import ScatterKernel, orthonormal_beside
 from trueaxis._engine.moments import Moments
 from trueaxis._engine.reweighted import ReweightedResult, weighted_moments
@@ -182,10 +182,6 @@ def _measure(
         t = y @ thin
         d = np.einsum("ij,ij->i", y, y)
         coordinates[some], rest = t, d - np.einsum("ij,ij->i", t, t)
-        # The difference cancels near the space: compute the distance itself there.
-        near = ~(rest > np.finfo(y.dtype).eps ** 0.25 * d)
-        if near.any():
-            residual = y[near] - t[near] @ thin.T
-            rest[near] = np.einsum("ij,ij->i", residual, residual)
+        replace_cancelled(rest, d, y, axes.T)
         off[some] = rest
     return coordinates, off

@@ -18,7 +18,7 @@ from scipy.special import ndtr, xlogy
 
 from trueaxis._engine.krylov import rough_solve
 from trueaxis._engine.outliers.law import Sides
-from trueaxis._engine.quantiles import column_means, quantile
+from trueaxis._engine.quantiles import between, column_means, quantile
 from trueaxis._engine.starts.directions import (
     ENOUGH_ROWS,
     enough_rows,
@@ -159,11 +159,11 @@ def _fisher(
     sub = rough_solve(X[larger], axes.T, k, NEAR_STEPS)
     noise = (sub.total - sub.variances.sum()) / max(D - k, 1)
     noise = max(noise, 1e-12 * sub.total, np.finfo(float).tiny)
-    between = column_means(X[~larger]) - sub.mean
-    inside = sub.basis @ between
+    apart = column_means(X[~larger]) - sub.mean
+    inside = sub.basis @ apart
     # Fisher's direction times the noise, which may be tiny.
     direction = (inside * (noise / np.maximum(sub.variances, noise))) @ sub.basis
-    direction += between - inside @ sub.basis
+    direction += apart - inside @ sub.basis
     length = max(np.linalg.norm(direction), np.finfo(float).tiny)
     return np.asarray(direction / length)
 
@@ -242,8 +242,8 @@ def _costs(lines: NDArray[Any], step: int = 1) -> NDArray[Any]:
 
 def _apart(z: NDArray[Any], cut: int) -> float:
     (a25, a50, a75), (b25, b50, b75) = (
-        [float(_between(side, share * (side.shape[1] - 1))[0]) for share in QUARTILES]
-        for side in (z[None, :cut], z[None, cut:])
+        [float(between(side, share * (len(side) - 1))) for share in QUARTILES]
+        for side in (z[:cut], z[cut:])
     )
     spread = (a75 - a25 + b75 - b25) / NORMAL_IQR
     return float((b50 - a50) / max(spread, np.finfo(float).tiny))
@@ -252,7 +252,7 @@ def _apart(z: NDArray[Any], cut: int) -> float:
 def _winsorized(lines: NDArray[Any]) -> NDArray[Any]:
     """Standardize sorted lines, with tails clipped so that they hide no cluster."""
     last = lines.shape[1] - 1
-    q1, q3 = (_between(lines, share * last) for share in (0.25, 0.75))
+    q1, q3 = (between(lines, share * last) for share in (0.25, 0.75))
     reach = np.where(q3 > q1, CLIP * (q3 - q1), np.inf).astype(lines.dtype)
     Z = np.maximum(lines, (q1 - reach)[:, None])
     np.minimum(Z, (q3 + reach)[:, None], out=Z)
@@ -260,14 +260,6 @@ def _winsorized(lines: NDArray[Any]) -> NDArray[Any]:
     deviation = np.sqrt(np.einsum("ij,ij->i", Z, Z) / Z.dtype.type(last + 1))
     Z /= np.where(deviation > 0, deviation, 1)[:, None]
     return np.asarray(Z)
-
-
-def _between(lines: NDArray[Any], place: float) -> NDArray[Any]:
-    """Interpolate sorted lines at a place between two of their values."""
-    low = int(place)
-    below, above = lines[:, low], lines[:, min(low + 1, lines.shape[1] - 1)]
-    between: NDArray[Any] = below + (above - below) * (place - low)
-    return between
 
 
 def _log_variances(

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln
 
+from trueaxis._engine.quantiles import between
+
 # Shapes that can be told apart from three quantiles. Between -0.05 and 0.05 the law is
 # lognormal for all purposes.
 SHAPES = np.concatenate([np.linspace(-2.0, -0.05, 40), np.linspace(0.05, 2.5, 50)])
@@ -117,7 +119,9 @@ def fit_tail(
     """
     m = len(y)
     upper = _upper(m)
-    low, middle, high = (_between(y, share * m - 0.5) for share in (0.25, 0.5, upper))
+    low, middle, high = (
+        float(between(y, share * m - 0.5)) for share in (0.25, 0.5, upper)
+    )
     half = middle - low
     below, above = _widths(upper, share)
     positive = SHAPES > 0
@@ -158,14 +162,6 @@ def _widths(upper: float, share: float) -> tuple[NDArray[Any], NDArray[Any]]:
         for p in (0.25, 0.5, upper)
     )
     return middle - low, high - middle
-
-
-def _between(y: NDArray[Any], place: float) -> float:
-    """Interpolate sorted values at a place between two of them."""
-    place = min(max(place, 0.0), len(y) - 1.0)
-    low = int(place)
-    below, above = float(y[low]), float(y[min(low + 1, len(y) - 1)])
-    return below + (above - below) * (place - low)
 
 
 def _quantile(p: float, shape: float, upper: float | None = None) -> float:
