@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+# Sphinx is installed by the first `make docs`.
+DOCS_STAMP := .venv/.installed-docs
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # Open the page in a browser only if there is a display.
@@ -10,7 +12,7 @@ OPEN := $(if $(or $(DISPLAY),$(WAYLAND_DISPLAY),$(filter Darwin,$(shell uname)))
 # The whole of it takes about 45 seconds on two idle cores.
 QUICK := -q -n 2 tests -m "not slow and not sklearn and not dask and not browser"
 
-.PHONY: help demo test quick lint sdist-check docs bench reproduce clean
+.PHONY: help demo test quick lint sdist-check docs pictures bench reproduce clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -40,7 +42,13 @@ sdist-check: $(STAMP) ## run the fast tests from an unpacked source distribution
 	tar -xzf build/sdist/trueaxis-*.tar.gz -C build/sdist
 	cd build/sdist/trueaxis-*/ && PYTHONPATH=$$PWD/src $(abspath $(BIN))/python -m pytest $(QUICK)
 
-docs: $(STAMP) ## redraw the pictures of the docs
+# -W: a warning is an error. Generated pages that no source stands behind are removed.
+docs: $(DOCS_STAMP) ## build the site into site/, and check its links
+	rm -rf site docs/reference/api
+	MPLBACKEND=Agg $(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees docs site
+	$(BIN)/python docs/check_links.py site
+
+pictures: $(STAMP) ## redraw the pictures of the docs
 	MPLBACKEND=Agg $(BIN)/python docs/pictures.py
 
 bench: $(STAMP) ## run the benchmarks of accuracy, speed and methods
@@ -58,5 +66,9 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PIP) -c constraints.txt --no-deps robpy
 	touch $@
 
-clean: ## remove .venv, build/ and demo.html
-	rm -rf .venv build demo.html
+$(DOCS_STAMP): $(STAMP)
+	$(PIP) -c constraints.txt -e '.[docs]'
+	touch $@
+
+clean: ## remove .venv, build/, site/, demo.html and generated pages
+	rm -rf .venv build site demo.html docs/gallery docs/project docs/reference/api

@@ -171,6 +171,7 @@ ACROSS = {
         "layout",
         "public",
         "repository",
+        "site",
     },
     "_cli": {"large_files", "large_text"},
     "_engine/rules": {"all_rules", "derivatives"},

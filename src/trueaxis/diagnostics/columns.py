@@ -25,9 +25,13 @@ MAIN_SHARE = 0.5  # a column with this share of the distance is the only one nam
 class Contributions(NamedTuple):
     """Contributions of every column to the squared distances, each (n, D).
 
-    score : sums to the squared score distance; negative where a column pulls the row
-        back toward the center
-    orthogonal : sums to the squared orthogonal distance
+    Parameters
+    ----------
+    score : ndarray of shape (n, D)
+        Sums to the squared score distance; negative where a column pulls the row back
+        toward the center.
+    orthogonal : ndarray of shape (n, D)
+        Sums to the squared orthogonal distance.
     """
 
     score: NDArray[np.float64]

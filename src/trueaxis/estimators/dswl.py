@@ -46,7 +46,7 @@ class DSWL(IterativeMethod):
     """Robust PCA by discriminant sample weight learning.
 
     The weight of a row depends on its squared distance v from the center inside the
-    principal subspace, its squared distance e from the subspace, and d = v + e,
+    principal subspace, its squared distance e from the subspace, and d = v + e::
 
         w = exp(-(v / (n tau_a) + e / (n tau_b) + d / (n tau_c))), scaled to sum to 1.
 

@@ -20,10 +20,10 @@ from trueaxis.estimators.parameters import (
 class L1PCA(IterativeMethod):
     """L1-PCA: scores and loadings with the smallest sum of absolute residuals.
 
-    Minimizes |X - V U'|_1 alternately over the scores V and the loadings U. Every row,
-    then every column, is a least absolute deviations fit, which is solved exactly (by
-    weighted medians for one component, by moving along edges, as Barrodale and Roberts
-    (1973) do, for more). The components are an orthonormal basis of U.
+    Minimizes ``|X - V U'|_1`` alternately over the scores V and the loadings U. Every
+    row, then every column, is a least absolute deviations fit, which is solved exactly
+    (by weighted medians for one component, by moving along edges, as Barrodale and
+    Roberts (1973) do, for more). The components are an orthonormal basis of U.
 
     The objective falls at every iteration; the minimum found depends on the start. The
     result is not invariant to rotations of the data.

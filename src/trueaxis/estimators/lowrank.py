@@ -71,7 +71,7 @@ class Pursuit(Method):
 class PCP(Pursuit):
     """Principal component pursuit: X = low rank + sparse, exactly.
 
-    Minimizes |L|_* + lam |S|_1 (sum of singular values, sum of absolute entries)
+    Minimizes ``|L|_* + lam |S|_1`` (sum of singular values, sum of absolute entries)
     subject to L + S = X, by the inexact augmented Lagrangian method. It is meant for
     gross errors in single cells rather than in whole rows. Components and mean are
     those of L, variances those of X - S; new rows are transformed as by any other
@@ -138,9 +138,10 @@ class PCP(Pursuit):
 class SPCP(Pursuit):
     """Stable principal component pursuit: X = low rank + sparse + noise.
 
-    Minimizes |L|_* + lam |S|_1 + |X - L - S|^2 / (2 mu), mu = sigma sqrt(2 max(n, D)),
-    by exact alternating steps in L and S, accelerated. Components and mean are those of
-    L, variances those of X - S. The split does not depend on `n_components`.
+    Minimizes ``|L|_* + lam |S|_1 + |X - L - S|^2 / (2 mu)``, where mu is
+    sigma sqrt(2 max(n, D)), by exact alternating steps in L and S, accelerated.
+    Components and mean are those of L, variances those of X - S. The split does not
+    depend on `n_components`.
 
     The objective falls at every iteration.
 
@@ -196,8 +197,8 @@ class SPCP(Pursuit):
 class RRPCP(Pursuit):
     """Robust PCP with outlying rows: X = low rank + sparse + a few whole rows + noise.
 
-    Minimizes |L|_* + lam |S|_1 + gam sum |o_i| + |X - L - S - O|^2 / (2 mu), with o_i
-    the rows of O, most of them zero, and mu as in `SPCP`.
+    Minimizes ``|L|_* + lam |S|_1 + gam sum |o_i| + |X - L - S - O|^2 / (2 mu)``, with
+    o_i the rows of O, most of them zero, and mu as in `SPCP`.
 
     The objective falls at every iteration.
 

@@ -14,7 +14,7 @@ from trueaxis.estimators.parameters import number
 class WeightedPCA(Method):
     """Normalized PCA: pairs of rows count less the farther apart they are.
 
-    Maximizes sum |P(x - x')|^2 / |x - x'|^power over all pairs of rows. The leading
+    Maximizes ``sum |P(x - x')|^2 / |x - x'|^power`` over all pairs of rows. The leading
     eigenvectors of the weighted scatter of pairs are the global optimum, in closed
     form.
 

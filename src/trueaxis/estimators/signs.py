@@ -16,7 +16,7 @@ from trueaxis.estimators.parameters import choice, flag, number, renamed_center
 class PCAL1(FixedCenterMethod):
     """PCA-L1, greedy: one axis after the other, by largest sum of absolute scores.
 
-    Maximizes sum |w'x| over unit vectors w. The next w is the normalized sum of the
+    Maximizes ``sum |w'x|`` over unit vectors w. The next w is the normalized sum of the
     rows, each multiplied by the sign of its score. Further axes are found in the
     residuals of the rows.
 
@@ -62,9 +62,9 @@ class PCAL1(FixedCenterMethod):
 class PCAL1NonGreedy(FixedCenterMethod):
     """PCA-L1, non-greedy: all axes together.
 
-    Maximizes sum |P x| (over rows and components) over orthonormal P. The next P is the
-    orthonormal basis nearest to the sums of the rows, each multiplied by the signs of
-    its scores.
+    Maximizes ``sum |P x|`` (over rows and components) over orthonormal P. The next P
+    is the orthonormal basis nearest to the sums of the rows, each multiplied by the
+    signs of its scores.
 
     The objective rises at every iteration, and converges after a finite number of them.
     It depends on the axes, not only on their span, so the axes are not rotated, only
@@ -106,8 +106,8 @@ class PCAL1NonGreedy(FixedCenterMethod):
 class PCALp(FixedCenterMethod):
     """PCA-Lp: axes with the largest sum of p-th powers of absolute scores.
 
-    Maximizes sum |w'x|^p over unit vectors w. The next w is the normalized sum of
-    sign(t) |t|^(p-1) x, t = w'x.
+    Maximizes ``sum |w'x|^p`` over unit vectors w. The next w is the normalized sum of
+    ``sign(t) |t|^(p-1) x``, t = w'x.
 
     The objective rises at every iteration. For p < 1, where the published step may
     lower it, steps are shortened until they do not (and scores are smoothed by 1e-6 of
