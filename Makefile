@@ -12,7 +12,7 @@ OPEN := $(if $(or $(DISPLAY),$(WAYLAND_DISPLAY),$(filter Darwin,$(shell uname)))
 # The whole of it takes about 45 seconds on two idle cores.
 QUICK := -q -n 2 tests -m "not slow and not sklearn and not dask and not browser"
 
-.PHONY: help demo test quick lint sdist-check docs pictures bench reproduce clean
+.PHONY: help demo test quick lint sdist-check docs pictures bench fuzz reproduce clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -55,6 +55,12 @@ bench: $(STAMP) ## run the benchmarks of accuracy, speed and methods
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/methods.py
+
+# Each case is a function of its seed: CASES=1 replays one.
+SEED ?= 0
+CASES ?= 3000
+fuzz: $(STAMP) ## throw CASES hostile cases at the package, from SEED on
+	$(BIN)/python -m fuzz --seed $(SEED) --cases $(CASES)
 
 reproduce: $(STAMP) ## repeat the paper's experiments; TRUEAXIS_DATA names the data folder
 	$(BIN)/trueaxis reproduce all

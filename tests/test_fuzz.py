@@ -1,0 +1,264 @@
+"""The fuzzer: a short run finds nothing, and planted faults are all found."""
+
+import itertools
+import os
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fuzz import properties, runner
+from fuzz.cases import KINDS, preload, run_case
+from fuzz.properties import PACKAGE, Broken, Refused, attempt, same_bits
+from fuzz.runner import Campaign
+from trueaxis import DSWL, diagnostics, load
+from trueaxis.estimators.method import Method
+
+ROOT = Path(__file__).parent.parent
+
+
+def kinds_found(folder, kind, cases=60):
+    """Yield what cases of a kind find."""
+    for seed in range(cases):
+        for finding in run_case(seed, folder, [kind]).findings:
+            yield finding.kind
+
+
+def after_fit(change):
+    """Return a fit that changes the model, or the world, at its end."""
+    store = Method._store
+
+    def changed(self, problem, fit):
+        store(self, problem, fit)
+        change(self)
+
+    return changed
+
+
+def nan_component(model):
+    model.components_[0, 0] = np.nan
+
+
+def skew_axes(model):
+    model.components_ = model.components_ * 1.001
+
+
+def negative_variance(model):
+    model.explained_variance_ = -1 - model.explained_variance_
+
+
+COUNTER = itertools.count()
+KEPT = []
+
+
+def other_bits(model):
+    model.mean_ = model.mean_ + np.spacing(model.mean_) * next(COUNTER)
+
+
+def numpy_warning(model):
+    np.log(np.zeros(1))
+
+
+def leftover(model):
+    (Path(tempfile.gettempdir()) / "leftover").touch()
+
+
+def open_file(model):
+    KEPT.append(open(os.devnull))
+
+
+def global_seed(model):
+    np.random.seed(next(COUNTER))  # noqa: NPY002
+
+
+def bare_error(model):
+    np.zeros(3) + np.zeros(4)
+
+
+def singular(model):
+    np.linalg.inv(np.zeros((2, 2)))
+
+
+def much_memory(model):
+    np.ones(30_000_000)
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (nan_component, "components_ is not finite"),
+        (skew_axes, "axes are not orthonormal"),
+        (negative_variance, "negative variance"),
+        (other_bits, "different bits twice"),
+        (numpy_warning, "leaked warning"),
+        (leftover, "file left on disk"),
+        (open_file, "file left open"),
+        (global_seed, "numpy.random changed"),
+        (bare_error, "bare ValueError"),
+        (singular, "undocumented LinAlgError"),
+        (much_memory, "too much memory"),
+    ],
+)
+def test_planted_faults_of_fits_are_found(fault, kind, monkeypatch, tmp_path):
+    monkeypatch.setattr(Method, "_store", after_fit(fault))
+    assert kind in kinds_found(tmp_path, "fit")
+    while KEPT:
+        KEPT.pop().close()
+
+
+def test_a_verdict_that_depends_on_other_rows_is_found(monkeypatch, tmp_path):
+    predict = DSWL.predict
+    monkeypatch.setattr(
+        DSWL, "predict", lambda self, X: predict(self, X) * (-1) ** (len(X) == 1)
+    )
+    assert "a row alone is judged differently" in kinds_found(tmp_path, "fit")
+
+
+def test_a_changed_input_is_found(monkeypatch, tmp_path):
+    fit = Method.fit
+
+    def spoiling(self, X, y=None, **options):
+        model = fit(self, X, y, **options)
+        if isinstance(X, np.ndarray) and X.flags.writeable and X.size:
+            X.flat[0] = 7.25
+        return model
+
+    monkeypatch.setattr(Method, "fit", spoiling)
+    assert "fit changed its input" in kinds_found(tmp_path, "fit")
+
+
+def test_a_failing_refit_that_changes_a_model_is_found(monkeypatch, tmp_path):
+    fit = Method.fit
+
+    def forgetful(self, X, y=None, **options):
+        try:
+            return fit(self, X, y, **options)
+        except ValueError:
+            self.n_features_in_ = 99
+            raise
+
+    monkeypatch.setattr(Method, "fit", forgetful)
+    changed = {"different bits twice", "different attributes twice"}
+    assert any(kind in changed for kind in kinds_found(tmp_path, "fit", 200))
+
+
+def test_a_model_that_loads_differently_is_found(monkeypatch, tmp_path):
+    def other(path):
+        model = load(path)
+        method = model[-1] if hasattr(model, "steps") else model
+        method.components_ = np.zeros_like(method.components_)
+        return model
+
+    monkeypatch.setattr("trueaxis.load", other)
+    found = kinds_found(tmp_path, "forged model", 20)
+    assert "a forged model has no orthonormal axes" in found
+
+
+def test_bare_messages_of_readers_are_found(monkeypatch, tmp_path):
+    monkeypatch.setattr("trueaxis.load", lambda path: int("word"))
+    assert "bare ValueError" in kinds_found(tmp_path, "damaged model", 3)
+
+
+def test_faults_of_diagnostics_and_commands_are_found(monkeypatch, tmp_path):
+    def failing(*_, **__):
+        raise KeyError("kind")
+
+    monkeypatch.setattr(diagnostics, "diagnose", failing)
+    monkeypatch.setattr("trueaxis._cli.commands.fit", failing)
+    assert "undocumented KeyError" in kinds_found(tmp_path, "diagnose")
+    assert "undocumented KeyError" in kinds_found(tmp_path, "command")
+
+
+def test_time_is_bounded(monkeypatch, tmp_path):
+    bounds = properties.Limits(0.0, 1e12)
+    monkeypatch.setattr(properties, "limits", lambda *_: bounds)
+    assert "too slow" in kinds_found(tmp_path, "fit", 1)
+
+
+def raised(code):
+    """Return what `attempt` says about an exception of the package's own code."""
+    source = compile(textwrap.dedent(code), f"{PACKAGE}/planted.py", "exec")
+    with pytest.raises((Broken, Refused)) as caught:
+        attempt(lambda: exec(source, {"np": np}))
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        ("raise ValueError('bad')", "message is no sentence"),
+        ("raise ValueError('there is something odd about it')", "without a remedy"),
+        ("raise ValueError('x' * 9000)", "message too long"),
+        ("raise RuntimeError('X is odd: pass an even one, please.')", "undocumented"),
+        ("float('word')", "bare ValueError"),
+        ("open(5000)", "OSError without a path"),
+    ],
+)
+def test_exceptions_that_are_no_help_are_found(code, kind):
+    assert kind in str(raised(code))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "raise ValueError('X has 3 columns, but 4 are needed: pass all of them.')",
+        "open('/nowhere/at/all')",
+    ],
+)
+def test_documented_exceptions_are_refusals(code):
+    assert isinstance(raised(code), Refused)
+
+
+def test_bits_are_compared_all_the_way_down():
+    a = {"x": [np.array([0.0]), (1, "b")]}
+    same_bits(a, {"x": [np.array([0.0]), (1, "b")]})
+    for other in ([np.array([-0.0]), (1, "b")], [np.array([0.0]), (1, "c")]):
+        with pytest.raises(Broken):
+            same_bits(a, {"x": other})
+
+
+def test_a_case_is_a_function_of_its_seed(tmp_path):
+    preload()
+    for seed in range(30):
+        one, two = (run_case(seed, tmp_path)._replace(seconds=0) for _ in range(2))
+        assert one[:5] == two[:5]
+
+
+@pytest.mark.slow
+def test_crashes_and_hangs_of_workers_are_found(monkeypatch, tmp_path):
+    script = tmp_path / "planted.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            import os, sys, time
+            sys.path.insert(0, os.getcwd())
+            import fuzz.cases, fuzz.worker
+            fuzz.cases.preload = lambda: None
+
+            def run_case(seed, folder, kinds):
+                if seed == 1:
+                    os.abort()
+                if seed == 2:
+                    time.sleep(600)
+                return fuzz.cases.Outcome(seed, "fit", "passed", 0.0, "", [])
+
+            fuzz.cases.run_case = run_case
+            fuzz.worker.main()
+            """
+        )
+    )
+    monkeypatch.setattr(runner, "HANG", 1.0)
+    campaign = Campaign(0, 4, command=(sys.executable, str(script)))
+    campaign.run()
+    assert campaign.results == {("fit", "passed"): 2, ("?", "found"): 2}
+    text = campaign.summary()
+    assert "crashed with -6" in text and "hung for 1 s" in text
+    assert "python -m fuzz --seed 1 --cases 1" in text
+    assert "in run_case" in text  # where it hung
+
+
+def test_every_kind_is_drawn():
+    assert abs(sum(share for _, share in KINDS.values()) - 1000) < 1e-9
