@@ -28,7 +28,7 @@ class Storage(Protocol):
 
 @dataclass(frozen=True)
 class WatchedFile:
-    """A file with the size and time that it had when it was first opened.
+    """A file with the size, number and times that it had when it was first opened.
 
     Attributes
     ----------
@@ -37,20 +37,25 @@ class WatchedFile:
         Name in error messages.
     size : int
         Size in bytes.
-    modified : int or None
-        Time of the last modification in ns; None if it is not compared.
+    number : int
+        Number of the file in its file system (inode), which another file of the same
+        name does not have.
+    times : tuple of int, or None
+        Times of the last modification and of the last change of status in ns; the
+        second cannot be set back. None if they are not compared.
     """
 
     path: Path
     name: str
     size: int
-    modified: int | None
+    number: int
+    times: tuple[int, int] | None
 
     @classmethod
     def of(
         cls, path: Path, name: str | None = None, *, times: bool = True
     ) -> WatchedFile:
-        """Record the size of a file and, with `times`, its modification time."""
+        """Record what a file is and, with `times`, when it was last changed."""
         name = str(path) if name is None else name
         try:
             now = os.stat(path)
@@ -58,7 +63,7 @@ class WatchedFile:
             raise SourceError(
                 f"{name} cannot be read ({error.strerror}): check the path."
             ) from None
-        return cls(path, name, now.st_size, now.st_mtime_ns if times else None)
+        return cls(path, name, now.st_size, now.st_ino, _times(now) if times else None)
 
     def check(self) -> None:
         """Raise if the file is gone or has changed."""
@@ -76,10 +81,12 @@ class WatchedFile:
                 "was opened: it has been written to or truncated since. Open it again "
                 "once it is complete."
             )
-        if self.modified is not None and now.st_mtime_ns != self.modified:
+        replaced = now.st_ino != self.number
+        if replaced or (self.times is not None and _times(now) != self.times):
             raise SourceError(
-                f"{self.name} has been modified since it was opened, so its rows could "
-                "differ from one pass to the next. Open it again once it is complete."
+                f"{self.name} has been {'replaced' if replaced else 'modified'} since "
+                "it was opened, so its rows could differ from one pass to the next. "
+                "Open it again once it is complete."
             )
 
     @contextmanager
@@ -94,6 +101,10 @@ class WatchedFile:
 
             yield read
         self.check()
+
+
+def _times(status: os.stat_result) -> tuple[int, int]:
+    return status.st_mtime_ns, status.st_ctime_ns
 
 
 def refuse_odd_paths(path: str) -> None:

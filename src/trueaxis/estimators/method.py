@@ -264,7 +264,9 @@ class Method(SubspaceEstimator):
         flagged = np.append(0.0, np.cumsum(counts[used][order]))
         ends = np.append(0, ends)
         n = int(ends[np.abs(flagged[ends] - self.contamination * flagged[-1]).argmin()])
-        return float(ranked[n - 1 : n + 1].mean() if n else ranked[0] - 1.0)
+        line = ranked[n - 1 : n + 1].mean() if n else ranked[0] - 1.0
+        # Rows with a p-value of 0 are below every line that a model can have.
+        return max(float(line), -float(np.finfo(float).max))
 
     def _warn(self, found: SearchResult) -> None:
         if not self.converged_:
