@@ -10,6 +10,7 @@ import errno
 import hashlib
 import io
 import json
+import math
 import struct
 import zipfile
 from pathlib import Path
@@ -23,6 +24,7 @@ from trueaxis._files import atomic_write
 
 FORMAT, FORMAT_VERSION = "trueaxis model", 1
 HEADER = "header.json"
+KEYS = {"format", "format_version", "library_version", "arrays", "checksum"}
 NUMBERS = "biuf"  # kinds of arrays: booleans, integers, floats
 # What zipfile raises for damaged archives, apart from disk errors.
 UNREADABLE = (
@@ -98,6 +100,7 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             archive = zipfile.ZipFile(file)
         except (*UNREADABLE, OSError) as error:
             raise damaged(f"its table of contents is missing ({error})") from error
+        _refuse_expanding(archive, path.stat().st_size)
         header = _read_header(archive)
         return header, {
             name: _read_array(archive, name, digest)
@@ -145,12 +148,34 @@ def _entry(name: str) -> zipfile.ZipInfo:
 # --------------------------------------------------------------------------------- read
 
 
+def _refuse_expanding(archive: zipfile.ZipFile, size: int) -> None:
+    """Raise if members take more memory than the file has bytes."""
+    for info in archive.infolist():
+        if info.compress_type != zipfile.ZIP_STORED:
+            raise damaged(
+                f"{info.filename!r:.80} is compressed, which trueaxis.save does not do"
+            )
+    total = sum(info.file_size for info in archive.infolist())
+    if total > size:
+        raise damaged(f"its members have {total:,} bytes, but the file has {size:,}")
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of a header; JSON alone would keep the last of equal keys."""
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
+        raise damaged("an entry of its header is there twice")
+    return entries
+
+
 def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
     names = archive.namelist()
     if HEADER not in names:
         raise foreign(f"an archive of {len(names)} members without a {HEADER}")
     try:
-        header = json.loads(_read_member(archive, HEADER))
+        header = json.loads(
+            _read_member(archive, HEADER), object_pairs_hook=_unique_keys
+        )
     except (ValueError, RecursionError) as error:
         if isinstance(error, ModelFileError):
             raise
@@ -199,11 +224,8 @@ def _refuse_other_members(header: dict[str, Any], names: list[str]) -> None:
 
 
 def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
-    info = archive.getinfo(name)
-    if info.compress_type != zipfile.ZIP_STORED:
-        raise damaged(f"{name} is compressed, which trueaxis.save does not do")
     try:
-        return archive.read(info)
+        return archive.read(name)
     except UNREADABLE as error:
         raise damaged(f"{name} cannot be read ({error})") from error
     except OSError as error:
@@ -218,9 +240,30 @@ def _read_array(archive: zipfile.ZipFile, name: str, digest: Any) -> NDArray[Any
     if hashlib.sha256(data).hexdigest() != digest:
         raise damaged(f"the checksum of {name} does not match")
     try:
+        _refuse_other_size(data, name)
         array = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
     except (*UNREADABLE, MemoryError, TypeError) as error:
+        if isinstance(error, ModelFileError):
+            raise
         raise damaged(f"{name} is not an array of numbers ({error})") from error
-    if array.dtype.kind not in NUMBERS:
-        raise damaged(f"{name} has dtype {array.dtype} instead of numbers")
-    return array
+    if array.dtype.kind == "b" and (array.view("u1") > 1).any():
+        raise damaged(f"{name} has a value that is neither true nor false")
+    # Files of machines with another order of bytes are read as if written on this one.
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _refuse_other_size(data: bytes, name: str) -> None:
+    """Raise if an array says that it has more or fewer numbers than there are."""
+    file = io.BytesIO(data)
+    version = np.lib.format.read_magic(file)
+    if version != (1, 0):
+        raise damaged(f"{name} has a version of .npy that trueaxis.save does not write")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+    if dtype.kind not in NUMBERS:
+        raise damaged(f"{name} has dtype {dtype!s:.40} instead of numbers")
+    size = math.prod(shape) * dtype.itemsize
+    if min(shape, default=0) < 0 or size != len(data) - file.tell():
+        raise damaged(
+            f"{name} has {len(data) - file.tell():,} bytes of numbers, but an array of "
+            f"shape {shape!s:.80} takes {size:.6g}"
+        )

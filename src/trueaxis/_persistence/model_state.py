@@ -1,7 +1,8 @@
 """Turn a fitted model into a header of plain values and arrays, and back.
 
 `json_values` encodes the parameters. On the way back only parameters and attributes
-that a fitted model of the class can have are accepted.
+that a fitted model of the class can have are accepted, with values that `fitted_checks`
+describes.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from trueaxis import __version__
-from trueaxis._engine.cells.model import find_flaw
+from trueaxis._persistence import archive
 from trueaxis._persistence.archive import ModelFileError, damaged
 from trueaxis._persistence.encoder_state import encoder_from_parts, encoder_to_parts
+from trueaxis._persistence.fitted_checks import FLOATS, check_each, find_mismatch
 from trueaxis._persistence.json_values import decode, encode
 from trueaxis._rows.dask.collections import compute_vector, is_dask
 from trueaxis.estimators import METHODS, ReweightedPCA
-from trueaxis.estimators.base import Distances, SubspaceEstimator
+from trueaxis.estimators.base import SubspaceEstimator
 from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.method import Method
 from trueaxis.estimators.parameters import DEPRECATED, add_law
@@ -36,8 +38,12 @@ CLASSES: dict[str, Any] = METHODS | {"reweighted-pca": ReweightedPCA}
 # These grow with the number of training samples, and are not needed to predict.
 TRAINING = {"weights_", "support_", "low_rank_", "sparse_", "outlying_"}
 COMMON = {"n_features_in_", *SubspaceEstimator.__annotations__}
-# An attribute that a later version adds must not be required of older files.
 REQUIRED = COMMON - TRAINING
+
+
+# Of a header. An entry that is not read could change what all others mean.
+KEYS = {*archive.KEYS, "class", "parameters", "feature_names", "attributes"}
+KEYS |= {"scaling", "encoding"}
 
 
 def known_attributes(cls: type[Method]) -> set[str]:
@@ -51,10 +57,11 @@ def to_parts(
     """Return header and arrays of a fitted method, alone or after a first step."""
     scaler, model = split_fitted(model)
     name = _class_name(model)
-    values, arrays = _fitted_attributes(model, training)
+    attributes = _fitted_attributes(model, training)
+    values, arrays = _flatten(attributes)
     names = getattr(model, "feature_names_in_", None)
     names = None if names is None else [str(each) for each in names]
-    mismatch = _find_mismatch(vars(model), names)
+    mismatch = find_mismatch(attributes, names)
     if mismatch:
         raise ValueError(
             f"The attributes of the model do not come from one fit: {mismatch}. A "
@@ -97,6 +104,12 @@ def split_fitted(model: Any) -> SplitPipeline:
 
 def from_parts(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     """Return the method, or the pipeline of first step and method."""
+    unknown = sorted(header.keys() - KEYS)
+    if unknown:
+        raise ModelFileError(
+            f"has entries that trueaxis {__version__} does not know, such as "
+            f"{unknown[0]!r:.40}: upgrade trueaxis, or do not trust the file."
+        )
     if header.get("encoding") is not None:
         encoder = encoder_from_parts(header["encoding"], arrays)
         model = _read_model(header, arrays)
@@ -148,22 +161,28 @@ def _parameters(model: Any) -> dict[str, Any]:
     return encoded
 
 
-def _fitted_attributes(
-    model: Any, training: bool
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the fitted attributes: encoded values, and arrays."""
-    values: dict[str, Any] = {}
-    arrays: dict[str, NDArray[Any]] = {}
+def _fitted_attributes(model: Any, training: bool) -> dict[str, Any]:
+    """Return the fitted attributes that are saved."""
+    attributes = {}
     for key, value in vars(model).items():
         if not _is_fitted_attribute(key) or (key in TRAINING and not training):
             continue
-        if is_dask(value):
-            value = compute_vector(value, key)
         if key not in known_attributes(type(model)):
             raise ValueError(
                 f"The model has an attribute {key}, which fitting a "
                 f"{type(model).__name__} does not set: delete it before saving."
             )
+        attributes[key] = compute_vector(value, key) if is_dask(value) else value
+    return attributes
+
+
+def _flatten(
+    attributes: dict[str, Any],
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return encoded values, and arrays."""
+    values: dict[str, Any] = {}
+    arrays: dict[str, NDArray[Any]] = {}
+    for key, value in attributes.items():
         if key in DICTS:
             arrays |= {f"{key}.{part}": array for part, array in value.items()}
         elif isinstance(value, np.ndarray):
@@ -200,7 +219,10 @@ def _read_model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     if "level" not in parameters:
         attributes = _add_law(attributes)
     _refuse_unknown("attributes", attributes, known_attributes(cls), cls)
-    mismatch = _find_mismatch(attributes, header.get("feature_names"))
+    missing = sorted(known_attributes(cls) - TRAINING - attributes.keys())
+    if missing:
+        raise damaged(f"{missing[0]} is missing")
+    mismatch = find_mismatch(attributes, header.get("feature_names"))
     if mismatch:
         raise damaged(mismatch)
     model = cls(**parameters)
@@ -213,12 +235,13 @@ def _read_model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
 
 def _add_law(attributes: dict[str, Any]) -> dict[str, Any]:
     """Return the attributes of a file from before p-values, with a law of its rows."""
-    try:
-        return add_law(attributes)
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise damaged(
-            f"its attributes are not those of a fit ({error!r:.80})"
-        ) from error
+    sources = ("n_features_in_", "n_components_", "n_samples_", "cutoffs_")
+    missing = [name for name in sources if name not in attributes]
+    if missing:
+        raise damaged(f"{missing[0]} is missing")
+    if wrong := check_each({name: attributes[name] for name in sources})[0]:
+        raise damaged(wrong)
+    return add_law(attributes)
 
 
 def rename_parameters(cls: Any, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -248,9 +271,13 @@ def _read_scaler(
     shape = arrays["mean_"].shape if "mean_" in arrays else None
     for key, name in SCALER_ARRAYS.items():
         array = arrays.pop(key, None)
-        if array is None or array.shape != shape or array.dtype.kind != "f":
+        if array is None or array.shape != shape or array.dtype not in FLOATS:
             raise damaged(f"{key} is missing, or not floats of shape {shape!s:.40}")
+        if not np.isfinite(array).all():
+            raise damaged(f"{key} has a value that is not finite")
         setattr(scaler, name, array)
+    if not (scaler.unit_ > 0).all():
+        raise damaged("scaling.unit has a value that is not positive")
     return scaler
 
 
@@ -293,53 +320,3 @@ def _refuse_unknown(
             f"has {what} that {cls.__name__} of trueaxis {__version__} does not have, "
             f"such as {unknown[0]!r:.40}: upgrade trueaxis, or do not trust the file."
         )
-
-
-def _find_mismatch(attributes: dict[str, Any], names: Any) -> str | None:
-    """Return why attributes cannot come from one fit, or None if they can."""
-    missing = sorted(REQUIRED - attributes.keys())
-    if missing:
-        return f"{missing[0]} is missing"
-    k, D = attributes["n_components_"], attributes["n_features_in_"]
-    shapes = {"components_": (k, D), "mean_": (D,), "explained_variance_": (k,)}
-    for name, expected in shapes.items():
-        shape = np.shape(attributes[name])
-        if shape != expected:
-            return f"{name} has shape {shape}, but {expected!s:.80} is expected"
-    if not isinstance(attributes["cutoffs_"], Distances):
-        return "cutoffs_ is not a pair of distances"
-    mismatch = _find_lawless(attributes, D)
-    if attributes.get("_cells"):
-        mismatch = mismatch or find_flaw(attributes["_cells"], D)
-    if mismatch:
-        return mismatch
-    if names is None:
-        return None
-    strings = isinstance(names, list) and all(isinstance(name, str) for name in names)
-    if strings and len(names) == D:
-        return None
-    return f"the feature names are not {D} strings"
-
-
-def _find_lawless(attributes: dict[str, Any], D: int) -> str | None:
-    """Return why the law of regular rows cannot come from a fit, or None."""
-    for name, width in (("_tails", 3), ("_sides", D + 2)):
-        array = attributes[name]
-        floats = isinstance(array, np.ndarray) and array.dtype == np.float64
-        if not floats or array.ndim != 2 or array.shape[1] != width:
-            return f"{name} is not a table of floats with {width} columns"
-        if not np.isfinite(array).all():
-            return f"{name} has a value that is not finite"
-    tails, sides = attributes["_tails"], attributes["_sides"]
-    scales, shapes = tails[:, 1], tails[:, 2]
-    if len(tails) != 2 or (scales < 0).any() or not shapes[scales > 0].all():
-        return "_tails are not two laws of distances"
-    if (sides[:, -1] == sides[:, -2]).any():
-        return "_sides has a group without a boundary"
-    n, k = attributes["_n_judging"], attributes["n_components_"]
-    if not isinstance(n, int) or not 0 <= n <= k:
-        return f"_n_judging is {n!r:.40}, but there are {k} components"
-    offset = attributes["offset_"]
-    if not isinstance(offset, float) or not offset <= 0:
-        return f"offset_ is {offset!r:.40}, which is not the logarithm of a share"
-    return None

@@ -28,6 +28,8 @@ UNLIKELY = 0.0025  # probability of so many wrong cells that the row is wrong
 REMEMBERED = 0.3  # share of cells; they take half as much memory again as the rows
 COLUMN_NAMES = ("center", "unit", "mean", "noise")
 POSITIVE = ("unit", "noise", "shares", "variances")
+VARIANCES = ("noise", "variances")
+IN_UNITS = ("mean", "loadings", "centers")
 # Compares the good cells of rows with those found before; marks the better rows.
 Better = Callable[[Mask, Mask], NDArray[np.bool_]]
 WRONG_NAMES = ("shares", "centers", "variances", "limits", "marginal")
@@ -253,6 +255,17 @@ def find_flaw(arrays: dict[str, Any], D: int) -> str | None:
             return f"{name} of the cells has a value that is not finite"
         if name in POSITIVE and not (array > 0).all():
             return f"{name} of the cells is not positive"
+        # Cells are at most FAR units from the center, and so is what is learned from
+        # them. Far beyond, products would overflow.
+        size = np.abs(array[np.isfinite(array)]).max(initial=0.0)
+        if name in VARIANCES and not FAR**-4 <= array.min() <= size <= FAR**4:
+            return f"{name} of the cells has a value beyond what cells can show"
+        if name in IN_UNITS and size > FAR**2:
+            return f"{name} of the cells has a value of {size:.2g}, in units of columns"
+    if "shares" in arrays and not (arrays["shares"].sum(axis=0) < 1).all():
+        return "shares of the cells leave no cell that is right"
+    if "limits" in arrays and not (arrays["limits"] >= 0).all():
+        return "limits of the cells has a value below 0"
     return None
 
 

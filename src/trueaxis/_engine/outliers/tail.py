@@ -27,6 +27,7 @@ SHAPES = np.concatenate([np.linspace(-2.0, -0.05, 40), np.linspace(0.05, 2.5, 50
 UNSURE = 10.0
 OFF_EXACT = -1e3  # log p-value of rows just beyond rounding errors, if the fit is exact
 UNDERFLOW = -460.0  # log p-value (1e-200) beyond which asymptotes are used
+LEAST_SHAPE = 1e-6  # that of Gaussian rows in 2e12 dimensions
 LARGEST = 700.0  # of a logarithm whose exponential is finite
 
 
@@ -43,6 +44,16 @@ class Tail(NamedTuple):
     location: float
     scale: float
     shape: float
+
+    def is_valid(self) -> bool:
+        """Return whether a fit can have led to these numbers."""
+        if not np.isfinite(self).all():
+            return False
+        if self.scale == 0:
+            return True
+        least = np.finfo(float).tiny  # dividing by less overflows
+        shaped = SHAPES[0] <= self.shape <= SHAPES[-1]
+        return bool(self.scale >= least and shaped and abs(self.shape) >= LEAST_SHAPE)
 
     def log_sf(self, d2: NDArray[Any]) -> NDArray[np.float64]:
         """Return the logarithm of the share of regular rows that are farther away."""
