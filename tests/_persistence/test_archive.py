@@ -18,7 +18,9 @@ from trueaxis._persistence.archive import HEADER, ModelFileError, checksum
 def test_arrays_that_could_not_be_read_are_not_written(tmp_path):
     model = clone(fitted("pca")).fit(rows())
     model.mean_ = model.mean_.astype(object)
-    with pytest.raises(ValueError, match="mean_ is of type object.*fit the model again"):
+    with pytest.raises(
+        ValueError, match="mean_ is of type object.*fit the model again"
+    ):
         trueaxis.save(model, tmp_path / "model")
     with pytest.raises(TypeError, match="mean_ has dtype object"):
         archives.write(tmp_path / "model", {}, {"mean_": model.mean_})

@@ -433,7 +433,9 @@ def test_a_forged_law(path, arrays, match):
     assert_refused(path, match)
 
 
-@pytest.mark.parametrize("offset", [0.5, "x", None, {"float": "nan"}, {"float": "-inf"}, -1, True], ids=str)
+@pytest.mark.parametrize(
+    "offset", [0.5, "x", None, {"float": "nan"}, {"float": "-inf"}, -1, True], ids=str
+)
 def test_a_forged_line(path, offset):
     forge(path, lambda header: header["attributes"].update(offset_=offset))
     assert_refused(path, r"offset_ is .*, but a finite number in \[-inf, 0\]")

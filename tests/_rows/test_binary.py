@@ -1,11 +1,14 @@
 """Rows of .npy files and memory maps."""
 
 import numpy as np
+import pytest
+from forged_models import claiming
 from row_sources import Chunked, D
 
 from trueaxis import PlainPCA, open_rows
 from trueaxis._rows import watched_file as watch
 from trueaxis._rows.sliced import SlicedRows
+from trueaxis._tables.read import read_table
 from trueaxis.datasets import planted
 
 
@@ -42,3 +45,11 @@ def test_writable_memory_map_is_read_as_it_is(tmp_path):
     np.testing.assert_allclose(
         model.components_, PlainPCA(2).fit(mapped[:]).components_
     )
+
+
+def test_a_header_that_is_no_python_is_refused(tmp_path):
+    path = tmp_path / "x.npy"
+    path.write_bytes(claiming("<f8", "(" * 40, bytes(96)))
+    for read in (open_rows, read_table):
+        with pytest.raises(ValueError, match=r"x.npy .*numpy.save"):
+            read(str(path))

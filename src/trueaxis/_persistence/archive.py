@@ -12,6 +12,7 @@ import io
 import json
 import math
 import struct
+import tokenize
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ FORMAT, FORMAT_VERSION = "trueaxis model", 1
 HEADER = "header.json"
 KEYS = {"format", "format_version", "library_version", "arrays", "checksum"}
 NUMBERS = "biuf"  # kinds of arrays: booleans, integers, floats
-# What zipfile raises for damaged archives, apart from disk errors.
+# What zipfile and numpy raise for damaged files, apart from disk errors.
 UNREADABLE = (
     zipfile.BadZipFile,
     EOFError,
@@ -35,6 +36,7 @@ UNREADABLE = (
     RuntimeError,
     ValueError,
     struct.error,
+    tokenize.TokenError,
 )
 
 

@@ -38,12 +38,15 @@ class Sizes:
         Of the components.
     """
 
-    known: dict[str, int]
+    known: dict[str | int, int]
     dtype: np.dtype[Any]
 
-    def shape(self, names: tuple[str | int, ...]) -> tuple[int, ...]:
-        """Return a shape, given the names of its sizes."""
-        return tuple(n if isinstance(n, int) else self.known[n] for n in names)
+    def fit(self, shape: tuple[int, ...], names: tuple[str | int, ...]) -> bool:
+        """Return whether a shape has the sizes with these names; "any" is any size."""
+        return len(shape) == len(names) and all(
+            name == "any" or size == self.known.get(name, name)
+            for size, name in zip(shape, names, strict=True)
+        )
 
 
 # Says what is wrong with a value, in words that follow its name; None if nothing is.
@@ -107,12 +110,8 @@ def numbers(
             return f"is of type {kind}, but an array of {expected} is expected"
         if "n" in shape and value.ndim == len(shape):
             sizes.known.setdefault("n", value.shape[0])
-        names = tuple(
-            value.shape[i] if name == "any" and i < value.ndim else name
-            for i, name in enumerate(shape)
-        )
-        if "any" in names or value.shape != sizes.shape(names):
-            wanted = tuple(sizes.known.get(str(name), name) for name in names)
+        if not sizes.fit(value.shape, shape):
+            wanted = tuple(sizes.known.get(name, name) for name in shape)
             return f"has shape {value.shape}, but {wanted!s:.80} is expected"
         if value.dtype.kind == "f" and finite and not np.isfinite(value).all():
             return "has a value that is not finite"
@@ -133,6 +132,9 @@ def _axes(value: Any, sizes: Sizes) -> str | None:
         return wrong
     # Half the digits: the axes of all methods are orthonormal up to a few roundings.
     tolerance = float(np.sqrt(np.finfo(sizes.dtype).eps))
+    largest = float(np.abs(value).max(initial=0.0))
+    if largest > 1 + tolerance:
+        return f"are not orthonormal: they have a value of {largest:.3g}"
     products = value.astype(float) @ value.T.astype(float)
     products[np.diag_indices_from(products)] -= 1.0
     off = float(np.abs(products).max(initial=0.0))

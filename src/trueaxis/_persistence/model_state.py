@@ -24,7 +24,7 @@ from trueaxis.estimators import METHODS, ReweightedPCA
 from trueaxis.estimators.base import SubspaceEstimator
 from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.method import Method
-from trueaxis.estimators.parameters import DEPRECATED, add_law
+from trueaxis.estimators.parameters import DEPRECATED, add_law, check_parameters
 from trueaxis.estimators.pipeline import SplitPipeline, join_pipeline, split_pipeline
 from trueaxis.estimators.scaler import HOW, ColumnScaler
 
@@ -144,6 +144,7 @@ def _class_name(model: Any) -> str:
 
 
 def _parameters(model: Any) -> dict[str, Any]:
+    check_parameters(model)  # as `load` does
     defaults, encoded = type(model)().get_params(deep=False), {}
     for name, value in model.get_params(deep=False).items():
         if isinstance(value, str) and value == DEPRECATED:
@@ -226,6 +227,10 @@ def _read_model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     if mismatch:
         raise damaged(mismatch)
     model = cls(**parameters)
+    try:
+        check_parameters(model)
+    except (TypeError, ValueError) as error:
+        raise damaged(f"its parameters are not valid ({error!s:.200})") from error
     for key, value in attributes.items():
         setattr(model, key, value)
     if header.get("feature_names") is not None:

@@ -5,6 +5,7 @@ Files are read rather than mapped, since touched pages of a map count as memory 
 
 from __future__ import annotations
 
+import tokenize
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -180,7 +181,7 @@ def npy_rows(
                 header = np.lib.format.read_array_header_2_0
             shape, by_column, stored = header(file)
             offset = file.tell()
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, tokenize.TokenError) as error:
         raise SourceError(
             f"{name} ({watched.size:,} bytes) is not a .npy file ({error}): write it "
             "with numpy.save."

@@ -10,6 +10,7 @@ import gzip
 import lzma
 import struct
 import sys
+import tokenize
 import zipfile
 import zlib
 from collections import Counter
@@ -38,7 +39,7 @@ _STRINGS = ("string", "large_string", "string_view")
 # What NumPy and zipfile raise for files whose content does not match their suffix.
 _UNREADABLE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, KeyError,
-    NotImplementedError, RuntimeError, TypeError, ValueError,
+    NotImplementedError, RuntimeError, TypeError, ValueError, tokenize.TokenError,
 )  # fmt: skip
 
 

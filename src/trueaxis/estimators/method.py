@@ -258,15 +258,14 @@ class Method(SubspaceEstimator):
             counts = problem.counts
         used = counts > 0
         order = np.argsort(log_p[used], kind="stable")
-        ranked = log_p[used][order] / np.log(10.0)
+        # Rows with a p-value of 0 are below every line that a model can have.
+        ranked = np.maximum(log_p[used][order] / np.log(10.0), np.finfo(float).min)
         # The line lies between different scores: rounding must not decide about ties.
         ends = np.flatnonzero(np.diff(ranked) > 1e-9 * np.abs(ranked[1:])) + 1
         flagged = np.append(0.0, np.cumsum(counts[used][order]))
         ends = np.append(0, ends)
         n = int(ends[np.abs(flagged[ends] - self.contamination * flagged[-1]).argmin()])
-        line = ranked[n - 1 : n + 1].mean() if n else ranked[0] - 1.0
-        # Rows with a p-value of 0 are below every line that a model can have.
-        return max(float(line), -float(np.finfo(float).max))
+        return float(ranked[n - 1 : n + 1].mean() if n else ranked[0] - 1.0)
 
     def _warn(self, found: SearchResult) -> None:
         if not self.converged_:
