@@ -168,6 +168,7 @@ ACROSS = {
         "adding_a_method",
         "commands_in_docs",
         "docs",
+        "examples",
         "fuzz",
         "layout",
         "public",
