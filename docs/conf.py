@@ -32,7 +32,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "myst_parser",
-    # "sphinx_gallery.gen_gallery",
+    "sphinx_gallery.gen_gallery",
     "sphinx_click",
     "sphinx_copybutton",
 ]
@@ -83,7 +83,7 @@ TOPICS = ("first_steps", "choices", "cells", "fields", "in_use", "limits")
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
-    "ignore_pattern": r"[\\/](?!plot_)[^\\/]*\.py$",
+    "ignore_pattern": r"^(?!plot_)",
     "subsection_order": ExplicitOrder([*(f"../examples/{t}" for t in TOPICS), "*"]),
     "within_subsection_order": "FileNameSortKey",
     "show_signature": False,
@@ -150,6 +150,8 @@ def redirect_links(app, docname: str, source: list[str]) -> None:
         target = (home / match[1]).resolve().relative_to(ROOT).as_posix()
         if not (ROOT / target).exists():
             return match[0]  # MyST says what is wrong with it
+        if target.endswith(".csv"):
+            return match[0]  # a table to download, from the site itself
         if target in ROOT_PAGES:
             target = f"/project/{ROOT_PAGES[target]}.md"
         elif target.startswith("docs/"):

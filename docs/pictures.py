@@ -17,6 +17,7 @@ from trueaxis.datasets import sensors
 from trueaxis.plots import CellMapDisplay, OutlierMapDisplay, ScoresDisplay
 
 IMAGES = Path(__file__).parent / "images"
+EXAMPLES = Path(__file__).parent.parent / "examples"
 table = sensors()
 X = pd.DataFrame(table.X, columns=table.columns)
 model = DSWL(2).fit(X)
@@ -25,6 +26,13 @@ model = DSWL(2).fit(X)
 def draw_map():
     display = OutlierMapDisplay.from_estimator(model, X)
     display.figure_.savefig(IMAGES / "outlier-map.png", dpi=110)
+
+
+def draw_map_of_the_tutorial():
+    pumps = pd.read_csv(EXAMPLES / "pumps.csv", index_col="serial")
+    readings = pumps.drop(columns=["site", "reader"])
+    display = OutlierMapDisplay.from_estimator(DSWL().fit(readings), readings)
+    display.figure_.savefig(IMAGES / "tutorial-map.png", dpi=110)
 
 
 def draw_cells():
@@ -62,6 +70,7 @@ def capture_report():
 
 
 draw_map()
+draw_map_of_the_tutorial()
 draw_cells()
 draw_demo()
 capture_report()

@@ -6,16 +6,13 @@ Blocks of a page build on each other, in a folder with the tables of `examples/`
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from doc_pages import PAGES, ROOT, copy_tables, name_of
 
-ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(?:console|text)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # Commands that are tested elsewhere, or need what a test has not.
 ELSEWHERE = {
@@ -59,8 +56,7 @@ WITH_COMMANDS = [
 @pytest.fixture
 def folder(tmp_path):
     """Return a folder with the tables that the pages read."""
-    for path in (ROOT / "examples").glob("*.csv"):
-        shutil.copy(path, tmp_path)
+    copy_tables(tmp_path)
     table = pd.read_csv(tmp_path / "pumps.csv")
     table.to_csv(tmp_path / "readings.csv", index=False)
     table.to_csv(tmp_path / "readings.csv.gz", index=False)
@@ -106,7 +102,7 @@ def as_words(printed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=name_of)
 def test_commands_print_what_the_page_says(page, folder):
     for command, shown in commands(page):
         if is_tested_elsewhere(command):
@@ -121,8 +117,8 @@ def test_commands_print_what_the_page_says(page, folder):
 
 
 def test_the_pages_with_commands_are_found():
-    names = {page.name for page in WITH_COMMANDS}
-    assert {"README.md", "command-line.md", "reading.md"} <= names
+    names = {page.stem for page in WITH_COMMANDS}
+    assert {"README", "command-line", "reading", "tutorial"} <= names
 
 
 def test_the_tables_of_the_examples_are_what_their_script_makes():

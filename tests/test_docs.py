@@ -5,14 +5,11 @@ import re
 import runpy
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from doc_pages import DOCS, PAGES, ROOT, copy_tables, name_of
 
 from trueaxis import METHODS
-
-ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
 
 
 @pytest.mark.slow
@@ -28,20 +25,32 @@ def test_the_ten_lines_of_the_readme_print_what_they_say(capsys):
 
 PAGES_WITH_CODE = [
     "cells.md",
+    "index.md",
     "columns.md",
     "methods.md",
     "diagnostics.md",
     "model-files.md",
     "report.md",
     "scaling.md",
+    "tutorial.md",
+    *(
+        f"guide/{page.name}"
+        for page in sorted((DOCS / "guide").glob("*.md"))
+        if "```python" in page.read_text()
+    ),
 ]
 
 
 # Blocks of one page build on each other.
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES_WITH_CODE)
-def test_code_in_the_docs_runs_and_prints_what_it_says(page, capsys):
-    text = (ROOT / "docs" / page).read_text()
+def test_code_in_the_docs_runs_and_prints_what_it_says(
+    page, capsys, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.chdir(tmp_path)
+    copy_tables(tmp_path)
+    text = (DOCS / page).read_text()
     names = {"__name__": page}
     for code in re.findall(r"```python\n(.*?)```", text, re.S):
         exec(compile(code, page, "exec"), names)
@@ -77,7 +86,7 @@ def test_examples_run(example, capsys):
     assert capsys.readouterr().out
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=name_of)
 def test_links_lead_somewhere(page):
     text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
     for target in re.findall(r"\]\(([^)#]+)\)", text):
