@@ -65,8 +65,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     """Load a model that `save` wrote.
 
     No code in the file is run: it holds numbers and text, and only attributes that a
-    fitted model of the class can have are accepted. Checksums detect damage, but not
-    forgery.
+    fitted model of the class can have are accepted, with values that a fit can lead to.
+    A consistent forgery, such as another valid model, is not detected.
 
     Parameters
     ----------

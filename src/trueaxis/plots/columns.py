@@ -144,7 +144,7 @@ class ContributionsDisplay(Display):
         column = shorten(str(diagnosis.names[diagnosis.column[0]]))
         kind = IN_WORDS[str(diagnosis.kind[0])]
         share = f"{diagnosis.share[0]:.0%}".replace("%", " %")
-        title = f"Row {self.label} is {kind}: {column} explains {share}"
+        title = f"Row {shorten(str(self.label))} is {kind}: {column} explains {share}"
         if len(title) > 44:  # long names do not fit into one line
             title = title.replace(": ", ":\n", 1)
         name_axes(ax, title, f"part of the squared distance ({unit})")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -95,7 +96,9 @@ def _drawing(
 
     # Without pyplot, which would open windows and touch the user's figures, and without
     # `savefig`, which would draw everything twice.
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context(STYLE), warnings.catch_warnings():
+        # Text stays text: the browser has the signs that the font here lacks.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
         figure = Figure(
             figsize=size, dpi=PIXELS_PER_INCH, layout="constrained",
             facecolor="none", edgecolor="none",

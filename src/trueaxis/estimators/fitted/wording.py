@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+# Control characters and halves of characters, which fonts and files do not have.
+_UNWRITABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
 
 def counted(n: float, what: str) -> str:
     """Return a number and what it counts, in the plural unless it is 1."""
@@ -24,8 +29,17 @@ def percent(share: float) -> str:
 
 
 def shorten(text: str, most: int = 26) -> str:
-    """Shorten long names in the middle, since their ends tell them apart."""
-    if len(text) <= most:
-        return text
-    head = (most - 1) // 2
-    return f"{text[:head]}…{text[-(most - 1 - head) :]}"
+    r"""Shorten long names in the middle, since their ends tell them apart.
+
+    Examples
+    --------
+    >>> from trueaxis.estimators.fitted.wording import shorten
+    >>> shorten("pressure at the inlet", 12), shorten("a\nb\x1b[2J")
+    ('press… inlet', 'a b�[2J')
+    """
+    if len(text) > most:
+        head = (most - 1) // 2
+        text = f"{text[:head]}…{text[-(most - 1 - head) :]}"
+    return _UNWRITABLE.sub(
+        lambda sign: " " if sign[0].isspace() else "\N{REPLACEMENT CHARACTER}", text
+    )
