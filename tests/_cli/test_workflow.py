@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from command_line import run
+from sklearn.pipeline import make_pipeline
 
+from trueaxis import DSWL, TableEncoder, save
 from trueaxis._cli import workflow
 from trueaxis._tables.column import Column
 from trueaxis._tables.read import Table
@@ -50,3 +52,14 @@ def test_a_model_is_saved_before_its_table_is_analyzed(pump, tmp_path, monkeypat
     # Files that belong together appear together, or not at all.
     run("fit", pump, "-k", 2, "-o", model, "--clean", clean, code=1)
     assert not model.exists() and not clean.exists()
+
+
+@pytest.mark.filterwarnings("ignore:X has feature names")
+def test_models_behind_an_encoder_without_names_judge_by_position(tmp_path):
+    X = np.random.default_rng(0).standard_normal((40, 4))
+    model, rows = tmp_path / "model.npz", tmp_path / "rows.npy"
+    save(make_pipeline(TableEncoder(), DSWL(2)).fit(X), model)
+    np.save(rows, X)
+    assert len(run("score", model, rows).splitlines()) == 41
+    np.save(rows, X[:, :3])
+    assert "4 features" in run("score", model, rows, code=1)

@@ -57,6 +57,16 @@ def test_compressed_text(tmp_path, module):
     np.testing.assert_array_equal(rows.read(), table.X)
 
 
+@pytest.mark.parametrize("at", [12, -12, 0])
+def test_damaged_gzip_files_are_refused_with_a_remedy(tmp_path, at):
+    path = tmp_path / "a.csv.gz"
+    content = bytearray(gzip.compress("".join(["n,a,b,c,d\n", *lines(90)]).encode()))
+    content[at] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(SourceError, match=r"Reading .*a\.csv\.gz failed .* again"):
+        TextRows(path).read()
+
+
 def test_columns_that_become_text_later_are_read_by_the_rules(tmp_path, monkeypatch):
     monkeypatch.setattr(streamed_text, "HEAD_BYTES", 1 << 12)
     monkeypatch.setattr(streamed_text, "_CHUNK_BYTES", 1 << 10)

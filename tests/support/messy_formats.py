@@ -93,6 +93,29 @@ def parquet_bytes():
     return buffer.getvalue()
 
 
+def parquet_without_metadata():
+    content = bytearray(parquet_bytes())
+    size = int.from_bytes(content[-8:-4], "little")
+    content[-8 - size : -size] = b"\xff" * 8
+    return bytes(content)
+
+
+def feather_without_footer():
+    buffer = io.BytesIO()
+    feather.write_feather(pyarrow.table({"flow": [1.5, 2.5, 4.0]}), buffer)
+    content = buffer.getvalue()
+    return content[:-60] + b"\xff" * 50 + content[-10:]
+
+
+def npz_with_impossible_position():
+    buffer = io.BytesIO()
+    np.savez(buffer, X=np.ones((3, 2)))
+    content = bytearray(buffer.getvalue())
+    size_of_directory = content.index(b"PK\5\6") + 12
+    content[size_of_directory : size_of_directory + 2] = b"\xff\x01"
+    return bytes(content)
+
+
 BOOK = xlsx({"A": [list(NAMES), *ROWS]})
 HTML = "<html><table><tr><td>flow</td></tr><tr><td>1</td></tr></table></html>"
 FOREIGN = [
@@ -115,6 +138,12 @@ FOREIGN = [
     bad("xlsx cut off", BOOK[:-200], "a.xlsx", "again", file="a.xlsx"),
     bad("parquet cut off", parquet_bytes()[:-100], "a.parquet", "again",
         file="a.parquet"),
+    bad("parquet without metadata", parquet_without_metadata(), "a.parquet", "again",
+        file="a.parquet"),
+    bad("feather without footer", feather_without_footer(), "a.feather", "again",
+        file="a.feather"),
+    bad("npz with an impossible position", npz_with_impossible_position(), "a.npz",
+        "damaged", file="a.npz"),
 ]  # fmt: skip
 
 # ---------------------------------------------------------------- JSON

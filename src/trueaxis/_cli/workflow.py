@@ -167,7 +167,8 @@ def check_n_columns(method: Any, n_columns: int, data: str) -> None:
 def choice_for_model(model: Any, choice: Choice) -> Choice:
     """Return the choice of the columns a model was fitted on, if it has names."""
     first, method = split_pipeline(model)
-    if not hasattr(method, "feature_names_in_"):
+    named = first if isinstance(first, TableEncoder) else method
+    if not hasattr(named, "feature_names_in_"):
         return choice
     names: list[str] = column_names(method).tolist()
     categories: tuple[str, ...] = ()

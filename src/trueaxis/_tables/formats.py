@@ -6,6 +6,7 @@ Text goes to `text`; this module unpacks compressed files and reads the other fo
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import lzma
 import struct
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueaxis._rows.memory import TooLarge
 from trueaxis._rows.parquet import data_columns
 from trueaxis._tables.column import Column, as_objects, floats_of_arrow
 from trueaxis._tables.parsing.cells import TableError
@@ -40,6 +42,7 @@ _STRINGS = ("string", "large_string", "string_view")
 _UNREADABLE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, KeyError,
     NotImplementedError, RuntimeError, TypeError, ValueError, tokenize.TokenError,
+    OverflowError,
 )  # fmt: skip
 
 
@@ -156,10 +159,17 @@ def read_arrow(name: str) -> Any:
                 require("pyarrow.parquet", name, what, "save it as CSV")
                 return pyarrow.parquet.ParquetFile(source).read()
             return _read_ipc(pyarrow, source)
-    except pyarrow.ArrowInvalid as error:
+    except (pyarrow.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk failed, not the format
+        if isinstance(error, MemoryError):
+            raise TooLarge(
+                f"{name} asks for more memory than there is ({error}): if it is not "
+                "damaged, read some of its columns with another program, and save them."
+            ) from None
         raise TableError(
             f"{name} is not a complete {'Parquet' if parquet else 'Arrow'} file "
-            f"({error}): write it again."
+            f"({str(error).strip()}): write it again."
         ) from None
 
 
@@ -236,7 +246,9 @@ def read_numpy(path: Path) -> NDArray[Any]:
         array = _load(path)
     except TableError:
         raise
-    except _UNREADABLE as error:
+    except (*_UNREADABLE, OSError) as error:
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:
+            raise  # the disk failed; damaged archives have impossible positions
         if "Object arrays" in str(error):
             raise TableError(
                 f"{path} holds Python objects instead of plain numbers: save it as an "

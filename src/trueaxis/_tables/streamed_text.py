@@ -14,6 +14,7 @@ import lzma
 import re
 import tempfile
 import weakref
+import zlib
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -184,8 +185,11 @@ class TextStream:
             try:
                 while chunk := file.read(_CHUNK_BYTES):
                     yield chunk
-            except (OSError, EOFError, lzma.LZMAError) as error:
-                raise SourceError(f"Reading {name} failed ({error}).") from error
+            except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+                raise SourceError(
+                    f"Reading {name} failed ({error}): if it is damaged or "
+                    "incomplete, get or write it again."
+                ) from error
 
     def _text(self) -> Iterator[str]:
         """Yield the decoded text."""
@@ -366,5 +370,8 @@ class TextRows(Rows):
         match = _WRONG_CELL.search(str(error))
         name = self.stream.layout.names[int(match[1])] if match else None
         if name is None or name in texts:
-            raise SourceError(f"Reading {self.stream.path} failed ({error}).") from None
+            raise SourceError(
+                f"Reading {self.stream.path} failed ({error}): correct the text, or "
+                "write it again."
+            ) from None
         return texts | {name}
