@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import pandas as pd
 from click.testing import CliRunner
 
 import trueaxis
@@ -60,7 +60,7 @@ COMMANDS += ["transform", "compare", "export", "methods", "report"]
 def _options(rng: Rng, *tables: dict[str, list[Any]]) -> list[str]:
     drawn = []
     for name, values in [item for table in tables for item in table.items()]:
-        if often(rng, 0.07):
+        if often(rng, 0.04):
             drawn += [name, str(pick(rng, values))]
     return drawn
 
@@ -78,8 +78,9 @@ def draw_command(rng: Rng, watch: Watch) -> tuple[list[str], list[Path]]:
     if command in ("score", "transform", "export"):
         model, X = draw_model_file(rng, watch.given)
         arguments.append(str(model))
-        if often(rng, 0.5):  # rows that fit the model
-            np.save(data := watch.given / "rows.npy", X)
+        if often(rng, 0.6):  # rows that fit the model
+            data = watch.given / "rows.csv"
+            pd.DataFrame(X).to_csv(data, index=False)
     if command != "export":
         arguments.append(str(data))
         arguments += _options(rng, OPTIONS)

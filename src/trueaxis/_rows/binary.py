@@ -262,5 +262,7 @@ def check_column_indices(
                 f"choose them by index, 0 to {width - 1}."
             )
     if not len(columns):
-        raise SourceError(f"columns={columns!r} selects no column of {name}.")
+        raise SourceError(
+            f"columns={columns!r} selects no column of {name}: choose at least one."
+        )
     return [int(column) % width for column in columns]
