@@ -37,18 +37,20 @@ extensions = [
     "sphinx_copybutton",
 ]
 root_doc = "index"
-exclude_patterns = ["_templates"]
+exclude_patterns = ["_templates", "gallery/backreferences"]
 templates_path = ["_templates"]
 
 # Markdown. Headings get the anchors that the repository's host gives them.
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
+highlight_language = "none"  # of blocks that do not name one: commands and output
 
 # Docstrings. What stands in single backquotes is a link if it names something public.
 default_role = "py:obj"
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "groupwise"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 nitpicky = True
@@ -86,6 +88,8 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"^(?!plot_)",
     "subsection_order": ExplicitOrder([*(f"../examples/{t}" for t in TOPICS), "*"]),
     "within_subsection_order": "FileNameSortKey",
+    "backreferences_dir": "gallery/backreferences",
+    "doc_module": ("trueaxis",),
     "show_signature": False,
     "min_reported_time": 10_000,
     "write_computation_times": False,
@@ -99,6 +103,8 @@ html_css_files = ["site.css"]
 html_favicon = "_static/logo.svg"
 html_show_sourcelink = False
 html_copy_source = False
+# Pages without others below them have nothing to show at the left.
+html_sidebars = {page: [] for page in ("index", "tutorial", "methods", "for-*")}
 html_theme_options = {
     "logo": {
         "image_light": "_static/logo.svg",

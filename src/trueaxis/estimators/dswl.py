@@ -48,14 +48,14 @@ class DSWL(IterativeMethod):
     The weight of a row depends on its squared distance v from the center inside the
     principal subspace, its squared distance e from the subspace, and d = v + e::
 
-        w = exp(-(v / (n tau_a) + e / (n tau_b) + d / (n tau_c))), scaled to sum to 1.
+        w = exp(-(v / (n tau_a) + e / (n tau_b) + d / (n tau_c)))
 
-    Algorithm 1 of the paper alternates two steps: the weights determine a center
-    (weighted mean) and a subspace (leading eigenvectors of the weighted scatter), and
-    these determine new weights. By default it starts robustly, `trust` calibrates the
-    temperatures, and a final stage refits with all rows that look regular, so that
-    almost nothing is lost on clean data. The law of their distances then gives every
-    row a p-value, from which all verdicts follow.
+    scaled to sum to 1. Algorithm 1 of the paper alternates two steps: the weights
+    determine a center (weighted mean) and a subspace (leading eigenvectors of the
+    weighted scatter), and these determine new weights. By default it starts robustly,
+    `trust` calibrates the temperatures, and a final stage refits with all rows that
+    look regular, so that almost nothing is lost on clean data. The law of their
+    distances then gives every row a p-value, from which all verdicts follow.
 
     Parameters
     ----------
