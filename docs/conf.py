@@ -160,6 +160,8 @@ def redirect_links(app, docname: str, source: list[str]) -> None:
             return match[0]  # a table to download, from the site itself
         if target in ROOT_PAGES:
             target = f"/project/{ROOT_PAGES[target]}.md"
+        elif target == "examples":
+            target = "/gallery/index.rst"
         elif target.startswith("docs/"):
             target = target.removeprefix("docs")
         else:
