@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from trueaxis._kinds import refuse_other_kinds
 from trueaxis._rows.base import ArrayRows, Rows
 from trueaxis._rows.checked import (
     CheckedRows,
@@ -57,8 +58,8 @@ def validate_rows(
     """
     if _is_source(X):
         return _validate_source(estimator, open_rows(X), reset, holes)
+    refuse_other_kinds(X)
     X = _plain_missing(X, holes)
-    _refuse_text(X)
     if np.ma.is_masked(X):
         if not holes:
             raise IncompleteRows(
@@ -82,14 +83,17 @@ def validate_rows(
         raise ValueError(
             f"{error} Pass the columns that it was fitted on, in the same order."
         ) from None
-    except np.exceptions.DTypePromotionError as error:
-        raise TypeError(
-            f"X has columns that are not numeric, such as dates ({error}). Drop them "
-            "or convert them to numbers."
-        ) from None
     rows = ArrayRows(X)
     refuse_nonfinite(rows, getattr(estimator, "feature_names_in_", None), holes)
     return rows
+
+
+def validate_array(X: Any, *, holes: bool = False) -> NDArray[Any]:
+    """Validate rows that an estimator computed, such as scores; return an array."""
+    refuse_other_kinds(X)
+    finite = "allow-nan" if holes else True
+    array: NDArray[Any] = check_array(X, dtype=DTYPES, ensure_all_finite=finite)
+    return array
 
 
 def _plain_missing(X: Any, holes: bool) -> Any:
@@ -160,35 +164,6 @@ def raw_rows(model: Any, X: Any) -> Rows:
     return validate_rows(model, X, reset=False, holes=model._repair() is not None)
 
 
-def _refuse_text(X: Any) -> None:
-    names = [str(name) for name in getattr(X, "columns", [])]
-    try:
-        cells = np.asarray(X) if names or isinstance(X, (list, tuple)) else X
-    except ValueError:
-        raise ValueError(
-            f"X is a {type(X).__name__} whose rows differ in length: every row needs "
-            "the same number of cells."
-        ) from None
-    if getattr(cells, "ndim", 0) != 2 or cells.dtype.kind not in "OUS":
-        return
-    for column in range(cells.shape[1]):
-        for row, cell in enumerate(cells[:, column]):
-            if isinstance(cell, (str, bytes)) and not _is_number(cell):
-                name = repr(names[column]) if names else column
-                raise ValueError(
-                    f"X has text in column {name}: {str(cell)!r} in row {row}. Only "
-                    "numbers can be analyzed: drop the column or encode it."
-                )
-
-
-def _is_number(cell: str | bytes) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
 def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
     """Convert sample weights to counts; None if every row counts once.
 
@@ -197,11 +172,19 @@ def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
     """
     if sample_weight is None:
         return None
+    refuse_other_kinds(sample_weight, "sample_weight")
+    if np.ma.is_masked(sample_weight):
+        raise ValueError(
+            f"sample_weight is a masked array with {np.ma.count_masked(sample_weight)} "
+            "masked weights, which are unknown: fill them, with 0 for rows that do "
+            "not count."
+        )
     try:
         w = np.asarray(sample_weight, dtype=float)
     except (TypeError, ValueError):
         raise TypeError(
-            f"sample_weight={sample_weight!r} is not numeric: pass one weight per row."
+            f"sample_weight is a {type(sample_weight).__name__} that is not numeric: "
+            "pass one weight per row."
         ) from None
     if w.ndim == 0:
         w = np.full(n, float(w))

@@ -182,7 +182,7 @@ def test_names():
 @pytest.mark.parametrize("dtype", [complex, object])
 def test_complex_numbers_are_refused(dtype):
     frame = pd.DataFrame({"z": pd.Series([1 + 2j, 1j], dtype=dtype)})
-    with pytest.raises(ValueError, match="Complex data not supported: column 'z'"):
+    with pytest.raises(ValueError, match="Complex data not supported. Column 'z'"):
         columns_of(frame)
 
 

@@ -19,7 +19,13 @@ from numpy.typing import NDArray
 
 from trueaxis._tables.column import Column, Kind, as_objects
 
-_CALENDAR = (datetime.date, datetime.time, datetime.timedelta, np.datetime64)
+CALENDAR = (
+    datetime.date,
+    datetime.time,
+    datetime.timedelta,
+    np.datetime64,
+    np.timedelta64,
+)
 _NUMBERS = (numbers.Real, decimal.Decimal, np.bool_)
 
 
@@ -106,7 +112,8 @@ def frame_names(X: Any) -> list[str] | None:
 
 def is_number(cell: Any) -> bool:
     """Return whether a cell of a column of objects is a number."""
-    return isinstance(cell, _NUMBERS)
+    # NumPy counts a duration among the integers.
+    return isinstance(cell, _NUMBERS) and not isinstance(cell, np.timedelta64)
 
 
 def _library(X: Any) -> str:
@@ -114,7 +121,10 @@ def _library(X: Any) -> str:
 
 
 def _numbers(name: str, values: Any) -> Column:
-    return Column(name, "number", np.asarray(values, dtype=np.float64))
+    try:
+        return Column(name, "number", _floats(values))
+    except OverflowError:
+        raise too_large_error(f"Column {name!r} of X") from None
 
 
 # ------------------------------------------------------------------------------- pandas
@@ -141,7 +151,7 @@ def _from_series(name: str, series: Any) -> Column:
         series = series.sparse.to_dense()
         dtype = series.dtype
     if types.is_complex_dtype(dtype):
-        raise _complex(name)
+        raise complex_error(f"Column {name!r} of X")
     if types.is_bool_dtype(dtype) and not isinstance(dtype, pd.CategoricalDtype):
         return _numbers(name, series.to_numpy(dtype=np.float64, na_value=np.nan))
     if types.is_numeric_dtype(dtype):
@@ -171,7 +181,7 @@ def _from_polars(frame: Any) -> list[Column]:
 def _from_polars_series(name: str, series: Any) -> Column:
     dtype = series.dtype
     if dtype.is_numeric() or str(dtype) == "Boolean":
-        return _numbers(name, _floats(series.to_numpy()))
+        return _numbers(name, series.to_numpy())
     values = as_objects(series.to_list())
     if str(dtype) in ("Null", "Object"):
         return _from_objects(name, values)
@@ -215,7 +225,7 @@ def _from_arrow_array(name: str, array: Any) -> Column:
         or types.is_boolean(dtype)
     )
     if types.is_null(dtype) or (is_numeric and not coded):
-        return _numbers(name, _floats(array.to_numpy(zero_copy_only=False)))
+        return _numbers(name, array.to_numpy(zero_copy_only=False))
     if types.is_temporal(dtype):
         kind = "calendar"
     elif types.is_nested(dtype):
@@ -230,11 +240,11 @@ def _from_objects(name: str, values: NDArray[Any]) -> Column:
     """Return a column of Python objects, whose kind is that of its cells."""
     known = [cell for cell in values if cell is not None]
     if any(isinstance(cell, (complex, np.complexfloating)) for cell in known):
-        raise _complex(name)
+        raise complex_error(f"Column {name!r} of X")
     if all(map(is_number, known)):
-        return _numbers(name, _floats(values))
+        return _numbers(name, values)
     kind: Kind = "text"
-    if all(isinstance(cell, _CALENDAR) for cell in known):
+    if all(isinstance(cell, CALENDAR) for cell in known):
         kind = "calendar"
     elif not all(isinstance(cell, (str, bytes)) or np.isscalar(cell) for cell in known):
         kind = "nested" if any(map(_is_nested, known)) else "text"
@@ -250,11 +260,21 @@ def _is_nested(cell: Any) -> bool:
 def _floats(cells: NDArray[Any]) -> NDArray[np.float64]:
     if cells.dtype.kind == "O":  # decimals, or booleans with holes
         cells = np.array([np.nan if cell is None else float(cell) for cell in cells])
-    return cells.astype(np.float64)
+    return np.asarray(cells, dtype=np.float64)
 
 
-def _complex(name: str) -> ValueError:
+def complex_error(where: str) -> ValueError:
+    """Return the error about complex numbers."""
+    # scikit-learn's checks look for the first words.
     return ValueError(
-        f"Complex data not supported: column {name!r} has complex numbers. Pass their "
-        "real and imaginary parts as two columns."
+        f"Complex data not supported. {where} has complex numbers: pass their real and "
+        "imaginary parts as two columns."
+    )
+
+
+def too_large_error(where: str) -> ValueError:
+    """Return the error about integers that no float can hold."""
+    return ValueError(
+        f"{where} has an integer beyond {np.finfo(float).max:.2g}, where floats end: "
+        "drop its row, or take logarithms."
     )

@@ -18,14 +18,14 @@ from sklearn.base import (
     OutlierMixin,
     TransformerMixin,
 )
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from trueaxis._engine.kernels import DistanceKernel, RowRecord
 from trueaxis._engine.outliers.law import Law
 from trueaxis._engine.row_kernels import PValueKernel, SupportKernel
 from trueaxis._engine.subspace import Subspace, orthonormal
 from trueaxis._rows.dask.collections import dask_rows, is_dask, refuse_frames
-from trueaxis._validation import fitted_rows
+from trueaxis._validation import fitted_rows, validate_array
 from trueaxis.estimators.fitted import density
 from trueaxis.estimators.fitted.overview import as_html, overview
 
@@ -122,8 +122,7 @@ class SubspaceEstimator(
             return scores @ axes + mean
 
         lazy = is_dask(X)
-        kinds = [np.float64, np.float32]
-        scores: Any = dask_rows(X) if lazy else check_array(X, dtype=kinds)
+        scores: Any = dask_rows(X) if lazy else validate_array(X)
         if scores.shape[1] != self.n_components_:
             raise ValueError(
                 f"X has {scores.shape[1]} columns, but there are {self.n_components_} "

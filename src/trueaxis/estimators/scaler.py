@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from trueaxis._engine.column_spread import ColumnSpread, SpreadKernel
 from trueaxis._rows.base import Rows
@@ -20,7 +20,12 @@ from trueaxis._rows.dask.collections import dask_rows, is_dask, refuse_frames
 from trueaxis._rows.dask.rows import DaskRows
 from trueaxis._rows.memory import refuse_large
 from trueaxis._rows.transformed import TransformedRows, Where
-from trueaxis._validation import validate_choice, validate_rows, warn
+from trueaxis._validation import (
+    validate_array,
+    validate_choice,
+    validate_rows,
+    warn,
+)
 from trueaxis.estimators.base import unchanged_on_error
 
 HOW = ("standard", "robust")
@@ -90,9 +95,9 @@ class ColumnScaler(
             compute = _robust_rows if self.how == "robust" else _standard_rows
             center, unit = compute(rows)
             self._refuse_empty(center, rows)
-        limits = np.finfo(rows.dtype)  # a unit must not be rounded to 0 or infinity
-        self.center_ = center.astype(rows.dtype)
-        self.unit_ = np.clip(unit, limits.tiny, limits.max).astype(rows.dtype)
+            limits = np.finfo(rows.dtype)  # no unit may be rounded to 0 or infinity
+            self.center_ = center.astype(rows.dtype)
+            self.unit_ = np.clip(unit, limits.tiny, limits.max).astype(rows.dtype)
         return self
 
     def transform(self, X: ArrayLike | Rows) -> Any:
@@ -141,8 +146,7 @@ class ColumnScaler(
             scaled = dask_rows(X)
             scaled.check_anew(None, holes=True)
         else:
-            kinds = [np.float64, np.float32]
-            scaled = check_array(X, dtype=kinds, ensure_all_finite="allow-nan")
+            scaled = validate_array(X, holes=True)
         if scaled.shape[1] != len(self.unit_):
             raise ValueError(
                 f"X has {scaled.shape[1]} columns, but {len(self.unit_)} were scaled: "

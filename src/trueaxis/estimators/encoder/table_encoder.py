@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import (
     _check_feature_names_in,
-    check_array,
     check_is_fitted,
 )
 
@@ -19,7 +18,12 @@ from trueaxis._rows.base import Rows
 from trueaxis._rows.dask.collections import is_dask
 from trueaxis._tables.column import Column, quote
 from trueaxis._tables.frames import columns_of, frame_names, is_frame
-from trueaxis._validation import validate_choice, validate_rows, warn
+from trueaxis._validation import (
+    validate_array,
+    validate_choice,
+    validate_rows,
+    warn,
+)
 from trueaxis.estimators.base import unchanged_on_error
 from trueaxis.estimators.encoder.plan import (
     Choices,
@@ -159,10 +163,10 @@ class TableEncoder(
             encoded = encode_parts(plan.parts, used)
             how, sentence = self._decide_scale(used, encoded)
             self.center_, self.unit_ = _center_and_unit(plan.parts, encoded, how)
-        self.scale_ = how
-        self.left_out_ = plan.left_out
-        self.notes_ = [*plan.notes, *([sentence] if sentence else [])]
-        self._set_names([column.name for column in columns])
+            self.scale_ = how
+            self.left_out_ = plan.left_out
+            self.notes_ = [*plan.notes, *([sentence] if sentence else [])]
+            self._set_names([column.name for column in columns])
         return self
 
     def encode(self, X: Any) -> NDArray[np.float64]:
@@ -212,7 +216,7 @@ class TableEncoder(
         ndarray of shape (n, d)
         """
         check_is_fitted(self, "unit_")
-        scaled = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
+        scaled = validate_array(X, holes=True)
         if scaled.shape[1] != len(self.unit_):
             raise ValueError(
                 f"X has {scaled.shape[1]} columns, but the table was encoded in "
