@@ -140,11 +140,9 @@ def test_complex_numbers_are_refused():
 def test_integers_that_no_float_holds_are_refused(digits, negative):
     cell = (-1) ** negative * 10**digits
     X = objects(cell)
-    for given in (X, X.tolist(), pd.DataFrame(X)):
-        with pytest.raises(
-            ValueError, match="Row 4 in column '?1'? of X .* beyond 1.8e"
-        ):
-            refuse_other_kinds(given)
+    for table in (X, X.tolist(), pd.DataFrame(X)):
+        with pytest.raises(ValueError, match="Row 4 in column .* of X has an int"):
+            refuse_other_kinds(table)
 
 
 def test_integers_that_no_float_holds_are_refused_in_frames_and_weights():

@@ -11,10 +11,12 @@ import os
 from pathlib import Path
 from typing import Any
 
+from trueaxis._arithmetic import own_floats
 from trueaxis._persistence.archive import ModelFileError, read, write
 from trueaxis._persistence.model_state import from_parts, to_parts
 
 
+@own_floats
 def save(model: Any, path: str | os.PathLike[str], *, training: bool = True) -> None:
     """Write a fitted model to a file.
 
@@ -61,6 +63,7 @@ def save(model: Any, path: str | os.PathLike[str], *, training: bool = True) -> 
     write(Path(os.fspath(path)), *to_parts(model, training))
 
 
+@own_floats
 def load(path: str | os.PathLike[str]) -> Any:
     """Load a model that `save` wrote.
 

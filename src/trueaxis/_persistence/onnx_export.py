@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from trueaxis import __version__
+from trueaxis._arithmetic import own_floats
 from trueaxis._engine.subspace import Subspace
 from trueaxis._files import atomic_write
 from trueaxis._persistence.model_state import split_fitted
@@ -35,6 +36,7 @@ regular rows and -1 for outliers: rows with an outlier_score below -1, or in a g
 that stands apart (groups: {groups})."""
 
 
+@own_floats
 def export_onnx(
     model: Any,
     path: str | os.PathLike[str],

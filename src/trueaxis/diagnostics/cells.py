@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trueaxis._arithmetic import own_floats
 from trueaxis._validation import fitted_rows, raw_rows
 from trueaxis.diagnostics.pipelines import PipelineParts, takes_pipelines
 from trueaxis.diagnostics.tables import column_names, row_labels, to_frame
@@ -99,6 +100,7 @@ class ListedCells(NamedTuple):
     outlier: NDArray[np.bool_]
 
 
+@own_floats
 def cell_table(model: Any, X: ArrayLike, *, missing: bool = False) -> Any:
     """List the wrong cells of rows, in order, with what would fit.
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from trueaxis._arithmetic import own_floats
 from trueaxis.diagnostics.influence import largest_angle
 from trueaxis.estimators import METHODS
 
@@ -74,6 +75,7 @@ def suitable(n: int, D: int) -> list[str]:
     ]
 
 
+@own_floats
 def compare(
     X: ArrayLike,
     methods: Sequence[str] | None = None,

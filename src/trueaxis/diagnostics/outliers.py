@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trueaxis._arithmetic import own_floats
 from trueaxis._engine.outliers.judge import cutoff_ratio
 from trueaxis._engine.outliers.law import Law, Sides
 from trueaxis._engine.reweighted import measure_rows
@@ -324,6 +325,7 @@ def _values_at(
     return value, column
 
 
+@own_floats
 def outlier_table(
     model: Any,
     X: Any,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from trueaxis._arithmetic import own_floats
 from trueaxis._rows.base import ArrayRows
 from trueaxis.estimators.base import SubspaceEstimator
 from trueaxis.estimators.pipeline import is_pipeline, split_pipeline
@@ -121,6 +122,7 @@ def takes_pipelines(
     """
 
     def decorate(diagnostic: Diagnostic) -> Diagnostic:
+        @own_floats
         @functools.wraps(diagnostic)
         def diagnose_pipeline(model: Any, X: Any, *args: Any, **options: Any) -> Any:
             parts = pipeline_parts(model)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trueaxis._arithmetic import own_floats
 from trueaxis._validation import raw_rows
 from trueaxis.diagnostics.cells import list_cells
 from trueaxis.diagnostics.outliers import diagnose
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from trueaxis.estimators.base import SubspaceEstimator
 
 
+@own_floats
 def summary(model: Any, X: ArrayLike | None = None) -> Summary:
     """Summarize a fitted model in a few lines of text.
 

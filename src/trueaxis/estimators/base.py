@@ -20,6 +20,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from trueaxis._arithmetic import own_floats
 from trueaxis._engine.kernels import DistanceKernel, RowRecord
 from trueaxis._engine.outliers.law import Law
 from trueaxis._engine.row_kernels import PValueKernel, SupportKernel
@@ -79,6 +80,7 @@ class SubspaceEstimator(
     get_precision = density.get_precision
     score = density.score
 
+    @own_floats
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Compute the scores of rows on the components.
 
@@ -103,6 +105,7 @@ class SubspaceEstimator(
             scores: NDArray[Any] = rows.map(project, len(axes))
             return scores
 
+    @own_floats
     def inverse_transform(self, X: ArrayLike) -> NDArray[Any]:
         """Map scores back to rows in the subspace.
 
@@ -133,6 +136,7 @@ class SubspaceEstimator(
         )
         return rows
 
+    @own_floats
     def distances(self, X: ArrayLike) -> Distances:
         """Compute the score distance and the orthogonal distance of every row.
 
@@ -149,6 +153,7 @@ class SubspaceEstimator(
         """
         return Distances(*self._measure(X, RowRecord(2, float, _distances)))
 
+    @own_floats
     def p_values(self, X: ArrayLike) -> NDArray[np.float64]:
         """Compute the share of regular rows that lie at least as far away as each row.
 
@@ -170,6 +175,7 @@ class SubspaceEstimator(
         p_values: NDArray[np.float64] = np.exp(self._log_p_values(X))
         return p_values
 
+    @own_floats
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
         """Compute how regular rows are: the logarithm of their p-values, to base 10.
 
@@ -186,6 +192,7 @@ class SubspaceEstimator(
         scores: NDArray[np.float64] = self._log_p_values(X) / np.log(10.0)
         return scores
 
+    @own_floats
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Compute `score_samples`, shifted so that outliers are negative.
 
@@ -199,6 +206,7 @@ class SubspaceEstimator(
         """
         return self.score_samples(X) - self.offset_
 
+    @own_floats
     def predict(self, X: ArrayLike) -> NDArray[np.int_]:
         """Label rows as regular or as outliers.
 
@@ -241,6 +249,7 @@ class SubspaceEstimator(
         cuts = law.cuts(self.offset_ * float(np.log(10.0)))
         return SupportKernel(self._subspace(), cuts, law.sides)
 
+    @own_floats
     def outliers(
         self, X: ArrayLike, *, everything: bool = False, fdr: float | None = None
     ) -> Any:
@@ -268,6 +277,7 @@ class SubspaceEstimator(
 
         return outlier_table(self, X, everything=everything, fdr=fdr)
 
+    @own_floats
     def explain(self, X: ArrayLike, rows: ArrayLike | None = None) -> Any:
         """List every column of outliers, with its value and what would fit.
 
@@ -287,6 +297,7 @@ class SubspaceEstimator(
 
         return explain(self, X, rows)
 
+    @own_floats
     def summary(self, X: ArrayLike | None = None) -> str:
         """Summarize the fit in a few lines of text.
 

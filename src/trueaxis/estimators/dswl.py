@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from trueaxis._arithmetic import own_floats
 from trueaxis._engine.cells.factors import FactorModel
 from trueaxis._engine.cells.fit import FEWEST_ROWS, learn_from_rows
 from trueaxis._engine.cells.model import CellModel, RememberedRepair
@@ -186,6 +187,7 @@ class DSWL(IterativeMethod):
 
     _takes_holes: ClassVar[bool] = True
 
+    @own_floats
     def impute(self, X: ArrayLike) -> NDArray[Any]:
         """Fill the holes of rows; all other cells stay as they are.
 
@@ -200,6 +202,7 @@ class DSWL(IterativeMethod):
         """
         return self._changed(X, CellModel.impute)
 
+    @own_floats
     def repair(self, X: ArrayLike) -> NDArray[Any]:
         """Fill the holes of rows, and replace wrong cells by what would fit.
 
@@ -218,6 +221,7 @@ class DSWL(IterativeMethod):
         check_is_fitted(self, "components_")
         verdicts = self._support_kernel()
 
+        @own_floats
         def repair(cells: CellModel, block: NDArray[Any]) -> NDArray[Any]:
             repaired = cells(block)
             regular = verdicts.absorb(verdicts.start(), repaired, 0)[0]
@@ -228,6 +232,7 @@ class DSWL(IterativeMethod):
 
         return self._changed(X, repair)
 
+    @own_floats
     def wrong_cells(self, X: ArrayLike, *, missing: bool = False) -> Any:
         """List the wrong cells of rows, with what would fit.
 

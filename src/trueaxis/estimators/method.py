@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from trueaxis._arithmetic import own_floats
 from trueaxis._engine.fit import FitResult, Recipe, SearchResult, fit_with
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.recipes import ReweightingRecipe
@@ -119,6 +120,7 @@ class Method(SubspaceEstimator):
     _own_attributes: ClassVar[frozenset[str]] = frozenset()
     _takes_holes: ClassVar[bool] = False
 
+    @own_floats
     def fit(
         self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
     ) -> Self:

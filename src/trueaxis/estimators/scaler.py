@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from trueaxis._arithmetic import own_floats
 from trueaxis._engine.column_spread import ColumnSpread, SpreadKernel
 from trueaxis._rows.base import Rows
 from trueaxis._rows.checked import largest_magnitude
@@ -20,12 +21,7 @@ from trueaxis._rows.dask.collections import dask_rows, is_dask, refuse_frames
 from trueaxis._rows.dask.rows import DaskRows
 from trueaxis._rows.memory import refuse_large
 from trueaxis._rows.transformed import TransformedRows, Where
-from trueaxis._validation import (
-    validate_array,
-    validate_choice,
-    validate_rows,
-    warn,
-)
+from trueaxis._validation import validate_array, validate_choice, validate_rows, warn
 from trueaxis.estimators.base import unchanged_on_error
 
 HOW = ("standard", "robust")
@@ -78,6 +74,7 @@ class ColumnScaler(
     def __init__(self, how: Literal["robust", "standard"] = "robust") -> None:
         self.how = how
 
+    @own_floats
     def fit(self, X: ArrayLike | Rows, y: Any = None) -> ColumnScaler:
         """Compute the center and the spread of every column.
 
@@ -100,6 +97,7 @@ class ColumnScaler(
             self.unit_ = np.clip(unit, limits.tiny, limits.max).astype(rows.dtype)
         return self
 
+    @own_floats
     def transform(self, X: ArrayLike | Rows) -> Any:
         """Center and scale the columns.
 
@@ -127,6 +125,7 @@ class ColumnScaler(
                 return scaling(rows.read())
             return rows.map(scaling, rows.shape[1])
 
+    @own_floats
     def inverse_transform(self, X: ArrayLike) -> NDArray[Any]:
         """Convert scaled rows back to the units of the data.
 

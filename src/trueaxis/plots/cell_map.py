@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trueaxis._arithmetic import own_floats
 from trueaxis._validation import validate_choice
 from trueaxis.diagnostics import CellMap, cell_map, row_labels
 from trueaxis.plots.canvas import (
@@ -72,6 +73,7 @@ class CellMapDisplay(Display):
         return f"{n:,} rows, {D:,} columns, {counts}"
 
     @classmethod
+    @own_floats
     def from_estimator(
         cls,
         model: Any,
@@ -100,6 +102,7 @@ class CellMapDisplay(Display):
         display = cls(cells, row_labels(X, len(cells.outlier)))
         return display.plot(ax, rows=rows)
 
+    @own_floats
     def plot(
         self, ax: Any = None, *, rows: Literal["auto", "worst", "all"] = "auto"
     ) -> Self:

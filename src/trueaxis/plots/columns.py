@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing
 
+from trueaxis._arithmetic import own_floats
 from trueaxis.diagnostics import (
     Contributions,
     Diagnosis,
@@ -77,6 +78,7 @@ class ContributionsDisplay(Display):
         return f"row {self.label}, {kind}, {D:,} columns"
 
     @classmethod
+    @own_floats
     def from_estimator(
         cls,
         model: Any,
@@ -111,6 +113,7 @@ class ContributionsDisplay(Display):
         display = cls(contributions(model, single), diagnose(model, single), label)
         return display.plot(ax, n_columns=n_columns)
 
+    @own_floats
     def plot(self, ax: Any = None, *, n_columns: int = 12) -> Self:
         """Draw the contributions.
 
@@ -218,6 +221,7 @@ class ImageGridDisplay(Display):
         return self.images - self.reconstructions
 
     @classmethod
+    @own_floats
     def from_estimator(
         cls,
         model: Any,
@@ -267,6 +271,7 @@ class ImageGridDisplay(Display):
             diagnose(model, some).kind,
         ).plot(ax)
 
+    @own_floats
     def plot(self, ax: Any = None) -> Self:
         """Draw each row as a column of three images.
 

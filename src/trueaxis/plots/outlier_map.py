@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trueaxis._arithmetic import own_floats
 from trueaxis.diagnostics import Diagnosis, diagnose, row_labels
 from trueaxis.diagnostics.pipelines import method_of
 from trueaxis.plots.canvas import (
@@ -66,6 +67,7 @@ class OutlierMapDisplay(Display):
         return f"{len(found.kind):,} rows, {found.flagged.sum():,} outliers"
 
     @classmethod
+    @own_floats
     def from_estimator(
         cls,
         model: Any,
@@ -94,6 +96,7 @@ class OutlierMapDisplay(Display):
         display = cls(diagnosis, row_labels(X, len(diagnosis.kind)))
         return display.plot(ax, n_labels=n_labels, scale=scale)
 
+    @own_floats
     def plot(
         self,
         ax: Any = None,
@@ -176,6 +179,7 @@ class WeightsDisplay(Display):
         return f"{len(self.weights):,} rows, {outliers:,} outliers"
 
     @classmethod
+    @own_floats
     def from_estimator(cls, model: Any, X: ArrayLike, *, ax: Any = None) -> Self:
         """Draw the weights of a fitted model.
 
@@ -207,6 +211,7 @@ class WeightsDisplay(Display):
             )
         return cls(np.asarray(weights), kind).plot(ax)
 
+    @own_floats
     def plot(self, ax: Any = None) -> Self:
         """Draw the weights.
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trueaxis._arithmetic import own_floats
 from trueaxis.diagnostics import TrustPath, trust_path
 from trueaxis.diagnostics.pipelines import method_of
 from trueaxis.diagnostics.trust import DEFAULT_TRUSTS
@@ -71,6 +72,7 @@ class TrustPathDisplay(Display):
         return self.path.n_left(self.least)
 
     @classmethod
+    @own_floats
     def from_estimator(
         cls,
         model: Any,
@@ -100,6 +102,7 @@ class TrustPathDisplay(Display):
         """
         return cls(trust_path(model, X, trust), least).plot(ax)
 
+    @own_floats
     def plot(self, ax: Any = None) -> Self:
         """Draw the path in two panels, one above the other.
 
@@ -181,6 +184,7 @@ class ConvergenceDisplay(Display):
         return f"{self.name}, {end} after {len(self.history['objective'])} iterations"
 
     @classmethod
+    @own_floats
     def from_estimator(cls, model: Any, X: Any = None, *, ax: Any = None) -> Self:
         """Draw the history of a fitted model.
 
@@ -199,6 +203,7 @@ class ConvergenceDisplay(Display):
         method = method_of(model)
         return cls(method.history_, method.converged_, type(method).__name__).plot(ax)
 
+    @own_floats
     def plot(self, ax: Any = None) -> Self:
         """Draw the history in two panels, one above the other.
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trueaxis._arithmetic import own_floats
 from trueaxis.diagnostics import (
     Diagnosis,
     ScorePlane,
@@ -75,6 +76,7 @@ class ScoresDisplay(Display):
         return f"{n:,} rows, {outliers:,} outliers, components {self.plane.components}"
 
     @classmethod
+    @own_floats
     def from_estimator(
         cls,
         model: Any,
@@ -103,6 +105,7 @@ class ScoresDisplay(Display):
         ratio = method_of(model).explained_variance_ratio_[list(plane.components)]
         return cls(plane, diagnose(model, X), ratio).plot(ax)
 
+    @own_floats
     def plot(self, ax: Any = None) -> Self:
         """Draw the scores.
 
@@ -217,6 +220,7 @@ class ScreeDisplay(Display):
         return f"{len(self.robust)} components"
 
     @classmethod
+    @own_floats
     def from_estimator(cls, model: Any, X: ArrayLike, *, ax: Any = None) -> Self:
         """Draw the variances of the model and of plain PCA.
 
@@ -235,6 +239,7 @@ class ScreeDisplay(Display):
         plain = effect(model, X).plain_variance
         return cls(method_of(model).explained_variance_, plain).plot(ax)
 
+    @own_floats
     def plot(self, ax: Any = None) -> Self:
         """Draw the variances.
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trueaxis._arithmetic import own_floats
 from trueaxis._files import atomic_write
 from trueaxis._tables.read import Choice, read_table
 
@@ -34,6 +35,7 @@ STAGES = ("trust path", "figures", "page")
 NEEDS = {"jinja2": "Jinja2", "matplotlib": "matplotlib"}
 
 
+@own_floats
 def write_report(
     model: Any,
     X: Any,
@@ -95,6 +97,7 @@ def write_report(
     write(page, path)
 
 
+@own_floats
 def render(
     found: Analysis,
     *,

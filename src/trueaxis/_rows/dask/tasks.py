@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueaxis._arithmetic import own_floats
 from trueaxis._rows.base import ArrayRows, Kernel, Rows
 from trueaxis._rows.checked import CheckedBlock, ValueCheck
 from trueaxis._rows.stacked import RowRange
@@ -53,6 +54,7 @@ def read_block(block: Any, first: int, shape: tuple[int, int]) -> NDArray[Any]:
     return rows_of(block, first, shape).read()
 
 
+@own_floats
 def absorb_block(
     block: Any,
     kernel: Kernel,
@@ -99,6 +101,7 @@ def record_block(
     return absorb_block(block, operation, check, first, block.shape)[0].T
 
 
+@own_floats
 def apply_to_block(
     block: NDArray[Any],
     operation: Callable[[NDArray[Any]], NDArray[Any]],

@@ -14,16 +14,12 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
+from trueaxis._arithmetic import own_floats
 from trueaxis._rows.base import Rows
 from trueaxis._rows.dask.collections import is_dask
 from trueaxis._tables.column import Column, quote
 from trueaxis._tables.frames import columns_of, frame_names, is_frame
-from trueaxis._validation import (
-    validate_array,
-    validate_choice,
-    validate_rows,
-    warn,
-)
+from trueaxis._validation import validate_array, validate_choice, validate_rows, warn
 from trueaxis.estimators.base import unchanged_on_error
 from trueaxis.estimators.encoder.plan import (
     Choices,
@@ -135,6 +131,7 @@ class TableEncoder(
         self.log = log
         self.scale = scale
 
+    @own_floats
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
         """Choose the columns, and learn levels, centers and units.
 
@@ -169,6 +166,7 @@ class TableEncoder(
             self._set_names([column.name for column in columns])
         return self
 
+    @own_floats
     def encode(self, X: Any) -> NDArray[np.float64]:
         """Return the rows before centering and scaling.
 
@@ -186,6 +184,7 @@ class TableEncoder(
         columns = self._read(X, reset=False)
         return encode_parts(self._parts, columns)
 
+    @own_floats
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the rows as numbers, centered and scaled.
 
@@ -200,6 +199,7 @@ class TableEncoder(
         encoded = self.encode(X)
         return Scaling(self.center_, self.unit_)(encoded)
 
+    @own_floats
     def inverse_transform(self, X: ArrayLike) -> NDArray[Any]:
         """Convert scaled rows back to the units of `encode`.
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from trueaxis._arithmetic import own_floats
 from trueaxis._engine.subspace import Subspace
 from trueaxis._rows.base import Kernel
 from trueaxis._validation import raw_rows
@@ -21,6 +22,7 @@ from trueaxis._validation import raw_rows
 LN_2_PI = float(np.log(2 * np.pi))
 
 
+@own_floats
 def loadings(model: Any) -> NDArray[Any]:
     """Components times the standard deviations along them, (n_components_, D).
 
@@ -35,6 +37,7 @@ def loadings(model: Any) -> NDArray[Any]:
     return scaled
 
 
+@own_floats
 def singular_values(model: Any) -> NDArray[Any]:
     """Singular values of as many rows that all vary as the regular rows do.
 
@@ -47,6 +50,7 @@ def singular_values(model: Any) -> NDArray[Any]:
     return np.asarray(values, dtype=variances.dtype)
 
 
+@own_floats
 def get_covariance(model: Any) -> NDArray[Any]:
     """Compute the covariance of regular rows.
 
@@ -64,6 +68,7 @@ def get_covariance(model: Any) -> NDArray[Any]:
     return np.asarray(excess + noise * np.eye(D))
 
 
+@own_floats
 def get_precision(model: Any) -> NDArray[Any]:
     """Compute the inverse of the covariance of regular rows.
 
@@ -91,6 +96,7 @@ def get_precision(model: Any) -> NDArray[Any]:
     return np.asarray(excess + np.eye(D) / c)
 
 
+@own_floats
 def score(model: Any, X: ArrayLike, y: Any = None) -> float:
     """Compute the mean log-likelihood of rows, as scikit-learn's PCA does.
 
