@@ -29,6 +29,7 @@ from trueaxis._engine.starts.sample import draw_sample
 from trueaxis._engine.starts.subspaces import Depth, depth, moments_of
 from trueaxis._engine.subspace import Subspace, spectrum
 from trueaxis._rows.base import ArrayRows, Rows
+from trueaxis._rows.checked import largest_squarable
 
 # A subspace cannot be determined more finely than this many units of rounding.
 ROUNDINGS = 30
@@ -82,10 +83,17 @@ def affine_hull(rows: Rows) -> AffineHull:
     origin = np.median(X, axis=0).astype(float)
     # QR keeps the digits of every row, however large others are; an SVD would lose
     # those of regular rows next to a huge one.
+    centered = X - origin
+    # The norm of a row near the largest float overflows: write it in a larger unit.
+    limit, unit = largest_squarable(X.dtype), 2.0 ** (np.finfo(X.dtype).maxexp // 2)
+    huge = (X.max(axis=1) > limit) | (X.min(axis=1) < -limit)
+    centered[huge] = X[huge] / unit - origin / unit
     Q, R = scipy.linalg.qr(
-        (X - origin).T.astype(X.dtype, copy=False), mode="economic", check_finite=False
+        centered.T.astype(X.dtype, copy=False), mode="economic", check_finite=False
     )
     coordinates = np.ascontiguousarray(R.T)
+    largest = np.finfo(X.dtype).max / unit
+    coordinates[huge] = np.clip(coordinates[huge], -largest, largest) * unit
     return AffineHull(ArrayRows(coordinates), origin, Q.T.astype(float))
 
 

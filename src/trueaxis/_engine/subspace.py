@@ -66,6 +66,10 @@ class Subspace:
         return np.maximum(self.variances, floor)
 
 
+class SquaresOverflow(ValueError):
+    """Rows that carry weight are so far away that their squares overflow."""
+
+
 def solve(moments: Moments, k: int, core: Moments | None = None) -> Subspace:
     """Return the weighted mean and the k leading eigenvectors of the scatter.
 
@@ -153,7 +157,7 @@ def top_eigen(scatter: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]
     D = len(scatter)
     size = np.abs(scatter).max(initial=0.0)
     if not np.isfinite(size):
-        raise ValueError(
+        raise SquaresOverflow(
             "Squared distances overflow, because X has rows beyond 1e150 that carry "
             "weight. Remove them, rescale X, or use DSWL with its robust start, "
             'init="auto".'

@@ -300,7 +300,7 @@ def raise_overflow(
     place = rows.place(int(index[row]))
     raise ValueError(
         f"The squared distances of the rows overflow: {place} of X has a value of "
-        f"{largest_seen(block):.1g}, and {rows.dtype} can only square values up to "
+        f"{largest_seen(block):.2g}, and {rows.dtype} can only square values up to "
         f"{limit:.0g}. Remove such rows, rescale X, or use DSWL, whose robust start "
         "leaves them out."
     )

@@ -6,6 +6,7 @@ model.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,11 +16,13 @@ from scipy.linalg import subspace_angles
 
 from trueaxis._engine.problem import affine_hull
 from trueaxis._engine.starts.subspaces import plain_moments
-from trueaxis._engine.subspace import Subspace, solve
+from trueaxis._engine.subspace import SquaresOverflow, Subspace, solve
 from trueaxis._rows.base import Kernel, RecordKernel, Rows
+from trueaxis._rows.transformed import TransformedRows
 from trueaxis._validation import fitted_rows
 from trueaxis.diagnostics.filled import imputed
 from trueaxis.diagnostics.pipelines import PipelineParts, takes_pipelines
+from trueaxis.estimators.scaler import Scaling
 
 if TYPE_CHECKING:
     from trueaxis.estimators.base import SubspaceEstimator
@@ -39,7 +42,8 @@ class PlainChange:
     shift : ndarray of shape (D,)
         Plain mean minus robust mean.
     plain_variance : ndarray of shape (k,)
-        Variances along the plain components, `explained_variance_` of `PlainPCA`.
+        Variances along the plain components, `explained_variance_` of `PlainPCA`;
+        infinite if they are beyond the range of floats.
     """
 
     angles: NDArray[np.float64]
@@ -117,14 +121,33 @@ def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
     True
     """
     with fitted_rows(model, X) as rows:
-        return _effect(model._subspace(), imputed(rows))
+        return _in_range(_effect, model._subspace(), imputed(rows))
 
 
 @takes_pipelines(_in_units_of_data)
 def plain_change(model: SubspaceEstimator, X: ArrayLike) -> PlainChange:
     """Compare plain PCA with a robust model, in one pass; see `effect`."""
     with fitted_rows(model, X) as rows:
-        return _plain_change(model._subspace(), imputed(rows))
+        return _in_range(_plain_change, model._subspace(), imputed(rows))
+
+
+def _in_range(
+    compare: Callable[[Subspace, Rows], Any], robust: Subspace, rows: Rows
+) -> Any:
+    """Compare, in a larger unit if squares of the rows overflow."""
+    try:
+        return compare(robust, rows)
+    except SquaresOverflow:
+        # Powers of two change no digit; 32 bits are left for the sum over all rows.
+        unit = 2.0 ** (np.finfo(rows.dtype).maxexp // 2 + 32)
+    D = rows.shape[1]
+    scaling = Scaling(np.zeros(D, rows.dtype), np.full(D, unit, rows.dtype))
+    found = compare(
+        replace(robust, mean=robust.mean / unit), TransformedRows(rows, scaling)
+    )
+    # What no float can hold is infinite.
+    variance = found.plain_variance * unit * unit
+    return replace(found, shift=found.shift * unit, plain_variance=variance)
 
 
 def _plain_change(robust: Subspace, rows: Rows) -> PlainChange:

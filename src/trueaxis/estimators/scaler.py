@@ -101,6 +101,8 @@ class ColumnScaler(
     def transform(self, X: ArrayLike | Rows) -> Any:
         """Center and scale the columns.
 
+        Values beyond the range of floats become the largest float.
+
         Parameters
         ----------
         X : array-like of shape (n, D), or source of rows
@@ -208,6 +210,9 @@ class Scaling:
     def __call__(self, block: NDArray[Any], where: Where | None = None) -> NDArray[Any]:
         """Return the scaled block."""
         scaled: NDArray[Any] = (block - self.center) / self.unit
+        # Nothing may look infinite that is not.
+        largest = np.finfo(scaled.dtype).max
+        np.clip(scaled, -largest, largest, out=scaled)
         return scaled
 
     def part(self, first: int, n: int) -> Scaling:
