@@ -173,9 +173,10 @@ def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
     if sample_weight is None:
         return None
     refuse_other_kinds(sample_weight, "sample_weight")
-    if np.ma.is_masked(sample_weight):
+    hidden = np.ma.getmaskarray(np.ma.asarray(sample_weight))
+    if hidden.any():
         raise ValueError(
-            f"sample_weight is a masked array with {np.ma.count_masked(sample_weight)} "
+            f"sample_weight is a masked array with {hidden.sum()} "
             "masked weights, which are unknown: fill them, with 0 for rows that do "
             "not count."
         )

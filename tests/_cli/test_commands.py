@@ -408,3 +408,30 @@ def test_two_lines_are_refused(pump, model):
     for option in ("--level", "--contamination"):
         error = run("report", pump, "--model", model, option, 0.1, code=2)
         assert f"{option} is for a fit, but --model uses a saved model" in error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [(60, 6), (20, 40)])
+def test_a_huge_cell_is_an_outlier_not_an_error(folder, shape):
+    X = planted("none", n=shape[0], n_features=shape[1], n_components=2).X
+    X[3, 1] = np.finfo(float).max
+    table, model = folder / "huge.csv", folder / "huge.npz"
+    pd.DataFrame(X).add_prefix("c").to_csv(table, index=False)
+    found = json.loads(run("fit", table, "-k", "2", "-o", model, "--json"))
+    assert found["worst_first"][0]["p_value"] == 0
+    assert found["outliers"]["count"] >= 1
+    run("report", table, "-k", "2", "-o", folder / "huge.html")
+    run("score", model, table)
+
+
+def test_messages_list_few_of_many_names(folder):
+    X = planted("none", n=30, n_features=300).X
+    wide, narrow, model = (folder / name for name in ("w.csv", "n.csv", "w.npz"))
+    pd.DataFrame(X).add_prefix("c").to_csv(wide, index=False)
+    pd.DataFrame(X[:, :200]).add_prefix("c").to_csv(narrow, index=False)
+    run("fit", wide, "-k", "2", "-o", model)
+    for wrong in (("score", model, narrow), ("score", model, wide, "--columns", "c1")):
+        failed = CliRunner().invoke(main, [*map(str, wrong)])
+        assert failed.exit_code != 0
+        assert "and 292 more" in failed.output
+        assert len(failed.output) < 600

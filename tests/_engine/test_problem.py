@@ -29,3 +29,14 @@ def test_enough_rows_need_no_hull():
     assert hull.rows is rows
     sub = pca_subspace(normal_cloud())
     assert hull.lift(sub) is sub
+
+
+def test_a_huge_row_costs_the_others_nothing():
+    X = normal_cloud(n=8, D=30)
+    X[2, 5] = np.finfo(float).max
+    Z = affine_hull(ArrayRows(X)).rows.take(np.arange(8))
+    others = [0, 1, 3, 4, 5, 6, 7]
+    gram = lambda A: (A[others] - A[0]) @ (A[others] - A[0]).T  # noqa: E731
+    np.testing.assert_allclose(gram(Z), gram(X), rtol=1e-8, atol=1e-8)
+    assert np.isfinite(Z).all()
+    assert np.abs(Z[2]).max() > 1e308

@@ -72,3 +72,20 @@ def test_plain_pca_is_the_same_by_rows_and_by_columns(shape):
     np.testing.assert_allclose(found, other.explained_variance_)
     angles = subspace_angles(plain.basis.T, other.components_.T)
     np.testing.assert_allclose(angles, 0, atol=1e-7)
+
+
+@pytest.mark.parametrize("shape", [(60, 6), (20, 40)])
+def test_plain_pca_follows_a_cell_whose_square_overflows(shape):
+    X = planted("none", n=shape[0], n_features=shape[1], n_components=2).X
+    X[3, 1] = 1e300
+    model = DSWL(2).fit(X)
+    found = effect(model, X)
+    assert found.angle > 45
+    assert found.plain_variance[0] == np.inf
+    assert found.shift_share[3] > 0.99
+    np.testing.assert_allclose(found.shift[1], 1e300 / len(X))
+    # A smaller cell, whose square does not overflow, has the same effect.
+    X[3, 1] = 1e100
+    smaller = effect(model, X)
+    assert smaller.angle > 45  # all other axes of plain PCA are rounding errors
+    np.testing.assert_allclose(found.shift_share, smaller.shift_share, atol=1e-9)

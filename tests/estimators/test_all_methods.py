@@ -349,3 +349,83 @@ def test_docstrings_tell_what_a_user_must_know(cls):
         confidence = text.split("Confidence:")[1]
         assert any(word in confidence for word in ("as published", "econstr", "ours"))
         assert "References" in text or cls is ta.TwoWayPCA
+
+
+HUGE = [1e300, np.finfo(float).max, -1.7e308, np.float32(3e38)]
+
+
+def with_huge_cell(cell, n, D):
+    X = planted("none", n=n, n_features=D, n_components=2).X
+    X = X.astype(np.float32 if isinstance(cell, np.float32) else float)
+    X[3, 1] = cell
+    return X
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_huge_cells_are_refused_with_their_value_by_all_but_one_method(name):
+    for shape in ((60, 6), (20, 40)):
+        for cell in HUGE:
+            if name == "dswl":
+                continue
+            X, model = with_huge_cell(cell, *shape), METHODS[name](2)
+            with pytest.raises(
+                ValueError, match=f"row 3 .* {abs(cell):.2g}".replace("+", ".")
+            ):
+                model.fit(X)
+            assert not hasattr(model, "n_features_in_")
+
+
+@pytest.mark.parametrize("shape", [(60, 6), (20, 40)])
+@pytest.mark.parametrize("cell", HUGE)
+@pytest.mark.parametrize(
+    ("k", "weighted"), [(2, False), (2, True), ("auto", False), (0.9, True)]
+)
+def test_dswl_flags_rows_with_huge_cells(cell, k, shape, weighted):
+    X = with_huge_cell(cell, *shape)
+    weights = np.linspace(0.5, 2, len(X)) if weighted else None
+    model = trueaxis.DSWL(k).fit(X, sample_weight=weights)
+    assert not model.support_[3]
+    assert model.predict(X)[3] == -1
+    assert model.score_samples(X)[3] < -1e6
+    assert np.isinf(model.distances(X).orthogonal[3])
+    others = np.delete(X, 3, axis=0)
+    alone = trueaxis.DSWL(model.n_components_).fit(
+        others, sample_weight=None if weights is None else np.delete(weights, 3)
+    )
+    assert angle(model.components_, alone.components_) < 10
+    assert np.isfinite(model.transform(X)).all()
+    for shown in (model.outliers(X), model.explain(X), model.summary(X)):
+        assert "nan" not in str(shown).lower()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cell", HUGE[1:])
+def test_dswl_repairs_huge_cells(cell):
+    X = with_huge_cell(cell, 60, 6)
+    model = trueaxis.DSWL(2, cells=True).fit(X)
+    assert abs(model.repair(X)[3, 1]) < 1e3
+
+
+@pytest.mark.parametrize("scale", ["robust", "standard"])
+def test_scaled_huge_cells_do_not_look_infinite(scale):
+    X = with_huge_cell(np.finfo(float).max, 60, 6) * [1e-3, 1, 1, 1, 1, 1]
+    scaled = trueaxis.ColumnScaler(scale).fit_transform(X)
+    assert np.isfinite(scaled).all()
+    assert not trueaxis.DSWL(2).fit(scaled).support_[3]
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_refit_that_fails_leaves_the_earlier_fit(name, tmp_path):
+    pd = pytest.importorskip("pandas")
+    model = METHODS[name](2)
+    X = pd.DataFrame(planted("none", n=30, n_features=4).X, columns=[*"abcd"])
+    model.fit(X)
+    before = pickle.dumps(vars(model))
+    other = X.rename(columns=str.upper)
+    other.iloc[2, 1] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        model.fit(other)
+    assert pickle.dumps(vars(model)) == before
+    trueaxis.save(model, tmp_path / "model.npz")
+    assert [*trueaxis.load(tmp_path / "model.npz").feature_names_in_] == [*"abcd"]

@@ -374,3 +374,16 @@ def test_dask_gives_the_model_of_the_array(cells):
         np.testing.assert_allclose(one, np.asarray(two), rtol=1e-8)
     found = [len(model.wrong_cells(rows, missing=True)) for rows in (lazy, X)]
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_spread_within_rounding_is_named_as_the_cause(seed):
+    rng = np.random.default_rng(seed)
+    X = 1e8 + 1e-8 * rng.normal(size=(100, 4))
+    with pytest.raises(ValueError, match="hardly more than float64 .* Subtract an off"):
+        DSWL(2, cells=True).fit(X)
+    X[4, 1] = np.nan
+    with pytest.raises(ValueError, match=r"of column 0 .* \(such columns: 4 of 4\)"):
+        DSWL(2).fit(X)
+    # What is left of it when the offset is subtracted early enough.
+    DSWL(2, cells=True).fit(1e-8 * rng.normal(size=(100, 4)))

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from trueaxis import DSWL
 from trueaxis.datasets import planted
@@ -164,3 +166,15 @@ def test_one_copy_among_few_rows_does_not_make_the_others_outliers():
     X = np.random.default_rng(0).standard_normal((7, 3))
     X[1] = X[0]
     assert DSWL(1).fit(X).support_.all()
+
+
+@given(
+    st.integers(0, 10**6), st.floats(4, 16), st.floats(-17.5, -14), st.integers(1, 5)
+)
+def test_no_warning_and_no_wrong_advice_where_the_spread_is_rounding(
+    seed, offset, spread, D
+):
+    rng = np.random.default_rng(seed)
+    X = 10**offset * (1 + 10**spread * rng.normal(size=(40, D)))
+    model = DSWL(1).fit(X)
+    assert not np.isnan(model.score_samples(X)).any()

@@ -5,9 +5,10 @@ import pytest
 from engine_data import contaminated_cloud
 from estimator_data import GOOD, angle
 from pyrpca import rpca_pcp_ialm
+from sklearn.utils.validation import has_fit_parameter
 from skpcp.pcp import pcp
 
-from trueaxis import PCP, RRPCP, SPCP, PlainPCA
+from trueaxis import METHODS, PCP, RRPCP, SPCP, PlainPCA
 
 
 def test_pursuit_agrees_with_other_packages():
@@ -51,3 +52,14 @@ def test_components_are_those_of_the_low_rank_part():
     plain = PlainPCA(2).fit(model.low_rank_)
     assert angle(model, plain) < 1e-5
     np.testing.assert_allclose(model.mean_, model.low_rank_.mean(axis=0), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["pcp", "spcp", "rrpcp"])
+def test_pursuits_say_that_they_cannot_weight_rows(name):
+    X, model = np.eye(6), METHODS[name](1)
+    with pytest.raises(TypeError, match="cannot weight rows: leave out sample_weight"):
+        model.fit(X, sample_weight=np.ones(6))
+    with pytest.raises(TypeError, match="has no parameter 'weights'"):
+        model.fit(X, weights=np.ones(6))
+    assert not has_fit_parameter(model, "sample_weight")
+    model.fit(X, sample_weight=None)  # as pipelines pass it on

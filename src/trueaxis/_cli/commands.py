@@ -211,7 +211,7 @@ def _say_transformed(names: list[str], n: int, output: str) -> None:
     if output != STANDARD:
         console.say(
             f"Scores of {n:,} rows on {len(names)} components saved to {output}: "
-            f"{', '.join(names)}"
+            f"{names[0]}{f' to {names[-1]}' if len(names) > 1 else ''}"
         )
 
 

@@ -87,7 +87,7 @@ def refuse_empty_columns(table: Table) -> None:
         raise TableError(
             f"Column {names[0]!r} is empty: all of its {len(table.X):,} cells are "
             f"missing (empty columns: {len(names)} of {len(table.columns)}), and "
-            f"nothing can fill them. Drop the column (--drop {option(names)})."
+            f"nothing can fill them. Drop such columns (--drop {option(names[:1])})."
         )
 
 

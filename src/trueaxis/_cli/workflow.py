@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from trueaxis._cli import console
 from trueaxis._cli.missing import print_notes, read_for_method
 from trueaxis._cli.options import FitOptions
-from trueaxis._tables.column import Column
+from trueaxis._tables.column import Column, quote
 from trueaxis._tables.read import Choice, Table, TableError
 from trueaxis._validation import validate_number
 from trueaxis.diagnostics import column_names
@@ -144,7 +144,7 @@ def read_for_model(model: Any, data: str, choice: Choice) -> Table:
     except TableError as error:
         if wanted is choice:
             raise
-        names = ", ".join(wanted.columns or ())
+        names = quote(wanted.columns or ())
         message, *notes = str(error).replace(" (--columns)", "").split("\n")
         message += f" (The model was fitted on {names}.)"
         raise type(error)("\n".join([message, *notes])) from None
@@ -178,7 +178,7 @@ def choice_for_model(model: Any, choice: Choice) -> Choice:
         categories = tuple(first.categories_)
     if choice.columns or choice.drop:
         raise TableError(
-            f"The model selects its columns by name ({', '.join(names)}): leave out "
+            f"The model selects its columns by name ({quote(names)}): leave out "
             "--columns and --drop."
         )
     for option, name in (("--id", choice.id), ("--label", choice.label)):

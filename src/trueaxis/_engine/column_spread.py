@@ -1,10 +1,11 @@
 """Mean and standard deviation of columns, accumulated block by block without overflow.
 
-Used by the scaler.
+Used by the scaler. `refuse_rounded` finds columns without any spread worth the name.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._rows.base import Kernel
+
+ROUNDED = 64  # units of rounding; values that differ by less tell nothing
 
 
 @dataclass
@@ -116,3 +119,33 @@ class SpreadKernel(Kernel):
         if other.n.any():
             state.add(other)
         return state
+
+
+def refuse_rounded(
+    X: NDArray[Any], dtype: np.dtype[Any], names: Sequence[Any] | None
+) -> None:
+    """Raise if a column varies, but hardly more than its values are rounded.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, D)
+        NaN in holes.
+    dtype : dtype
+        Type in which the values were stored.
+    names : sequence or None
+        Names of the columns, for error messages.
+    """
+    low, high = np.fmin.reduce(X), np.fmax.reduce(X)
+    # Halves, as the difference of two values may overflow.
+    spread, size = high / 2 - low / 2, np.maximum(np.abs(low), np.abs(high)) / 2
+    rounded = (spread > 0) & (spread <= ROUNDED * np.finfo(dtype).eps * size)
+    if not rounded.any():
+        return
+    first = int(rounded.argmax())
+    name = first if names is None else repr(str(names[first]))
+    raise ValueError(
+        f"The values of column {name} of X are about {2 * size[first]:.1e}, and differ "
+        f"by at most {2 * spread[first]:.1e}, hardly more than {dtype} values of this "
+        f"size are rounded (such columns: {rounded.sum()} of {len(rounded)}). Subtract "
+        "an offset before values are rounded, or drop such columns."
+    )

@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dsymm, dsyrk, ssyrk
 
 
+class NoSubspace(ValueError):
+    """The rows, as they are weighted, do not determine a subspace."""
+
+
 class Moments:
     """Weighted sums of rows about a fixed pivot.
 
@@ -117,7 +121,7 @@ class Moments:
     def shift(self) -> NDArray[np.float64]:
         """Return the weighted mean minus the pivot."""
         if self.is_empty():
-            raise ValueError(
+            raise NoSubspace(
                 "No row carries weight: every weight is 0 or underflows. If you passed "
                 'temperatures, raise tau or use tau="auto"; if you passed a rule, make '
                 "it return some positive weights."

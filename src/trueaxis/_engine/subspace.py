@@ -14,7 +14,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from trueaxis._engine.moments import Moments
+from trueaxis._engine.moments import Moments, NoSubspace
 
 # Variances below this share of the total are rounding errors. They are raised to it, so
 # that rounding errors of a projection do not become score distances.
@@ -66,7 +66,7 @@ class Subspace:
         return np.maximum(self.variances, floor)
 
 
-class SquaresOverflow(ValueError):
+class SquaresOverflow(NoSubspace):
     """Rows that carry weight are so far away that their squares overflow."""
 
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from trueaxis._rows.memory import TooLarge
 from trueaxis._rows.parquet import data_columns
-from trueaxis._tables.column import Column, as_objects, floats_of_arrow
+from trueaxis._tables.column import Column, as_objects, floats_of_arrow, quote
 from trueaxis._tables.parsing.cells import TableError
 from trueaxis._tables.parsing.numbers import Rules
 
@@ -283,6 +283,6 @@ def _load(path: Path) -> NDArray[Any]:
     if len(tables) != 1:
         raise TableError(
             f"{path} has {len(tables)} two-dimensional arrays (its arrays: "
-            f"{', '.join(arrays)}): keep exactly one in the file."
+            f"{quote([*arrays])}): keep exactly one in the file."
         )
     return arrays[tables[0]]

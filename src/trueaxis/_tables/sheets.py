@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from trueaxis._tables.choice import Choice, FileContent, SheetRows
+from trueaxis._tables.column import quote
 from trueaxis._tables.formats import read_bytes, require
 from trueaxis._tables.objects import columns_of_objects
 from trueaxis._tables.parsing.cells import TableError
@@ -105,7 +106,7 @@ def read_sheet(name: str, sheet: str | None) -> tuple[list[list[Any]], str, list
     _complete_dates(rows)
     notes = []
     if sheet is None and len(names) > 1:
-        others = ", ".join(repr(each) for each in names if each != chosen)
+        others = quote([each for each in names if each != chosen])
         notes.append(f"Sheet {chosen!r} was read; --sheet chooses another: {others}.")
     return rows, chosen, notes
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,6 +54,9 @@ class PlainChange:
     def angle(self) -> float:
         """Largest of the angles."""
         return float(self.angles.max(initial=0.0))
+
+
+Change = TypeVar("Change", bound=PlainChange)
 
 
 @dataclass(frozen=True, repr=False)
@@ -132,8 +135,8 @@ def plain_change(model: SubspaceEstimator, X: ArrayLike) -> PlainChange:
 
 
 def _in_range(
-    compare: Callable[[Subspace, Rows], Any], robust: Subspace, rows: Rows
-) -> Any:
+    compare: Callable[[Subspace, Rows], Change], robust: Subspace, rows: Rows
+) -> Change:
     """Compare, in a larger unit if squares of the rows overflow."""
     try:
         return compare(robust, rows)

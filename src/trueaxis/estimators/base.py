@@ -149,7 +149,8 @@ class SubspaceEstimator(
         Distances
             Two arrays of shape (n,): `score`, the distance from the center inside the
             subspace with every component in units of its standard deviation, and
-            `orthogonal`, the distance from the subspace in the unit of the data.
+            `orthogonal`, the distance from the subspace in the unit of the data. Both
+            are infinite where squares overflow (values above 1e150).
         """
         return Distances(*self._measure(X, RowRecord(2, float, _distances)))
 
@@ -187,7 +188,8 @@ class SubspaceEstimator(
         -------
         ndarray of shape (n,)
             0 at the center; -2 for rows that one in a hundred regular rows exceeds;
-            lower for outliers. Does not depend on `level` and `contamination`.
+            lower for outliers, down to -inf for rows that are infinitely far away in
+            units of the regular ones. Does not depend on `level` and `contamination`.
         """
         scores: NDArray[np.float64] = self._log_p_values(X) / np.log(10.0)
         return scores
@@ -203,6 +205,7 @@ class SubspaceEstimator(
         Returns
         -------
         ndarray of shape (n,)
+            -inf where `score_samples` is.
         """
         return self.score_samples(X) - self.offset_
 

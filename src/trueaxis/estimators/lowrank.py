@@ -47,7 +47,7 @@ class Pursuit(Method):
     centre: str = deprecated_centre("none", "median")
 
     def fit(  # type: ignore[override]  # a split has no sample weights
-        self, X: ArrayLike, y: Any = None
+        self, X: ArrayLike, y: Any = None, **unknown: Any
     ) -> Self:
         """Split X, and compute the components of its low-rank part.
 
@@ -55,11 +55,25 @@ class Pursuit(Method):
         ----------
         X : array-like of shape (n, D)
         y : ignored
+        **unknown
+            Refused: a split has no sample weights.
 
         Returns
         -------
         self
         """
+        # As a named parameter, scikit-learn would take it for supported.
+        if unknown.pop("sample_weight", None) is not None:
+            raise TypeError(
+                f"{type(self).__name__} splits X cell by cell and cannot weight rows: "
+                "leave out sample_weight, repeat rows (numpy.repeat), or use a method "
+                "that takes weights, such as DSWL."
+            )
+        if unknown:
+            raise TypeError(
+                f"{type(self).__name__}.fit has no parameter {next(iter(unknown))!r}: "
+                "pass X alone."
+            )
         return super().fit(X)
 
     def _split(self, splitting: Splitting) -> Recipe:

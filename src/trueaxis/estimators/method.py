@@ -14,11 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from trueaxis._arithmetic import own_floats
+from trueaxis._engine.column_spread import refuse_rounded
 from trueaxis._engine.fit import FitResult, Recipe, SearchResult, fit_with
+from trueaxis._engine.moments import NoSubspace
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.recipes import ReweightingRecipe
 from trueaxis._engine.row_kernels import PValueKernel
 from trueaxis._engine.rules.base import Rule
+from trueaxis._engine.starts.sample import SAMPLE_ROWS
 from trueaxis._engine.subspace import fix_signs
 from trueaxis._rows.base import ArrayRows, Rows
 from trueaxis._rows.checked import IncompleteRows, refuse_overflow
@@ -137,6 +140,11 @@ class Method(SubspaceEstimator):
         Returns
         -------
         self
+
+        Notes
+        -----
+        If a fit fails or is interrupted, the estimator is left as it was before: not
+        fitted, or with the earlier fit.
         """
         with unchanged_on_error(self):
             try:
@@ -154,20 +162,30 @@ class Method(SubspaceEstimator):
     def _fit(self, X: Any, sample_weight: Any, *, holes: bool) -> FitResult:
         """Fit the subspace to complete rows, or to rows with holes."""
         with validate_rows(self, X, holes=holes) as rows:
-            counts = validate_counts(sample_weight, rows.shape[0])
-            self._check(rows, counts)
-            recipe = self._recipe()
-            rows, filling = self._complete(rows, counts, recipe, holes)
-            problem = self._build_problem(rows, counts, recipe, filling)  # start
-            fit = fit_with(recipe, problem, self.n_components)  # iterate and judge
-            self._store(problem, fit)
-            # Rows that do not count are judged, too, like new ones.
-            kernel = self._support_kernel()
-            if fit.found.near is None:
-                (support,), _ = rows.scan_in_place(kernel)
-            else:
-                support = fit.found.near.support(rows, kernel)
-            self.support_ = rows.like_rows(support)
+            try:
+                return self._fit_rows(rows, sample_weight, holes=holes)
+            except NoSubspace:
+                # A cause that neither weights nor distances show.
+                names = getattr(self, "feature_names_in_", None)
+                some = rows.take(np.arange(min(rows.shape[0], SAMPLE_ROWS)))
+                refuse_rounded(some, rows.dtype, names)
+                raise
+
+    def _fit_rows(self, rows: Rows, sample_weight: Any, *, holes: bool) -> FitResult:
+        counts = validate_counts(sample_weight, rows.shape[0])
+        self._check(rows, counts)
+        recipe = self._recipe()
+        rows, filling = self._complete(rows, counts, recipe, holes)
+        problem = self._build_problem(rows, counts, recipe, filling)  # start
+        fit = fit_with(recipe, problem, self.n_components)  # iterate and judge
+        self._store(problem, fit)
+        # Rows that do not count are judged, too, like new ones.
+        kernel = self._support_kernel()
+        if fit.found.near is None:
+            (support,), _ = rows.scan_in_place(kernel)
+        else:
+            support = fit.found.near.support(rows, kernel)
+        self.support_ = rows.like_rows(support)
         return fit
 
     def _complete(

@@ -3,6 +3,7 @@
 import dask.array as da
 import numpy as np
 import pytest
+from dask.delayed import delayed
 from dask_helpers import N, X, assert_same, counting, reads
 
 from trueaxis import DSWL
@@ -32,3 +33,16 @@ def test_bundles_have_a_maximum_size():
     most = BUNDLE_BYTES // 8
     assert bundle_lengths((most, 1, 1) * 30, 8) == (most, 2) * 30
     assert bundle_lengths((2 * most,) * 70, 8) == (2 * most,) * 70
+
+
+def test_blocks_may_be_memory_maps(in_process, tmp_path):
+    halves = [X[: N // 2], X[N // 2 :]]
+    mapped = []
+    for number, half in enumerate(halves):
+        np.save(tmp_path / f"{number}.npy", half)
+        load = delayed(np.load)(tmp_path / f"{number}.npy", mmap_mode="r")
+        mapped.append(da.from_delayed(load, half.shape, half.dtype))
+    model = DSWL(2).fit(da.concatenate(mapped))
+    arrays = DSWL(2).fit(da.from_array(X, (N // 2, -1)))
+    np.testing.assert_array_equal(model.components_, arrays.components_)
+    assert model.predict(da.concatenate(mapped)).compute().shape == (N,)

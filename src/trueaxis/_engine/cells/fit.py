@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from trueaxis._engine.cells.factors import Array
 from trueaxis._engine.cells.learn import learn_cells
 from trueaxis._engine.cells.model import CellModel, kept_cells
+from trueaxis._engine.column_spread import refuse_rounded
 from trueaxis._engine.fit import Recipe, fit_with
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.row_kernels import PValueKernel
@@ -65,6 +66,7 @@ def learn_from_rows(
         index = np.sort(rng.choice(index, SAMPLE_ROWS, replace=False))
     X = rows.take(index)
     refuse_empty_columns(X, n if drawn else None, names)
+    refuse_rounded(X, rows.dtype, names)
     X = X.astype(float)
     find_wrong = find_wrong and len(X) >= FEWEST_ROWS
     seed = int(rng.integers(2**31))

@@ -38,8 +38,9 @@ def rows_of(block: Any, first: int, shape: tuple[int, int]) -> Rows:
 
 def check_block(block: Any, shape: tuple[int, int], first: int) -> NDArray[Any]:
     """Return a block; raise if it is not what its collection declares."""
-    if type(block) is np.ndarray and block.dtype.kind == "f" and block.shape == shape:
-        return block
+    plain = type(block) in (np.ndarray, np.memmap)
+    if plain and block.dtype.kind == "f" and block.shape == shape:
+        return np.asarray(block)
     kind = f"{type(block).__name__} ({getattr(block, 'dtype', 'not numeric')})"
     raise SourceError(
         f"The Dask block that starts at row {first:,} is of type {kind} and shape "
