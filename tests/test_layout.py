@@ -179,7 +179,7 @@ ACROSS = {
     "_engine/rules": {"all_rules", "derivatives"},
     "_rows": {"array_rows"},
     "_rows/dask": {"lazy_results"},
-    "_tables": {"corpus", "read_parquet"},
+    "_tables": {"corpus", "read_parquet", "refused_kinds"},
     "diagnostics": {"dask"},
     "estimators": {
         "all_methods",
@@ -189,6 +189,7 @@ ACROSS = {
         "dswl_cells",
         "identities",
         "objectives",
+        "own_floats",
         "scaler_streamed",
         "sklearn",
     },

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from trueaxis._kinds import refuse_other_kinds
 from trueaxis._rows.base import ArrayRows, Rows
 from trueaxis._rows.checked import (
     CheckedRows,
@@ -30,6 +29,7 @@ from trueaxis._rows.dask.collections import is_dask
 from trueaxis._rows.dask.rows import DaskRows
 from trueaxis._rows.open_rows import ENDINGS, open_rows
 from trueaxis._rows.transformed import RowwiseRows
+from trueaxis._tables.frames import refuse_other_kinds
 
 DTYPES = (np.float64, np.float32)
 MOST_COPIES = 1e12  # larger integer weights are not taken as counts of rows

@@ -11,9 +11,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from trueaxis._arithmetic import own_floats
 from trueaxis._persistence.archive import ModelFileError, read, write
 from trueaxis._persistence.model_state import from_parts, to_parts
+from trueaxis._rows.threads import own_floats
 
 
 @own_floats

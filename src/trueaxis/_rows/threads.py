@@ -2,7 +2,8 @@
 
 `base` cuts large tables into portions, which threads of one process work on. Each
 portion is computed by one thread, with one thread of the BLAS, and the results are put
-together in the order of the rows, so their number does not change a single bit.
+together in the order of the rows, so their number does not change a single bit. Nor do
+the floating-point settings of the caller, which `own_floats` keeps out.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
-from functools import partial
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,6 +22,7 @@ import numpy as np
 from trueaxis._rows.progress import Advance
 
 Result = TypeVar("Result")
+Function = TypeVar("Function", bound=Callable[..., Any])
 Task = Callable[[Advance], Result]  # reports its rows as it goes
 
 VARIABLE = "TRUEAXIS_THREADS"
@@ -186,3 +188,25 @@ def _as_here(task: Callable[..., Result]) -> Callable[..., Result]:
             return run(*args)
 
     return run_as_here
+
+
+def own_floats(function: Function) -> Function:
+    """Let a public function ignore the caller's `numpy.errstate`.
+
+    Distances of far rows overflow to infinity, and weights underflow to 0, by design.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trueaxis._rows.threads import own_floats
+    >>> with np.errstate(all="raise"):
+    ...     own_floats(np.exp)(np.array([-1e9, 1e9]))
+    array([ 0., inf])
+    """
+
+    @wraps(function)
+    def with_own_floats(*args: Any, **options: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*args, **options)
+
+    return with_own_floats  # type: ignore[return-value]

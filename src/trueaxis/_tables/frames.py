@@ -3,6 +3,9 @@
 `TableEncoder` takes its columns from here; those of files come from `read`. Text stays
 text, even if it is written as a number: only the cells of files are parsed. None of the
 three libraries is imported unless its objects arrive.
+
+`refuse_other_kinds` refuses dates, complex numbers and the like wherever numbers are
+needed: NumPy would silently turn dates into counts, and a missing one into -9.2e18.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import numbers
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -26,6 +30,8 @@ CALENDAR = (
     np.datetime64,
     np.timedelta64,
 )
+# How NumPy, pandas, polars and Arrow begin the names of types of dates and times.
+_CALENDAR_TYPE = re.compile(r"date|time|duration|period|month_", re.IGNORECASE)
 _NUMBERS = (numbers.Real, decimal.Decimal, np.bool_)
 
 
@@ -277,4 +283,94 @@ def too_large_error(where: str) -> ValueError:
     return ValueError(
         f"{where} has an integer beyond {np.finfo(float).max:.2g}, where floats end: "
         "drop its row, or take logarithms."
+    )
+
+
+# -------------------------------------------------------------------------- other kinds
+
+
+def refuse_other_kinds(X: Any, what: str = "X") -> None:
+    """Raise if a table or a vector has text, dates, complex or too large numbers.
+
+    Parameters
+    ----------
+    X : array-like, or frame of pandas, polars or pyarrow
+        Sparse matrices and the like are left to scikit-learn.
+    what : str
+        Name in error messages.
+    """
+    columns = _columns_of(X)
+    for name, kind in columns:
+        _refuse_type(kind, f"Column {name!r} of {what}")
+    cells = X
+    if columns or isinstance(X, (list, tuple)):
+        try:
+            cells = np.asarray(X)
+        except ValueError:
+            raise ValueError(
+                f"{what} is a {type(X).__name__} whose rows differ in length: every "
+                "row needs the same number of cells."
+            ) from None
+    kind = getattr(cells, "dtype", None)
+    _refuse_type(kind, what)
+    if getattr(kind, "kind", "") in "OUS" and getattr(cells, "ndim", 0) in (1, 2):
+        _refuse_cells(np.asarray(cells), [name for name, _ in columns], what)
+
+
+def _columns_of(X: Any) -> list[tuple[str, Any]]:
+    """Return names and types of the columns of a frame; none of anything else."""
+    if hasattr(X, "collect"):
+        raise TypeError(
+            f"X is a polars {type(X).__name__}, whose rows are not in memory: pass "
+            "X.collect()."
+        )
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):  # of pandas or polars
+        names, kinds = X.columns, X.dtypes
+    elif hasattr(X, "schema"):  # of pyarrow
+        names, kinds = X.schema.names, X.schema.types
+    else:
+        return []
+    return [(str(name), kind) for name, kind in zip(names, kinds, strict=True)]
+
+
+def _refuse_type(kind: Any, where: str) -> None:
+    if _CALENDAR_TYPE.match(str(kind)):
+        raise _calendar(where, str(kind))
+    if str(kind).startswith("complex"):
+        raise complex_error(where)
+
+
+def _refuse_cells(cells: NDArray[Any], names: list[str], what: str) -> None:
+    """Raise if a cell of an array of objects or text is not a number."""
+    for column, values in enumerate(cells.T if cells.ndim == 2 else cells[None]):
+        name = repr(names[column]) if names else column
+        of_column = f" in column {name}" if cells.ndim == 2 else ""
+        for row, cell in enumerate(values):
+            if type(cell) is not float:
+                _refuse_cell(cell, row, of_column, what)
+
+
+def _refuse_cell(cell: Any, row: int, of_column: str, what: str) -> None:
+    place = f"Row {row}{of_column} of {what}"
+    if isinstance(cell, CALENDAR):
+        raise _calendar(place, type(cell).__name__)
+    if isinstance(cell, (complex, np.complexfloating)):
+        raise complex_error(place)
+    try:
+        float(cell)
+    except TypeError:  # None, and what scikit-learn refuses
+        return
+    except OverflowError:
+        raise too_large_error(place) from None
+    except ValueError:
+        raise ValueError(
+            f"{what} has text{of_column}: {str(cell)[:50]!r} in row {row}. Only "
+            "numbers can be analyzed: drop the column or encode it."
+        ) from None
+
+
+def _calendar(where: str, kind: str) -> TypeError:
+    return TypeError(
+        f"{where} has dates or times ({kind}), but only numbers can be analyzed: drop "
+        "them, or convert them to numbers, such as days since the first."
     )

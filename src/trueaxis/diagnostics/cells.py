@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._arithmetic import own_floats
+from trueaxis._rows.threads import own_floats
 from trueaxis._validation import fitted_rows, raw_rows
 from trueaxis.diagnostics.pipelines import PipelineParts, takes_pipelines
 from trueaxis.diagnostics.tables import column_names, row_labels, to_frame

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from trueaxis._arithmetic import own_floats
+from trueaxis._rows.threads import own_floats
 from trueaxis.diagnostics.influence import largest_angle
 from trueaxis.estimators import METHODS
 

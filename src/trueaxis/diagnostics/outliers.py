@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._arithmetic import own_floats
 from trueaxis._engine.outliers.judge import cutoff_ratio
 from trueaxis._engine.outliers.law import Law, Sides
 from trueaxis._engine.reweighted import measure_rows
 from trueaxis._rows.base import RecordKernel
+from trueaxis._rows.threads import own_floats
 from trueaxis._validation import fitted_rows, raw_rows
 from trueaxis.diagnostics.columns import column_corrections
 from trueaxis.diagnostics.discoveries import discovery_line

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trueaxis._arithmetic import own_floats
+from trueaxis._rows.threads import own_floats
 from trueaxis._validation import raw_rows
 from trueaxis.diagnostics.cells import list_cells
 from trueaxis.diagnostics.outliers import diagnose

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from trueaxis._arithmetic import own_floats
 from trueaxis._engine.cells.factors import FactorModel
 from trueaxis._engine.cells.fit import FEWEST_ROWS, learn_from_rows
 from trueaxis._engine.cells.model import CellModel, RememberedRepair
@@ -23,6 +22,7 @@ from trueaxis._engine.dswl.recipe import DSWLRecipe
 from trueaxis._engine.fit import Recipe
 from trueaxis._rows.base import Rows
 from trueaxis._rows.dask.collections import refuse_frames
+from trueaxis._rows.threads import own_floats
 from trueaxis._rows.transformed import RowwiseRows
 from trueaxis._validation import (
     make_rng,

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from trueaxis._arithmetic import own_floats
 from trueaxis._engine.column_spread import refuse_rounded
 from trueaxis._engine.fit import FitResult, Recipe, SearchResult, fit_with
 from trueaxis._engine.moments import NoSubspace
@@ -25,6 +24,7 @@ from trueaxis._engine.starts.sample import SAMPLE_ROWS
 from trueaxis._engine.subspace import fix_signs
 from trueaxis._rows.base import ArrayRows, Rows
 from trueaxis._rows.checked import IncompleteRows, refuse_overflow
+from trueaxis._rows.threads import own_floats
 from trueaxis._rows.transformed import replace_uncounted
 from trueaxis._validation import (
     make_rng,

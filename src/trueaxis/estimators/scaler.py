@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from trueaxis._arithmetic import own_floats
 from trueaxis._engine.column_spread import ColumnSpread, SpreadKernel
 from trueaxis._rows.base import Rows
 from trueaxis._rows.checked import largest_magnitude
 from trueaxis._rows.dask.collections import dask_rows, is_dask, refuse_frames
 from trueaxis._rows.dask.rows import DaskRows
 from trueaxis._rows.memory import refuse_large
+from trueaxis._rows.threads import own_floats
 from trueaxis._rows.transformed import TransformedRows, Where
 from trueaxis._validation import validate_array, validate_choice, validate_rows, warn
 from trueaxis.estimators.base import unchanged_on_error

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trueaxis._arithmetic import own_floats
 from trueaxis._files import atomic_write
+from trueaxis._rows.threads import own_floats
 from trueaxis._tables.read import Choice, read_table
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._arithmetic import own_floats
 from trueaxis._rows.base import ArrayRows, Kernel, Rows
 from trueaxis._rows.checked import CheckedBlock, ValueCheck
 from trueaxis._rows.stacked import RowRange
+from trueaxis._rows.threads import own_floats
 from trueaxis._rows.transformed import TransformedKernel
 from trueaxis._rows.watched_file import SourceError
 
