@@ -12,7 +12,7 @@ OPEN := $(if $(or $(DISPLAY),$(WAYLAND_DISPLAY),$(filter Darwin,$(shell uname)))
 # The whole of it takes about 45 seconds on two idle cores.
 QUICK := -q -n 2 tests -m "not slow and not sklearn and not dask and not browser"
 
-.PHONY: help demo test quick lint sdist-check docs pictures bench fuzz reproduce clean
+.PHONY: help demo test quick lint sdist-check matrix release-check docs pictures bench fuzz reproduce clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -29,10 +29,11 @@ quick: $(STAMP) ## run ruff and the fast tests, in less than a minute
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest $(QUICK)
 
-lint: $(STAMP) ## check style, format and types
+lint: $(STAMP) ## check style, format, types and workflows
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/zizmor --offline --quiet .github
 
 # hatchling is what pip builds the package with; it is not part of .venv.
 sdist-check: $(STAMP) ## run the fast tests from an unpacked source distribution
@@ -41,6 +42,13 @@ sdist-check: $(STAMP) ## run the fast tests from an unpacked source distribution
 	PYTHONPATH=build/sdist/backend $(BIN)/python -m hatchling build -t sdist -d build/sdist
 	tar -xzf build/sdist/trueaxis-*.tar.gz -C build/sdist
 	cd build/sdist/trueaxis-*/ && PYTHONPATH=$$PWD/src $(abspath $(BIN))/python -m pytest $(QUICK)
+
+# PYTHONS names interpreters that are not on the PATH, MATRIX some of the environments.
+matrix: ## test oldest and newest versions, and no extras, in fresh environments
+	$(PYTHON) tools/matrix.py $(addprefix --python ,$(PYTHONS)) $(MATRIX)
+
+release-check: ## build sdist and wheel, and check and try what would be released
+	$(PYTHON) tools/release_check.py
 
 # -W: a warning is an error. Generated pages that no source stands behind are removed.
 docs: $(DOCS_STAMP) ## build the site into site/, and check its links

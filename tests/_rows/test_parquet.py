@@ -1,13 +1,20 @@
 """Rows of Parquet files."""
 
+import sys
+
 import dask
 import dask.dataframe
 import numpy as np
 import pandas
+import pyarrow
+import pyarrow.parquet as parquet
 import pytest
 from row_sources import D, N, write_parquet
 
 from trueaxis import open_rows
+from trueaxis._rows.parquet import parquet_head, parquet_kinds
+from trueaxis._rows.watched_file import SourceError
+from trueaxis._tables.read import read_table
 from trueaxis.datasets import planted
 
 FEW = planted("ocs", n=400, n_features=6, share=0.1).X
@@ -43,3 +50,21 @@ def test_data_frame_index_is_not_a_column(tmp_path, index):
     assert np.array_equal(rows.take(np.arange(len(FEW))), FEW)
     if index == "serial":  # unless it is named
         assert open_rows(path, columns=["serial", "c1"]).shape == (len(FEW), 2)
+
+
+def test_numbers_of_two_bytes_are_read(tmp_path):
+    X = FEW.astype(np.float16)
+    table = pyarrow.table({f"c{j}": column for j, column in enumerate(X.T)})
+    parquet.write_table(table, tmp_path / "x.parquet")
+    rows = open_rows(tmp_path / "x.parquet")
+    np.testing.assert_array_equal(rows.take(np.arange(len(X))), X.astype(float))
+    found = read_table(tmp_path / "x.parquet").X
+    np.testing.assert_array_equal(found, X.astype(float))
+
+
+@pytest.mark.parametrize("read", [parquet_head, parquet_kinds])
+def test_without_pyarrow_the_extra_is_asked_for(read, tmp_path, monkeypatch):
+    (tmp_path / "x.parquet").write_bytes(b"PAR1")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(SourceError, match=r"pip install 'trueaxis\[parquet\]'"):
+        read(tmp_path / "x.parquet", "x.parquet")

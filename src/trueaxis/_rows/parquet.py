@@ -30,9 +30,10 @@ def parquet_head(path: Path, name: str) -> tuple[int, list[str]]:
 
 def parquet_kinds(path: Path, name: str) -> dict[str, str]:
     """Return "number", "calendar", "text" or "nested" for every data column."""
-    from pyarrow import types
 
     def kind(type_: Any) -> str:
+        from pyarrow import types
+
         if types.is_dictionary(type_):
             type_ = type_.value_type
         if _is_numeric(type_):

@@ -1,0 +1,111 @@
+"""Scripts in tools/, and whether the project keeps what they rely on."""
+
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import release_check
+import trueaxis
+from environments import (
+    PINNED_EXTRAS,
+    find_pythons,
+    floors,
+    normal,
+    project,
+    python_floor,
+)
+
+ROOT = Path(__file__).parent.parent
+pytest_plugins = "pytester"
+
+
+def test_tools_of_developers_have_the_versions_of_the_constraints():
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pinned = {normal(name): pin for name, pin in (line.split("==") for line in lines)}
+    for extra in PINNED_EXTRAS:
+        for name, floor in floors(project()["optional-dependencies"][extra]).items():
+            assert f"{pinned[normal(name)]}.".startswith(f"{floor}."), name
+
+
+def test_floors_are_read_from_requirements():
+    assert floors(["a>=1", "b-c[d,e]>=2.3.4", "a>=1"]) == {"a": "1", "b-c": "2.3.4"}
+    with pytest.raises(SystemExit, match="a from 1 and from 2"):
+        floors(["a>=1", "a[b]>=2"])
+    with pytest.raises(SystemExit, match="no plain floor"):
+        floors(["a"])
+
+
+def test_interpreters_that_do_not_run_are_not_taken(tmp_path, monkeypatch):
+    broken = tmp_path / f"python{python_floor()}"
+    broken.write_text("#!/bin/sh\nexit 127\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    here = "{}.{}".format(*sys.version_info)
+    assert find_pythons() == {here: sys.executable}
+    with pytest.raises(SystemExit, match="does not run"):
+        find_pythons([str(broken)])
+    with pytest.raises(SystemExit, match="There is no interpreter"):
+        find_pythons([str(tmp_path / "nope")])
+
+
+def test_the_sdist_includes_only_what_there_is():
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]
+    for name in config["build"]["targets"]["sdist"]["include"]:
+        assert (ROOT / name.removeprefix("/")).exists(), name
+
+
+def test_the_version_stands_in_one_place():
+    assert release_check.package_version(ROOT) == trueaxis.__version__
+    assert project()["dynamic"] == ["version"]
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert release_check.cited(citation)[0] == trueaxis.__version__
+
+
+def test_the_latest_dated_heading_counts():
+    text = "## Unreleased\n\n## 0.2.0 - 2027-01-02\n\n## 0.1.0 - 2026-01-01\n"
+    assert release_check.released(text) == ("0.2.0", "2027-01-02")
+    with pytest.raises(SystemExit, match="no heading with a date"):
+        release_check.released("# Changelog\n\n## Unreleased\n")
+
+
+LIBRARY = """
+def bare(): import no_such_package
+def polite():
+    raise ImportError("Plots need it: pip install 'trueaxis[plot]'")
+"""
+TESTS = """
+import library
+def test_that_imports_it(): import no_such_package
+def test_of_other_packages(): import not_this_one_either
+def test_of_a_bare_error(): library.bare()
+def test_of_a_request(): library.polite()
+def test_that_fails(): assert 1 == 2
+def test_that_passes(): pass
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("option", "skipped", "failed"),
+    [("", 0, 6), ("no_such_package", 3, 3), ("any", 4, 2)],
+)
+def test_only_what_is_lacking_is_skipped(
+    pytester, monkeypatch, option, skipped, failed
+):
+    pytester.mkdir("tests")
+    files = {
+        "library.py": LIBRARY,
+        "tests/test_some.py": TESTS,
+        "tests/test_whole.py": "import no_such_package\ndef test(): pass\n",
+    }
+    for name, text in files.items():
+        (pytester.path / name).write_text(text)
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'tools'}:{pytester.path}")
+    arguments = ["-p", "lacking", f"--may-lack={option}", "--tb=short", "tests"]
+    done = pytester.runpytest_subprocess("--continue-on-collection-errors", *arguments)
+    found = done.parseoutcomes()
+    assert found["passed"] == 1
+    assert found.get("skipped", 0) == skipped
+    assert found.get("failed", 0) + found.get("errors", 0) == failed
