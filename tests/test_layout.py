@@ -174,6 +174,7 @@ ACROSS = {
         "public",
         "repository",
         "site",
+        "tools",
     },
     "_cli": {"large_files", "large_text"},
     "_engine/rules": {"all_rules", "derivatives"},
