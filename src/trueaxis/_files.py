@@ -3,36 +3,112 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, TypeVar
+
+Result = TypeVar("Result")
+
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+_temporary: set[Path] = set()  # files and folders that exist at the moment
+_lock = threading.RLock()  # held while one of them appears
 
 
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a temporary file that replaces `path` once it is completely written.
 
-    On an error or an interrupt, `path` stays as it was.
+    On an error or an interrupt, `path` stays as it was. Errors about the disk name
+    `path`, whatever writes to the file.
     """
     target = Path(os.path.realpath(path))  # keep symbolic links
     check_target(target, path)
     temporary = target.with_name(f".trueaxis-{secrets.token_hex(8)}.tmp")
     try:
-        with temporary.open("xb") as file:
+        with _naming(path):
+            raw = _appearing(temporary, lambda: _NamedFile(temporary, path))
+        with io.BufferedWriter(raw) as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, temporary)
-        os.replace(temporary, target)
+            with _naming(path):
+                os.fsync(file.fileno())
+        with _naming(path):
+            if target.exists():
+                shutil.copymode(target, temporary)
+            os.replace(temporary, target)
     except BaseException:  # leave nothing behind, even after an interrupt
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # it may never have been there
+            temporary.unlink()
         raise
+    finally:
+        _temporary.discard(temporary)
     _sync_folder(target.parent)
+
+
+@contextmanager
+def temporary_folder() -> Iterator[str]:
+    """Create a folder that is removed afterwards, with all that is in it."""
+    import tempfile  # only few commands need it
+
+    folder = Path(tempfile.gettempdir(), f"trueaxis-{secrets.token_hex(8)}")
+    try:
+        _appearing(folder, lambda: folder.mkdir(mode=0o700))
+        yield str(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        _temporary.discard(folder)
+
+
+def remove_temporaries() -> None:
+    """Remove all temporary files and folders; the process must end afterwards.
+
+    For a process that cannot wait until what has opened them is interrupted. No other
+    thread creates one any more.
+    """
+    _lock.acquire(timeout=0.1)  # and keep it
+    for path in list(_temporary):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                path.unlink()
+
+
+def _appearing(path: Path, create: Callable[[], Result]) -> Result:
+    with _lock:
+        _temporary.add(path)
+        return create()
+
+
+class _NamedFile(io.FileIO):
+    """A new file whose errors name the file that it is to become."""
+
+    def __init__(self, temporary: Path, path: str | Path) -> None:
+        super().__init__(temporary, "xb")
+        self._path = path
+
+    def write(self, data: Any) -> int:
+        with _naming(self._path):
+            return super().write(data)
+
+
+@contextmanager
+def _naming(path: str | Path) -> Iterator[None]:
+    """Let errors about the disk name a file instead of a temporary one."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror
+        if error.errno in DISK_FULL:
+            reason = f"{reason}: free some space, or write to another place"
+        raise OSError(error.errno, reason, str(path)) from error
 
 
 def _sync_folder(folder: Path) -> None:

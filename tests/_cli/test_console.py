@@ -33,7 +33,7 @@ def test_numbers_that_json_lacks_are_null(folder):
 def test_a_bar_on_a_terminal_and_silence_in_a_pipe(pump):
     import pty
 
-    command = [sys.executable, "-m", "trueaxis._cli.main", "fit", pump, "-k", "2"]
+    command = [sys.executable, "-m", "trueaxis", "fit", pump, "-k", "2"]
     command += ["--drop", "pump,remark"]
     quiet = subprocess.run(command, capture_output=True, check=True)
     assert quiet.stderr == b""

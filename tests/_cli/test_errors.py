@@ -129,7 +129,7 @@ def test_bugs_can_be_traced(pump, monkeypatch):
 def test_warnings_are_sentences(folder):
     path = folder / "cloud.npy"
     np.save(path, planted("ocs", n=80).X)
-    command = [sys.executable, "-m", "trueaxis._cli.main", "fit", path, "-k", "3"]
+    command = [sys.executable, "-m", "trueaxis", "fit", path, "-k", "3"]
     command += ["--method", "l2p-pca", "--set", "max_iter=1"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr.startswith("Note: L2pPCA stopped after 1 iterations")
@@ -191,7 +191,7 @@ def test_an_interrupted_run_leaves_nothing(number, tmp_path):
     # The disk takes its time: the signal finds the new file half-written.
     code = (
         "import os, sys, time\n"
-        "from trueaxis._cli.main import main\n"
+        "from trueaxis._cli.process.start import main\n"
         "def slow(file):\n"
         "    print('writing', flush=True)\n"
         "    time.sleep(60)\n"
@@ -292,7 +292,7 @@ def test_closed_streams_are_no_error(pump, tmp_path):
         methods = f"{' '.join(COMMAND)} methods > /dev/full"
         done = subprocess.run(["bash", "-c", methods], capture_output=True, text=True)
         assert done.returncode == 1
-        assert done.stderr.startswith("Error: No space left on device")
+        assert done.stderr.startswith("Error: Standard output: No space left on")
 
 
 @posix

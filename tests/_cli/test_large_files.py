@@ -148,7 +148,7 @@ def read_slowly(self):
         yield first, block
 
 Rows._small_blocks, CheckedRows.blocks = scan_slowly, read_slowly
-from trueaxis._cli.main import main
+from trueaxis._cli.process.start import main
 main(sys.argv[2:])
 """
 
@@ -269,7 +269,7 @@ def test_a_terminal_interrupts_workers_quietly(files, tmp_path):
     for number in range(40):
         (many / f"{number:02}.npy").symlink_to(files / "x.npy")
     command = [
-        sys.executable, "-m", "trueaxis._cli.main", "fit", str(many), "--workers", "2",
+        sys.executable, "-m", "trueaxis", "fit", str(many), "--workers", "2",
         "--method", "l2p-pca", "--set", "max_iter=100000", "--set", "tol=1e-300",
     ]  # fmt: skip
     process = subprocess.Popen(

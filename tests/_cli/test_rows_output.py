@@ -249,7 +249,7 @@ def test_a_reader_that_leaves_does_not_cost_the_files(readings, model, tmp_path)
         "import trueaxis._cli.streaming as streaming\n"
         "streaming.LARGE_BYTES = 0\n"
         "streaming.BLOCK_BYTES = 400\n"
-        "from trueaxis._cli.main import main\n"
+        "from trueaxis._cli.process.start import main\n"
         "main(sys.argv[1:])"
     )
     for name in ("in.parquet", "in.csv"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,8 +11,10 @@ from multiprocessing import resource_tracker
 from typing import Any
 
 from trueaxis._cli.options import FitOptions
+from trueaxis._cli.process.signals import WATCH
 from trueaxis._cli.rows_output import RowFiles
 from trueaxis._cli.streaming import open_on_workers
+from trueaxis._files import temporary_folder
 from trueaxis._rows.watched_file import SourceError
 from trueaxis._tables.read import Choice
 from trueaxis._tables.write import refuse_target
@@ -81,15 +84,28 @@ def connect(address: str, workers: int) -> Iterator[Any]:
 def _local_cluster(workers: int) -> Iterator[Any]:
     from distributed import LocalCluster
 
-    with _sigint_blocked():
-        local = LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            dashboard_address=":0",
-            silence_logs=logging.CRITICAL,  # failures are raised as exceptions
-        )
-    with local:
-        yield local
+    # Before folders are removed, which processes still write to.
+    WATCH.cleanups.insert(0, _kill_children)
+    with temporary_folder() as folder:
+        with _sigint_blocked():
+            local = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address=":0",
+                silence_logs=logging.CRITICAL,  # failures are raised as exceptions
+                local_directory=folder,
+            )
+        with local:
+            yield local
+
+
+def _kill_children() -> None:
+    """End processes that were started here, in a hurry."""
+    children = multiprocessing.active_children()
+    for child in children:
+        child.kill()
+    for child in children:
+        child.join(0.1)
 
 
 @contextmanager

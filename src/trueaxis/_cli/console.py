@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueaxis._cli.errors import NOTES, write_to_stderr
+from trueaxis._cli.errors import NOTES
+from trueaxis._cli.process.streams import write_to_stderr
 from trueaxis._tables.output.values import as_json
 from trueaxis._tables.parsing.cells import printable
 

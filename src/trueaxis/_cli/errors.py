@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
-import select
-import signal
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import click
 
+from trueaxis._cli.process.signals import WATCH
+from trueaxis._cli.process.streams import (
+    discard,
+    flush_stdout,
+    nobody_reads,
+    undelivered,
+    write_to_stderr,
+)
+from trueaxis._files import DISK_FULL
 from trueaxis._rows.memory import TooLarge
 from trueaxis._tables.parsing.cells import printable
 
@@ -34,99 +43,56 @@ class ErrorReportingGroup(click.Group):
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """Run the command line; a pipe that is closed early is no error."""
+        run = partial(super().main, *args, **(extra | {"standalone_mode": False}))
         if not standalone_mode:
-            return super().main(*args, **(extra | {"standalone_mode": False}))
-        _open_closed_streams()
+            return run()
         code: Any = 0
         try:
-            super().main(*args, **extra)
-        except SystemExit as left:
-            code = left.code
-        # click wraps the streams if a pipe is closed while it prints help.
-        if "PacifyFlush" in type(sys.stdout).__name__:
+            code = run() or 0
+        except click.ClickException as error:
+            told = io.StringIO()
+            error.show(told)
+            write_to_stderr(told.getvalue())
+            code = error.exit_code
+        except click.Abort:  # an interrupt before a command runs
+            write_to_stderr(WATCH.message())
+            code = 128 + WATCH.number
+        except OSError as error:  # help that cannot be written
+            if os.environ.get("TRUEAXIS_TRACEBACK"):
+                raise
+            discard(sys.stdout)
+            write_to_stderr(f"Error: {undelivered(error)}\n")
+            code = 1
+        except SystemExit:  # click leaves if a pipe is closed while it prints help
             code = 0
-        sys.exit(_flush(code))
+        sys.exit(flush_stdout(code))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; report errors that the input caused as a message."""
         NOTES.clear()
-        with _exit_on_sigterm(), warnings_as_notes():
+        with warnings_as_notes():
             try:
-                return super().invoke(ctx)
-            except KeyboardInterrupt:
-                # The terminal has echoed ^C and is still on that line.
-                click.echo("\n" * sys.stderr.isatty() + "Interrupted.", err=True)
-                ctx.exit(128 + signal.SIGINT)
-            except (OSError, ImportError, ValueError, TypeError, MemoryError) as error:
+                with WATCH.raising():
+                    return super().invoke(ctx)
+            except BaseException as error:
+                # An interrupt during an import may arrive as another error.
+                if WATCH.received or isinstance(error, KeyboardInterrupt):
+                    write_to_stderr(WATCH.message())
+                    ctx.exit(128 + WATCH.number)
+                if not isinstance(error, EXPECTED):
+                    raise
                 broken = isinstance(error, OSError) and error.errno == errno.EPIPE
-                if broken and _nobody_reads(sys.stdout):
+                if broken and nobody_reads(sys.stdout):
                     # Whoever reads has seen enough, as in `| head`.
-                    _discard(sys.stdout)
+                    discard(sys.stdout)
                     ctx.exit(0)
                 if os.environ.get("TRUEAXIS_TRACEBACK"):
                     raise
                 raise click.ClickException(_lines(_message(error))) from error
 
 
+EXPECTED = (OSError, ImportError, ValueError, TypeError, MemoryError)
 NOTES: list[str] = []  # of the command that runs, for JSON
-
-
-def write_to_stderr(text: str) -> None:
-    """Write a note; that nobody reads it does not stop the work."""
-    try:
-        sys.stderr.write(text)
-        sys.stderr.flush()
-    except OSError:
-        _discard(sys.stderr)
-
-
-def _flush(code: Any) -> Any:
-    """Write what is left in buffers; return the exit code."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _discard(sys.stdout)
-    except OSError as error:  # a full disk
-        _discard(sys.stdout)
-        write_to_stderr(f"Error: Standard output: {error.strerror}.\n")
-        code = code or 1
-    write_to_stderr("")
-    return code
-
-
-def _nobody_reads(stream: Any) -> bool:
-    """Return whether a stream is a pipe whose reader has left.
-
-    Another broken pipe, such as the connection to a scheduler, is an error.
-    """
-    if not hasattr(select, "poll"):
-        return True
-    poll = select.poll()
-    try:
-        poll.register(stream.fileno(), select.POLLOUT)
-    except (OSError, ValueError, AttributeError):
-        return False
-    return any(event & select.POLLERR for _, event in poll.poll(0))
-
-
-def _discard(stream: Any) -> None:
-    """Let what is written to a stream, and its buffer, go nowhere."""
-    # Streams that are no files have nothing to discard.
-    with suppress(OSError, ValueError, AttributeError):
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, stream.fileno())
-        os.close(null)
-
-
-def _open_closed_streams() -> None:
-    """Replace streams that the shell has closed, as by `>&-`.
-
-    Otherwise the next file to be opened would take their place, and get the output.
-    """
-    for name in ("stdin", "stdout", "stderr"):
-        if getattr(sys, name) is None:
-            mode = "r" if name == "stdin" else "w"
-            setattr(sys, name, open(os.devnull, mode))
 
 
 def _lines(message: str) -> str:
@@ -143,29 +109,11 @@ def _message(error: Exception) -> str:
         )
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror}."
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return f"{error.strerror}: free some space, or write to another place."
+    if isinstance(error, OSError) and error.errno in DISK_FULL:
+        return undelivered(error)  # errors of files have their names
     if type(error).__name__ == "IncompleteRows":  # importing it would take NumPy
         return f"{error} On the command line: --method dswl, or `trueaxis repair`."
     return str(error)
-
-
-@contextmanager
-def _exit_on_sigterm() -> Iterator[None]:
-    """Exit on SIGTERM as on Ctrl-C, so that half-written files are removed."""
-
-    def leave(number: int, frame: Any) -> None:
-        sys.exit(128 + number)
-
-    try:
-        before = signal.signal(signal.SIGTERM, leave)
-    except ValueError:  # signal handlers can only be set in the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

@@ -6,7 +6,6 @@ left behind, whatever happens to the process.
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
 import shutil
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueaxis._files import DISK_FULL
 from trueaxis._rows.base import Kernel, Rows
 from trueaxis._rows.binary import BinaryRows
 from trueaxis._rows.memory import shown_size
@@ -28,7 +28,6 @@ from trueaxis._rows.progress import passing
 from trueaxis._rows.watched_file import Read, SourceError, as_bytes, fill
 
 LOG = logging.getLogger("trueaxis")
-DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # Where first writes to memory are slow, writing a spool may cost as much as decoding
 # the file several times. A default fit of DSWL, which reads its sample and makes two
 # passes, would not recover that cost.
