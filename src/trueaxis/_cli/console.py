@@ -18,7 +18,7 @@ import numpy as np
 from trueaxis._cli.errors import NOTES
 from trueaxis._cli.process.streams import write_to_stderr
 from trueaxis._tables.output.values import as_json
-from trueaxis._tables.parsing.cells import printable
+from trueaxis._tables.parsing.cells import harmless, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -84,7 +84,8 @@ def remark(text: str) -> None:
 def say_json(content: Any) -> None:
     """Print JSON; NaN and infinity become null."""
     text = json.dumps(as_json(content), indent=2, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write(text + "\n")
+    # JSON writes most control characters as escape sequences of its own, but not all.
+    sys.stdout.write((harmless(text) if sys.stdout.isatty() else text) + "\n")
 
 
 @contextmanager

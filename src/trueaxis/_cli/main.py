@@ -27,6 +27,22 @@ from trueaxis._cli.options import (
     table_options,
 )
 
+
+def guard(ctx: click.Context, option: click.Parameter, on: bool) -> None:
+    """Guard cells of text against spreadsheets until the command ends."""
+    if on:
+        from trueaxis._tables.output.values import formulas_guarded
+
+        ctx.with_resource(formulas_guarded())
+
+
+guard_option = click.option(
+    "--guard-formulas",
+    is_flag=True,
+    expose_value=False,
+    callback=guard,
+    help="Write a ' before text that a spreadsheet would run as a formula.",
+)
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -88,6 +104,7 @@ def fit(
     help="Share of regular rows that may be flagged (default: as in the fit).",
 )
 @row_options
+@guard_option
 def score(
     model: str,
     data: str,
@@ -109,6 +126,7 @@ def score(
 
 @main.command()
 @model_options
+@guard_option
 def transform(
     model: str, data: str, output: str | None, as_json: bool, **options: Any
 ) -> None:
@@ -176,6 +194,7 @@ def report(
 @size_options
 @table_options
 @json_option
+@guard_option
 @click.pass_context
 def repair(
     ctx: click.Context,
@@ -224,6 +243,7 @@ def repair(
 @line_options
 @table_options
 @json_option
+@guard_option
 def compare(
     data: str, output: str, methods: list[str], as_json: bool, **options: Any
 ) -> None:

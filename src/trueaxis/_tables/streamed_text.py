@@ -15,6 +15,7 @@ import re
 import tempfile
 import weakref
 import zlib
+from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -35,9 +36,11 @@ from trueaxis._tables.parsing.chunks import ChunkFile, complete_records
 from trueaxis._tables.parsing.dialect import ragged
 from trueaxis._tables.parsing.numbers import Rules
 from trueaxis._tables.parsing.records import (
+    OpenQuotes,
     csv_rows,
     guess_encoding,
     is_left_out,
+    open_quotes,
     single_spaces,
 )
 from trueaxis._tables.parsing.splitting import arrow_options
@@ -91,6 +94,15 @@ class TextStream:
 
     def place(self, row: int) -> str:
         """Return the line of a row, for messages; reads the file up to it."""
+        for line, cells in self._records():
+            if cells:
+                if not row:
+                    return f"line {line}"
+                row -= 1
+        return f"line {self.layout.first_line}"
+
+    def _records(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the first line of every record, and its cells."""
         record: list[int] = []  # lines of the record that is being read
 
         def lines() -> Iterator[str]:
@@ -98,13 +110,12 @@ class TextStream:
                 record.append(number)
                 yield line
 
-        for cells in csv_rows(lines(), self.layout.delimiter):
-            if cells:
-                if not row:
-                    break
-                row -= 1
-            record.clear()
-        return f"line {record[0] if record else self.layout.first_line}"
+        try:
+            for cells in csv_rows(lines(), self.layout.delimiter, whole=True):
+                yield record[0], cells
+                record.clear()
+        except OpenQuotes:
+            raise open_quotes(str(self.path), record[0]) from None
 
     def batches(
         self, names: Sequence[str], texts: set[str]
@@ -132,9 +143,16 @@ class TextStream:
             position: pyarrow.string() if name in texts else pyarrow.float64()
             for position, name in zip(positions, names, strict=True)
         }
-        first = 0
+        first = quotes = 0
+
+        def counting_quotes() -> Iterator[bytes]:
+            nonlocal quotes
+            for chunk in self._body():
+                quotes += chunk.count(b'"')
+                yield chunk
+
         # pyarrow takes a short read for the end of the file: the buffer fills it up.
-        with io.BufferedReader(ChunkFile(self._body()), _CHUNK_BYTES) as body:
+        with io.BufferedReader(ChunkFile(counting_quotes()), _CHUNK_BYTES) as body:
             for batch in arrow_csv.open_csv(body, **options):
                 for before, row in enumerate(faulty):
                     follow = row.number - 1 - before < first + batch.num_rows
@@ -142,6 +160,8 @@ class TextStream:
                         self._refuse(row)  # it is not below the table
                 yield first, batch
                 first += batch.num_rows
+        if quotes % 2:  # an inch mark, or one that is open at the end
+            deque(self._records(), maxlen=0)
         self._note_footer(faulty)
         self.watched.check()
 

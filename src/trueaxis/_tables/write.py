@@ -24,7 +24,7 @@ from trueaxis._tables.output.targets import (
 )
 from trueaxis._tables.output.targets import refuse_table as refuse_table
 from trueaxis._tables.output.targets import refuse_target as refuse_target
-from trueaxis._tables.output.values import as_text, items, json_line
+from trueaxis._tables.output.values import as_text, guarded, items, json_line
 
 Fields = dict[str, Any]  # name and values of every column
 
@@ -84,8 +84,11 @@ def _write_text(file: IO[bytes], name: str, blocks: Iterator[Fields], n: int) ->
         text = io.StringIO()
         writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
         if number == 0:
-            writer.writerow(fields)
-        columns = (map(as_text, items(values)) for values in fields.values())
+            writer.writerow(map(guarded, fields))
+        columns = (
+            (guarded(as_text(value)) for value in items(values))
+            for values in fields.values()
+        )
         writer.writerows(zip(*columns, strict=True))
         file.write(text.getvalue().encode("utf-8"))
 

@@ -2,9 +2,10 @@
 
 const UTF8 = "\ufeff"; // by this mark at the start, spreadsheets know the encoding
 
-// Spreadsheets run text that begins with one of these signs as a formula.
-const FORMULA = /^[=+\-@\t\r]/;
-const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
+// Spreadsheets run text that begins with one of these signs as a formula, some of them
+// after a control character.
+const FORMULA = /^[=+\-@\x00-\x1f]/;
+const NUMBER = /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 
 function csvText(text) {
   const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;

@@ -24,7 +24,7 @@ from trueaxis._tables.formats import (
     ending_of,
     require,
 )
-from trueaxis._tables.parsing.cells import TableError
+from trueaxis._tables.parsing.cells import TableError, harmless
 
 TEXT = (".csv", ".tsv", ".txt", "")
 ENDINGS = (
@@ -151,8 +151,10 @@ class StandardOutput:
     def write(self, data: bytes) -> int:
         """Write all bytes."""
         binary = getattr(sys.stdout, "buffer", None)
-        if binary is None:  # replaced by a file of text, as in a notebook
-            sys.stdout.write(bytes(data).decode("utf-8", errors="replace"))
+        # A terminal must not follow what a cell says, and the stream may have been
+        # replaced by a file of text, as in a notebook.
+        if binary is None or sys.stdout.isatty():
+            sys.stdout.write(harmless(bytes(data).decode("utf-8", errors="replace")))
         else:
             sys.stdout.flush()
             binary.write(data)

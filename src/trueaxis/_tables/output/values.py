@@ -5,10 +5,44 @@ from __future__ import annotations
 import datetime
 import json
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
+
+# Spreadsheets run text that begins with one of these signs as a formula, some of them
+# after a control character.
+_FORMULA = re.compile(r"[=+\-@\x00-\x1f]")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", re.IGNORECASE)
+_guards: ContextVar[bool] = ContextVar("guards", default=False)
+
+
+@contextmanager
+def formulas_guarded() -> Iterator[None]:
+    """Guard cells of text that are written in this context against spreadsheets.
+
+    Examples
+    --------
+    >>> from trueaxis._tables.output.values import formulas_guarded, guarded
+    >>> with formulas_guarded():
+    ...     [guarded(cell) for cell in ("=1+1", "-5", "-x", 3.5)]
+    ["'=1+1", '-5', "'-x", 3.5]
+    """
+    token = _guards.set(True)
+    try:
+        yield
+    finally:
+        _guards.reset(token)
+
+
+def guarded(cell: Any) -> Any:
+    """Return a cell of text with a ' before what a spreadsheet takes for a formula."""
+    if not (_guards.get() and isinstance(cell, str) and _FORMULA.match(cell)):
+        return cell
+    return cell if _NUMBER.fullmatch(cell) else f"'{cell}"
 
 
 def as_text(value: Any) -> Any:

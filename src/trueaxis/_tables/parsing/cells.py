@@ -60,6 +60,24 @@ def printable(text: object) -> str:
     )
 
 
+# All but tabs and ends of lines; some turn the direction of writing.
+_CONTROL = re.compile(
+    "\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+)
+
+
+def harmless(text: str) -> str:
+    r"""Return text of several lines without characters that could control a terminal.
+
+    Examples
+    --------
+    >>> from trueaxis._tables.parsing.cells import harmless
+    >>> harmless("a\tb\nc\x1b[2J\n")
+    'a\tb\nc�[2J\n'
+    """
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
 class TableError(ValueError):
     """Error for a table that cannot be used; the message says why, and what to do."""
 

@@ -74,17 +74,22 @@ def guess_encoding(data: bytes, source: str) -> str:
 
 
 def read_records(
-    text: str, delimiter: str, comment: str, skip: int, source: str
+    text: str, delimiter: str, comment: str, skip: int, source: str, whole: bool = False
 ) -> Iterator[Record]:
-    """Yield records, except blank lines, each with the line where it begins."""
+    """Yield records, except blank lines, each with the line where it begins.
+
+    If the text is a whole file, quotation marks must be closed at its end.
+    """
     lines = _Lines(text, comment, skip, delimiter)
-    rows = csv_rows(lines, delimiter, len(text))
+    rows = csv_rows(lines, delimiter, len(text), whole)
     while True:
         begin = lines.number + 1
         try:
             row = next(rows)
         except StopIteration:
             return
+        except OpenQuotes:
+            raise open_quotes(source, lines.first_of_record(begin)) from None
         except csv.Error as error:
             raise TableError(
                 f"Line {begin} of {source} cannot be split into cells ({error}): "
@@ -95,8 +100,23 @@ def read_records(
             yield lines.first_of_record(begin), cells
 
 
+class OpenQuotes(Exception):
+    """The last record of a file never ends."""
+
+
+def open_quotes(source: str, line: int) -> TableError:
+    """Return the error for a record that never ends."""
+    return TableError(
+        f"The record of {source} that begins in line {line} never ends: a quotation "
+        "mark is not closed. Close it."
+    )
+
+
 def csv_rows(
-    lines: Iterable[str], delimiter: str, limit: int = LONGEST_CELL
+    lines: Iterable[str],
+    delimiter: str,
+    limit: int = LONGEST_CELL,
+    whole: bool = False,
 ) -> Iterator[list[str]]:
     """Yield the cells of records by the csv module, which refuses long cells.
 
@@ -106,8 +126,17 @@ def csv_rows(
     delimiter : str
     limit : int
         Number of characters that a cell may have, such as that of the whole text.
+    whole : bool
+        Whether to raise OpenQuotes if quotation marks are open after the last line.
     """
-    reader = csv.reader(lines, delimiter=delimiter)
+    ended = False
+
+    def until_end() -> Iterator[str]:
+        nonlocal ended
+        yield from lines
+        ended = True
+
+    reader = csv.reader(until_end(), delimiter=delimiter)
     while True:
         # The limit is one of the process, and others have their own.
         before = csv.field_size_limit(max(limit, 1 << 17))
@@ -117,6 +146,9 @@ def csv_rows(
             return
         finally:
             csv.field_size_limit(before)
+        # Only a record that is not complete makes the reader ask for more lines.
+        if ended and whole:
+            raise OpenQuotes
         yield row
 
 

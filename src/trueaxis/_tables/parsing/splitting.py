@@ -6,6 +6,7 @@ Columns of plain numbers come out as floats; `numbers` reads the others.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from trueaxis._tables.parsing.text_file import (
     TextFile,
     TextFormat,
     contains,
+    has_odd_quotes,
 )
 
 Cells = NDArray[Any] | list[str]  # floats, or text
@@ -61,6 +63,8 @@ def split(
         return _split_slowly(file)  # which says what is wrong
     if any(row.text.strip() for row in faulty) or _ends_in_quotes(body, table):
         return _split_slowly(file)
+    if has_odd_quotes(body):  # an inch mark, or one that is open at the end
+        deque(file.records(), maxlen=0)
     if not table.num_rows:
         raise TableError(f"{file.source} has a header, but no rows.")
     return _from_arrow(table)
@@ -228,7 +232,6 @@ def _split_slowly(file: TextFile) -> list[Cells]:
     width = len(layout.names)
     if not rows:
         raise TableError(f"{file.source} has a header, but no rows.")
-    _refuse_open_quotes(file, *records[-1])
     end = len(records)
     while end > 1 and _is_footer(records[end - 1][1], width):
         end -= 1
@@ -256,16 +259,6 @@ def _note_footer(below: Sequence[tuple[int, list[str]]]) -> str:
         f"Lines {line} to {below[-1][0]} are not part of the table and were left out; "
         f"the first is {cells[0]!r}."
     )
-
-
-def _refuse_open_quotes(file: TextFile, line: int, cells: list[str]) -> None:
-    """Raise if a cell holds the rest of the file."""
-    ends = file.content.decode("utf-8").rstrip().endswith(cells[-1].rstrip())
-    if "\n" in cells[-1] and ends and not file.content.rstrip().endswith(b'"'):
-        raise TableError(
-            f"The record of {file.source} that begins in line {line} never ends: a "
-            "quotation mark is not closed. Close it."
-        )
 
 
 def without_empty_rows(file: TextFile, cells: list[Cells]) -> list[Cells]:

@@ -82,7 +82,8 @@ class TextFile:
         layout = self.layout
         text = self.content.decode("utf-8")
         skip = layout.first_line - 1
-        return read_records(text, layout.delimiter, layout.comment, skip, self.source)
+        how = layout.delimiter, layout.comment, skip, self.source
+        return read_records(text, *how, whole=True)
 
     def body(self) -> memoryview:
         """Return the rows without what is above them, and without comments."""
@@ -105,6 +106,12 @@ class TextFile:
             texts = bytes(body).decode("utf-8").splitlines(keepends=True)
             body = memoryview("".join(map(single_spaces, texts)).encode())
         return body
+
+
+def has_odd_quotes(body: memoryview) -> bool:
+    """Return whether a quotation mark may be open at the end of the rows."""
+    whole: Any = body.obj
+    return bool(whole.count(b'"', len(whole) - len(body)) % 2)
 
 
 def contains(body: memoryview, sign: bytes) -> bool:
