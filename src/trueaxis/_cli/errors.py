@@ -14,6 +14,13 @@ from typing import Any
 
 import click
 
+from trueaxis._cli.process.limits import (
+    LEAST_BYTES,
+    is_about_loading,
+    low_limit,
+    memory_limit,
+    refuse_low_limit,
+)
 from trueaxis._cli.process.signals import WATCH
 from trueaxis._cli.process.streams import (
     discard,
@@ -73,6 +80,7 @@ class ErrorReportingGroup(click.Group):
         with warnings_as_notes():
             try:
                 with WATCH.raising():
+                    refuse_low_limit()
                     return super().invoke(ctx)
             except BaseException as error:
                 # An interrupt during an import may arrive as another error.
@@ -102,7 +110,20 @@ def _lines(message: str) -> str:
 
 def _message(error: Exception) -> str:
     """Return the message for the user about an error."""
+    limit = memory_limit()
+    if limit and isinstance(error, ImportError) and is_about_loading(error):
+        return low_limit(limit)
     if isinstance(error, MemoryError) and not isinstance(error, TooLarge):
+        if limit:
+            return (
+                low_limit(limit)
+                if limit < LEAST_BYTES
+                else (
+                    f"The table does not fit into the {limit >> 20:,} MB of memory that "
+                    "this process may use: raise the limit (ulimit -v), select fewer "
+                    "columns with --columns, or use fewer rows."
+                )
+            )
         return (
             "The table does not fit into memory: select fewer columns with --columns, "
             "or use fewer rows."
