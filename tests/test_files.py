@@ -1,10 +1,13 @@
 """Atomic writing of files."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from trueaxis._files import atomic_write
+from trueaxis._files import atomic_write, temporary_folder
 from trueaxis._tables.write import write_table
 
 
@@ -25,3 +28,60 @@ def test_files_are_as_private_as_others(tmp_path):
     (tmp_path / "other").write_text("")
     mode = os.stat(tmp_path / "out.csv").st_mode
     assert mode == os.stat(tmp_path / "other").st_mode
+
+
+FULL = """
+import resource, signal, sys
+import numpy as np
+import trueaxis
+from trueaxis._tables.write import write_table
+from trueaxis.report import write_report
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+X = np.random.default_rng(0).standard_normal((300, 5))
+model = trueaxis.DSWL(2).fit(X)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+for write, name in (
+    (lambda path: trueaxis.save(model, path), "m.npz"),
+    (lambda path: trueaxis.export_onnx(model, path), "m.onnx"),
+    (lambda path: write_report(model, X, path), "r.html"),
+    *((lambda path: write_table(path, {"a": X[:, 0].tolist()}), f"t.{ending}")
+      for ending in ("csv", "csv.gz", "xlsx", "parquet", "feather", "jsonl")),
+):
+    try:
+        write(name)
+    except OSError as error:
+        assert error.filename == name and "free some space" in str(error), error
+        print(name)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="needs limits of processes")
+def test_all_that_writes_names_the_file_on_a_full_disk(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", FULL], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.split()) == 9
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+def test_a_folder_that_cannot_be_written_names_the_file():
+    with pytest.raises(OSError, match="'/proc/x.csv'"), atomic_write("/proc/x.csv"):
+        pass
+
+
+def test_errors_of_what_is_written_keep_their_names(tmp_path):
+    with (
+        pytest.raises(FileNotFoundError, match="nowhere"),
+        atomic_write(tmp_path / "out"),
+    ):
+        open("nowhere")
+
+
+def test_a_temporary_folder_is_removed():
+    with pytest.raises(KeyboardInterrupt), temporary_folder() as folder:
+        Path(folder, "deep").mkdir()
+        raise KeyboardInterrupt
+    assert not Path(folder).exists()

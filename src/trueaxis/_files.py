@@ -32,14 +32,14 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
     check_target(target, path)
     temporary = target.with_name(f".trueaxis-{secrets.token_hex(8)}.tmp")
     try:
-        with _naming(path):
+        with naming(path):
             raw = _appearing(temporary, lambda: _NamedFile(temporary, path))
         with io.BufferedWriter(raw) as file:
             yield file
             file.flush()
-            with _naming(path):
+            with naming(path):
                 os.fsync(file.fileno())
-        with _naming(path):
+        with naming(path):
             if target.exists():
                 shutil.copymode(target, temporary)
             os.replace(temporary, target)
@@ -95,12 +95,12 @@ class _NamedFile(io.FileIO):
         self._path = path
 
     def write(self, data: Any) -> int:
-        with _naming(self._path):
+        with naming(self._path):
             return super().write(data)
 
 
 @contextmanager
-def _naming(path: str | Path) -> Iterator[None]:
+def naming(path: str | Path) -> Iterator[None]:
     """Let errors about the disk name a file instead of a temporary one."""
     try:
         yield

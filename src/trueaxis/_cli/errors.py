@@ -15,7 +15,6 @@ from typing import Any
 import click
 
 from trueaxis._cli.process.limits import (
-    LEAST_BYTES,
     is_about_loading,
     low_limit,
     memory_limit,
@@ -116,13 +115,9 @@ def _message(error: Exception) -> str:
     if isinstance(error, MemoryError) and not isinstance(error, TooLarge):
         if limit:
             return (
-                low_limit(limit)
-                if limit < LEAST_BYTES
-                else (
-                    f"The table does not fit into the {limit >> 20:,} MB of memory that "
-                    "this process may use: raise the limit (ulimit -v), select fewer "
-                    "columns with --columns, or use fewer rows."
-                )
+                f"The table does not fit into the {limit >> 20:,} MB of memory that "
+                "this process may use: raise the limit (ulimit -v), select fewer "
+                "columns with --columns, or use fewer rows."
             )
         return (
             "The table does not fit into memory: select fewer columns with --columns, "

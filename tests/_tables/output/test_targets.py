@@ -1,8 +1,11 @@
 """Files that are written together, and standard output."""
 
+import sys
+
 import pytest
 
 from trueaxis._tables.output.targets import written_together
+from trueaxis._tables.write import write_table
 
 
 def test_standard_output_is_written_when_the_files_are_there(tmp_path, capsysbinary):
@@ -31,3 +34,16 @@ def test_files_appear_only_if_all_of_them_can_be_written(tmp_path):
     with pytest.raises(ValueError, match="other"), written_together(writers):
         raise ValueError("other")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_terminal_gets_no_control_characters(monkeypatch, capsysbinary):
+    fields = {"row": ["a\x1b[2J", "b\x9b1m"], "value": [1.5, 2.5]}
+    write_table("-", fields)
+    raw = capsysbinary.readouterr().out
+    assert b"a\x1b[2J,1.5\n" in raw
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    write_table("-", fields)
+    shown = capsysbinary.readouterr().out.decode()
+    assert shown == "row,value\na\N{REPLACEMENT CHARACTER}[2J,1.5\n" + (
+        "b\N{REPLACEMENT CHARACTER}1m,2.5\n"
+    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from trueaxis._rows.memory import TooLarge
+
 # Below it, a BLAS that is loaded ends the process, or waits for memory without end.
 LEAST_BYTES = 1 << 29
 
@@ -22,7 +24,7 @@ def refuse_low_limit() -> None:
     """Raise if libraries could not be loaded."""
     limit = memory_limit()
     if limit is not None and limit < LEAST_BYTES:
-        raise MemoryError(low_limit(limit))
+        raise TooLarge(low_limit(limit))
 
 
 def low_limit(limit: int) -> str:

@@ -6,8 +6,10 @@ import datetime
 import io
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO, Any
 
+from trueaxis._files import DISK_FULL, naming, temporary_folder
 from trueaxis._tables.output.targets import require_writer
 from trueaxis._tables.output.values import as_text
 from trueaxis._tables.parsing.cells import TableError
@@ -51,7 +53,11 @@ def write_sheet_rows(
         "constant_memory": True, "default_date_format": "yyyy-mm-dd hh:mm:ss",
         "strings_to_formulas": False, "strings_to_urls": False,
     }  # fmt: skip
-    with xlsxwriter.Workbook(buffer, options) as book:
+    with (
+        _naming_full_disks(name),
+        temporary_folder() as folder,
+        xlsxwriter.Workbook(buffer, options | {"tmpdir": folder}) as book,
+    ):
         sheet = book.add_worksheet(title or None)
         formats = {
             datetime.date: book.add_format({"num_format": "yyyy-mm-dd"}),
@@ -66,6 +72,20 @@ def write_sheet_rows(
             for j, value in enumerate(row):
                 _write_sheet_cell(sheet, i, j, value, formats.get(type(value)))
     file.write(buffer.getvalue())
+
+
+@contextmanager
+def _naming_full_disks(name: str) -> Iterator[None]:
+    """Name the file if there is no space for the temporary ones of XlsxWriter."""
+    try:
+        yield
+    except Exception as error:
+        # XlsxWriter wraps the error in one of its own when it closes a file.
+        cause = error if isinstance(error, OSError) else next(iter(error.args), None)
+        if isinstance(cause, OSError) and cause.errno in DISK_FULL:
+            with naming(name):
+                raise cause from None
+        raise
 
 
 def _write_sheet_cell(sheet: Any, i: int, j: int, value: Any, how: Any) -> None:
