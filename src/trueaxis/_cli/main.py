@@ -358,3 +358,9 @@ def table_target(output: str | None, as_json: bool) -> str:
     target = output or ("" if as_json else "-")
     refuse_table_and_json(target, as_json)
     return target
+
+
+if __name__ == "__main__":
+    from trueaxis._cli.process import start
+
+    start.main()
