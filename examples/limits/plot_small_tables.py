@@ -27,7 +27,8 @@ for n in sizes:
     )
 
 figure, ax = plt.subplots(figsize=(5.2, 3.8), layout="constrained")
-ax.boxplot(list(shares.values()), tick_labels=sizes, whis=(0, 100))
+ax.boxplot(list(shares.values()), whis=(0, 100))
+ax.set_xticks(range(1, 7), sizes)
 ax.axhline(0.025, color="#d55e00", ls="--", label="level 0.025")
 ax.set(xlabel="rows", ylabel="share of good rows flagged")
 ax.set_title("Clean tables: 15 of each size, from least to most")
