@@ -31,7 +31,8 @@ def draw_map():
 def draw_map_of_the_tutorial():
     pumps = pd.read_csv(EXAMPLES / "pumps.csv", index_col="serial")
     readings = pumps.drop(columns=["site", "reader"])
-    display = OutlierMapDisplay.from_estimator(DSWL().fit(readings), readings)
+    model = DSWL().fit(readings)
+    display = OutlierMapDisplay.from_estimator(model, readings, n_labels=4)
     display.figure_.savefig(IMAGES / "tutorial-map.png", dpi=110)
 
 
