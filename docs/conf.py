@@ -91,6 +91,7 @@ sphinx_gallery_conf = {
     "backreferences_dir": "gallery/backreferences",
     "doc_module": ("trueaxis",),
     "show_signature": False,
+    "capture_repr": (),  # what is printed, but not what the last line returns
     "min_reported_time": 10_000,
     "write_computation_times": False,
     "download_all_examples": False,

@@ -1,9 +1,9 @@
 """Which of six sensors is faulty, and what should it have shown?
 =================================================================
 
-A pump reports six readings every hour. One of its sensors drifts for some hours. Every
-single reading stays within the range of that column, so that no limit on a column would
-find it: only the other five columns tell.
+A pump reports six readings every hour. One of its sensors drifts for some hours. Nearly
+all its readings stay within the range of that column, so that no limit on a column
+would find it: only the other five columns tell.
 """
 
 import matplotlib.pyplot as plt

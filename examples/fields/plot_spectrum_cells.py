@@ -2,8 +2,8 @@
 ========================================
 
 Cosmic rays hit the detector of a spectrometer: single points of a spectrum are far too
-high, and nearly every spectrum has some. No row is clean, so methods that discard rows
-have nothing to learn from. ``DSWL(cells=True)`` judges cell by cell.
+high, and nearly every spectrum has some. Hardly any row is clean, so methods that
+discard rows have nothing to learn from. ``DSWL(cells=True)`` judges cell by cell.
 """
 
 import matplotlib.pyplot as plt

@@ -7,7 +7,6 @@ are processed in this process; with ``distributed.Client(...)`` open, the same l
 its workers.
 """
 
-import dask
 import dask.array as da
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,11 +19,10 @@ order = np.random.default_rng(0).permutation(40_000)
 X, is_bad = cloud.X[order], cloud.is_outlier[order]
 lazy = da.from_array(X, chunks=(5_000, -1))
 
-with dask.config.set(scheduler="threads"):
-    there = DSWL(2).fit(lazy)
-    labels = there.predict(lazy)
-    print(f"predict returns a lazy array of {labels.numblocks[0]} blocks")
-    labels = labels.compute()
+there = DSWL(2).fit(lazy)
+labels = there.predict(lazy)
+print(f"predict returns a lazy array of {labels.numblocks[0]} blocks")
+labels = labels.compute()
 here = DSWL(2).fit(X)
 difference = np.abs(there.components_ - here.components_).max()
 print(f"components differ by less than 1e-10: {difference < 1e-10}")
