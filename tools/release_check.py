@@ -48,7 +48,7 @@ def main() -> None:
     if options.tag not in (None, f"v{version}"):
         raise SystemExit(f"The tag is {options.tag}, but the version is {version}.")
     check_documents(version)
-    run([tools, "-m", "cffconvert", "--validate", "-i", ROOT / "CITATION.cff"])
+    run([tools.with_name("cffconvert"), "--validate", "-i", ROOT / "CITATION.cff"])
     sdist, wheel = build_twice(tools)
     check_names(sdist, wheel, version)
     check_contents(sdist, wheel)

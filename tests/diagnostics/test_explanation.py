@@ -1,7 +1,5 @@
 """Value and fit of every column of outliers."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -126,11 +124,11 @@ def test_cells_that_were_filled_or_replaced_say_so():
     np.testing.assert_allclose(fitted[place], good.fitted)
 
 
-def test_without_pandas_the_table_is_an_array(monkeypatch):
+def test_without_pandas_the_table_is_an_array(forget_pandas):
     X = cloud(share=0.1).X
     model = DSWL(2).fit(X)
     table, words = model.explain(X), model.summary(X)
-    monkeypatch.setitem(sys.modules, "pandas", None)
+    forget_pandas()
     array = model.explain(X)
     assert array.dtype.names == tuple(table.columns)
     for name in array.dtype.names:

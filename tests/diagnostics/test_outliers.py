@@ -1,7 +1,5 @@
 """Kinds and reasons of outliers, and the table of them."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -169,11 +167,11 @@ def test_the_table_of_outliers_is_sorted_and_labelled():
     assert len(model.outliers(frame, everything=True)) == 200
 
 
-def test_without_pandas_the_table_is_an_array(monkeypatch):
+def test_without_pandas_the_table_is_an_array(forget_pandas):
     X = cloud(share=0.1).X
     model = PlainPCA(2).fit(X)
     frame = outlier_table(model, X, everything=True)
-    monkeypatch.setitem(sys.modules, "pandas", None)
+    forget_pandas()
     array = outlier_table(model, X, everything=True)
     assert array.dtype.names == tuple(frame.columns)
     for name in array.dtype.names:

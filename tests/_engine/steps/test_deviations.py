@@ -81,7 +81,7 @@ def test_the_start_does_not_matter():
     for near in (
         rng.integers(0, 40, (9, 4)),  # perhaps the same row twice
         np.zeros((9, 4), dtype=int),
-        closest((B - A @ np.linalg.lstsq(A, B)[0]).T, 4),
+        closest((B - A @ np.linalg.lstsq(A, B, rcond=None)[0]).T, 4),
         first.touched,
     ):
         again = fit_deviations(A, B, near)
