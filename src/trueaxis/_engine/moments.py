@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,19 @@ from scipy.linalg.blas import dsymm, dsyrk, ssyrk
 
 class NoSubspace(ValueError):
     """The rows, as they are weighted, do not determine a subspace."""
+
+
+class Spread(Protocol):
+    """What the axes of rows follow from: their mean and their covariance."""
+
+    def mean(self) -> NDArray[np.float64]:
+        """Return the mean."""
+
+    def total(self) -> float:
+        """Return the trace of the covariance."""
+
+    def scattered(self, basis: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the rows of `basis` times the covariance, without forming it."""
 
 
 class Moments:

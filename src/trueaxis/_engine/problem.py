@@ -9,13 +9,14 @@ from __future__ import annotations
 import numbers
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
 from trueaxis._engine.dimension import choose_dimension
+from trueaxis._engine.moments import Moments, Spread
 from trueaxis._engine.outliers.discrete import separable_columns
 from trueaxis._engine.outliers.law import Law
 from trueaxis._engine.quantiles import n_different_rows, total_count
@@ -33,6 +34,13 @@ from trueaxis._rows.checked import largest_squarable
 
 # A subspace cannot be determined more finely than this many units of rounding.
 ROUNDINGS = 30
+
+
+class FillingCovariance(Protocol):
+    """The mean covariance of cells that were filled or repaired about the truth."""
+
+    def along(self, frame: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Return it in coordinates along the rows of `frame`; None for the columns."""
 
 
 @dataclass(frozen=True)
@@ -61,17 +69,55 @@ class AffineHull:
             return subspace
         return replace(
             subspace,
-            mean=self.origin + subspace.mean @ self.frame,
+            mean=self.lift_point(subspace.mean),
             basis=subspace.basis @ self.frame,
         )
 
-    def covariance(
-        self, given: NDArray[np.float64] | None
-    ) -> NDArray[np.float64] | None:
-        """Write a covariance of the columns in the coordinates."""
-        if given is None or self.frame is None:
-            return given
-        return self.frame @ given @ self.frame.T
+    def lift_point(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Map a point of the coordinates back to the columns of the data."""
+        return point if self.frame is None else self.origin + point @ self.frame
+
+    def lower_point(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the coordinates of the point of the hull that is nearest."""
+        return point if self.frame is None else (point - self.origin) @ self.frame.T
+
+    def about(self, moments: Moments, center: NDArray[np.float64]) -> Spread:
+        """Return the spread of the columns about a center, by that of the coordinates.
+
+        Moments of the columns would be a matrix of all pairs of them, which is large
+        where there are more columns than rows.
+        """
+        if self.frame is None:
+            return moments.about(center)
+        return _LiftedSpread(self, moments, center)
+
+
+@dataclass(frozen=True)
+class _LiftedSpread:
+    """Spread of rows about a center that need not be in their hull."""
+
+    hull: AffineHull
+    moments: Moments
+    center: NDArray[np.float64]
+
+    def mean(self) -> NDArray[np.float64]:
+        """Return the center."""
+        return self.center
+
+    def total(self) -> float:
+        """Return the mean squared distance from the center."""
+        return self.moments.total() + float(self._shift @ self._shift)
+
+    def scattered(self, basis: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the rows of `basis` times the mean of yy', y = x - center."""
+        frame = self.hull.frame
+        assert frame is not None
+        inside = self.moments.scattered(basis @ frame.T) @ frame
+        return np.asarray(inside + np.outer(basis @ self._shift, self._shift))
+
+    @cached_property
+    def _shift(self) -> NDArray[np.float64]:
+        return self.hull.lift_point(self.moments.mean()) - self.center
 
 
 def affine_hull(rows: Rows) -> AffineHull:
@@ -110,9 +156,8 @@ class Problem:
     rotatable : bool
         Whether the method gives the same answer in any orthonormal coordinates, so that
         n rows in more than n columns can be written in n coordinates.
-    filling : ndarray of shape (D, D), optional
-        If cells of the rows were filled or repaired, the mean covariance of these cells
-        about the truth.
+    filling : FillingCovariance, optional
+        If cells of the rows were filled or repaired.
 
     Attributes
     ----------
@@ -141,7 +186,7 @@ class Problem:
         rng: np.random.Generator,
         *,
         rotatable: bool = True,
-        filling: NDArray[np.float64] | None = None,
+        filling: FillingCovariance | None = None,
     ) -> None:
         self.original = original
         self.counts = counts
@@ -150,7 +195,7 @@ class Problem:
         if rotatable:
             self.hull = affine_hull(original)
         self.rows = self.hull.rows
-        self.filling = self.hull.covariance(filling)
+        self.filling = None if filling is None else filling.along(self.hull.frame)
         self.sample = draw_sample(self.rows, counts, rng)
         if self.hull.frame is not None:
             as_given = original.take(self.sample.index)

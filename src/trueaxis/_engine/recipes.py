@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from trueaxis._engine.fit import Recipe, SearchResult, warn_of_few_rows
 from trueaxis._engine.iterate import IterationResult, at_once, best_of, iterate
-from trueaxis._engine.problem import Problem
+from trueaxis._engine.problem import Problem, affine_hull
 from trueaxis._engine.quantiles import counted_median
 from trueaxis._engine.reweighted import (
     EXACT,
@@ -285,12 +285,14 @@ class LeastAbsoluteRecipe(Recipe):
     def search(self, problem: Problem, k: int) -> SearchResult:
         """Fit scores and loadings alternately."""
         X, counts = problem.rows.read(), problem.counts
-        moments = plain_moments(problem.rows, counts)
-        center = self._center(X, counts, moments.mean())
+        hull = affine_hull(problem.rows)
+        moments = plain_moments(hull.rows, counts)
+        center = self._center(X, counts, hull.lift_point(moments.mean()))
         step = AlternatingLad((X - center).astype(float, copy=False), counts)
         tol = problem.reachable(self.tol)
         found = iterate(step, step.start(k), max_iter=self.max_iter, tol=tol)
-        subspace = spanned(found.last.next.loadings.T, moments.about(center))
+        spread = hull.about(moments, center)
+        subspace = spanned(found.last.next.loadings.T, spread)
         return SearchResult(subspace, found, tol)
 
     def _center(

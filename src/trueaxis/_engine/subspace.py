@@ -14,7 +14,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from trueaxis._engine.moments import Moments, NoSubspace
+from trueaxis._engine.moments import Moments, NoSubspace, Spread
 
 # Variances below this share of the total are rounding errors. They are raised to it, so
 # that rounding errors of a projection do not become score distances.
@@ -109,14 +109,14 @@ def solve_from(moments: Moments, start: Subspace, powers: int = 2) -> Subspace:
 
 
 def principal_axes(
-    basis: NDArray[Any], moments: Moments
+    basis: NDArray[Any], moments: Spread
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Rotate a basis so that the scores are uncorrelated; also return variances."""
     inner, variances = top_eigen(moments.scattered(basis) @ basis.T, len(basis))
     return inner @ basis, variances
 
 
-def spanned(basis: NDArray[Any], moments: Moments) -> Subspace:
+def spanned(basis: NDArray[Any], moments: Spread) -> Subspace:
     """Return the subspace that a basis spans, with principal axes of the rows."""
     return _with_axes(*principal_axes(basis, moments), moments)
 
@@ -128,7 +128,7 @@ def along(axes: NDArray[Any], moments: Moments) -> Subspace:
 
 
 def _with_axes(
-    axes: NDArray[Any], variances: NDArray[Any], moments: Moments
+    axes: NDArray[Any], variances: NDArray[Any], moments: Spread
 ) -> Subspace:
     total = max(moments.total(), float(variances.sum()))
     return Subspace(moments.mean(), axes, variances, total)
@@ -179,6 +179,18 @@ def top_eigen(scatter: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]
         values, vectors = np.linalg.eigh(scatter / size, UPLO="U")
     leading = slice(-1, -k - 1, -1)
     return vectors.T[leading].copy(), np.maximum(values[leading], 0.0) * size
+
+
+def axes_of_few(
+    rows: NDArray[Any], k: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the leading eigenvectors (as rows) and eigenvalues of the sum of xx'.
+
+    For fewer rows than columns: the axes are combinations of the rows, and no matrix
+    of all pairs of columns is formed.
+    """
+    inner, values = top_eigen(rows @ rows.T, k)
+    return np.asarray(np.linalg.qr((inner @ rows).T)[0].T), values
 
 
 def spectrum(moments: Moments) -> NDArray[np.float64]:

@@ -20,6 +20,7 @@ from trueaxis._engine.cells.fit import FEWEST_ROWS, learn_from_rows
 from trueaxis._engine.cells.model import CellModel, RememberedRepair
 from trueaxis._engine.dswl.recipe import DSWLRecipe
 from trueaxis._engine.fit import Recipe
+from trueaxis._engine.problem import FillingCovariance
 from trueaxis._rows.base import Rows
 from trueaxis._rows.dask.collections import refuse_frames
 from trueaxis._rows.threads import own_floats
@@ -294,7 +295,7 @@ class DSWL(IterativeMethod):
         counts: NDArray[np.float64] | None,
         recipe: Recipe,
         holes: bool,
-    ) -> tuple[Rows, NDArray[np.float64] | None]:
+    ) -> tuple[Rows, FillingCovariance | None]:
         """Return rows without holes and wrong cells; see `Method`."""
         # Empty if the rows are complete and their cells are not in question.
         self._cells: dict[str, NDArray[Any]] = {}

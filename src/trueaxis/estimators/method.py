@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from trueaxis._engine.column_spread import refuse_rounded
 from trueaxis._engine.fit import FitResult, Recipe, SearchResult, fit_with
 from trueaxis._engine.moments import NoSubspace
-from trueaxis._engine.problem import Problem
+from trueaxis._engine.problem import FillingCovariance, Problem
 from trueaxis._engine.recipes import ReweightingRecipe
 from trueaxis._engine.row_kernels import PValueKernel
 from trueaxis._engine.rules.base import Rule
@@ -194,7 +194,7 @@ class Method(SubspaceEstimator):
         counts: NDArray[np.float64] | None,
         recipe: Recipe,
         holes: bool,
-    ) -> tuple[Rows, NDArray[np.float64] | None]:
+    ) -> tuple[Rows, FillingCovariance | None]:
         """Return rows without holes and wrong cells.
 
         Also return the mean covariance of filled cells about the truth, if there are
@@ -227,7 +227,7 @@ class Method(SubspaceEstimator):
         rows: Rows,
         counts: NDArray[np.float64] | None,
         recipe: Recipe,
-        filling: NDArray[np.float64] | None = None,
+        filling: FillingCovariance | None = None,
     ) -> Problem:
         if not recipe.ignores_far_rows:
             if counts is not None and not counts.all():

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._engine.subspace import top_eigen
+from trueaxis._engine.subspace import axes_of_few, top_eigen
 from trueaxis.diagnostics.influence import largest_angle
 
 RESAMPLES = 40
@@ -90,5 +90,4 @@ def plain_axes(
         return np.asarray(top_eigen(scatter, k)[0])
     # Fewer rows than columns: the axes are combinations of the rows.
     y = (rows - np.average(rows, axis=0, weights=counts)) * root
-    axes = top_eigen(y @ y.T, k)[0] @ y
-    return np.asarray(np.linalg.qr(axes.T)[0].T)
+    return axes_of_few(y, k)[0]

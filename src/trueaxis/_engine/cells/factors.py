@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._engine.subspace import top_eigen
+from trueaxis._engine.subspace import axes_of_few, top_eigen
 
 Array = NDArray[np.float64]
 
@@ -119,18 +119,24 @@ class FactorModel:
         spread += self.noise
         return Deviations(difference, spread, fitted)
 
-    def filling_covariance(self, X: Array, W: Array, weights: Array) -> Array:
+    def filling_covariance(
+        self, X: Array, W: Array, weights: Array, frame: Array | None = None
+    ) -> Array:
         """Return the mean covariance of filled cells about the truth.
 
         Filled values vary less than true ones: the covariance of rows is that of filled
-        rows, plus this.
+        rows, plus this. It is that of the coordinates along the rows of `frame`, if
+        given.
         """
         covariance, r = self.factors(X, W)[1], self.loadings.shape[1]
         holes = np.sqrt(weights)[:, None] * (1.0 - W)
-        total = np.diag((weights @ np.square(1.0 - W)) * self.noise)
+        noise = (weights @ np.square(1.0 - W)) * self.noise
+        total = np.diag(noise) if frame is None else (frame * noise) @ frame.T
         square = covariance[_square(r)].T
         for root in np.linalg.cholesky(square.reshape(-1, r, r)).transpose(2, 0, 1):
             part = holes * (root @ self.loadings.T)
+            if frame is not None:
+                part = part @ frame.T
             total += part.T @ part
         filling: Array = total / weights.sum()
         return filling
@@ -151,9 +157,14 @@ def start_factors(X: Array, W: Array, weights: Array, r: int) -> FactorModel:
     D, mean = X.shape[1], column_means(X, W, weights)
     variance = column_variances(X, W, weights)
     Y = W * (X - mean) / np.sqrt(variance)
-    weighted = weights[:, None] * W
-    correlation = (weights[:, None] * Y).T @ Y / (weighted.T @ W + 1.0)
-    axes, values = top_eigen(correlation, r)
+    if len(X) < D:
+        # Pairs are counted by their columns: a matrix of all pairs would be large.
+        pairs = np.sqrt(weights @ W + 1.0)
+        axes, values = axes_of_few(np.sqrt(weights)[:, None] * Y / pairs, r)
+    else:
+        weighted = weights[:, None] * W
+        correlation = (weights[:, None] * Y).T @ Y / (weighted.T @ W + 1.0)
+        axes, values = top_eigen(correlation, r)
     rest = max((D - values.sum()) / max(D - r, 1), LEAST_NOISE)
     loadings = axes.T * np.sqrt(np.maximum(values - rest, 0.01))
     noise = np.maximum(1.0 - np.square(loadings).sum(axis=1), LEAST_NOISE)

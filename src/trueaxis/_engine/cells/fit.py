@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._engine.cells.factors import Array
+from trueaxis._engine.cells.factors import Array, FactorModel
 from trueaxis._engine.cells.learn import learn_cells
 from trueaxis._engine.cells.model import CellModel, kept_cells
 from trueaxis._engine.column_spread import refuse_rounded
@@ -21,11 +21,36 @@ from trueaxis._rows.base import ArrayRows, Rows
 FEWEST_ROWS = 20  # with fewer, nobody can say which cells are wrong
 
 
+class Filling(NamedTuple):
+    """The mean covariance of filled cells about the truth, computed when asked for.
+
+    factors : FactorModel
+    cells, good : cells of a sample of rows in units of their columns, and the weights
+        of those that were not filled
+    weights : of the rows
+    unit : of the columns
+    """
+
+    factors: FactorModel
+    cells: Array
+    good: Array
+    weights: Array
+    unit: Array
+
+    def along(self, frame: Array | None) -> Array:
+        """Return it in coordinates along the rows of `frame`; None for the columns."""
+        given = self.cells, self.good, self.weights
+        if frame is None:
+            unit = np.outer(self.unit, self.unit)
+            return self.factors.filling_covariance(*given) * unit
+        return self.factors.filling_covariance(*given, frame * self.unit)
+
+
 class LearnedCells(NamedTuple):
     """A cell model, and the mean covariance of filled cells about the truth."""
 
     model: CellModel
-    filling: Array
+    filling: Filling
 
 
 def learn_from_rows(
@@ -82,8 +107,7 @@ def learn_from_rows(
     Z, seen = model.standard(X)
     good, _ = model.good_cells(Z, seen)
     W = kept_cells(good, seen, model.crowded(good, seen)).astype(float)
-    filling = model.factors.filling_covariance(Z, W, weights)
-    return LearnedCells(model, filling * np.outer(model.unit, model.unit))
+    return LearnedCells(model, Filling(model.factors, Z, W, weights, model.unit))
 
 
 def refuse_empty_columns(

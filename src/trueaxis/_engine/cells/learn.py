@@ -59,39 +59,35 @@ def centers_and_units(X: Array, seen: Mask, marginal: Mask) -> tuple[Array, Arra
     In a column with few different values, the unit is the larger deviations of the
     cells that differ: no level is far away from the others.
     """
-    D = X.shape[1]
-    center, unit = np.zeros(D), np.ones(D)
-    for j in range(D):
-        x = X[seen[:, j], j]
-        if not len(x):
-            continue
-        center[j] = np.median(x)
-        with np.errstate(over="ignore"):
-            size = np.abs(x - center[j])
-        unit[j] = 1.4826 * np.median(size)
-        if marginal[j] or not unit[j] > 0:
-            apart = size[size > 0]
-            unit[j] = np.quantile(apart, 0.75) if len(apart) else 1.0
+    center = column_medians(X, seen)
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.abs(X - center)
+    unit = 1.4826 * column_medians(size, seen)
+    for j in np.flatnonzero(marginal | ~(unit > 0)):
+        apart = size[seen[:, j] & (size[:, j] > 0), j]
+        unit[j] = np.quantile(apart, 0.75) if len(apart) else 1.0
     return center, unit
 
 
 def few_values(X: Array, seen: Mask) -> Mask:
     """Mark the columns with few different values, or one that most cells share."""
-    found = [
-        bool(discrete_columns(X[use, j][:, None])[0]) if use.sum() > 1 else False
-        for j, use in enumerate(seen.T)
-    ]
-    return np.array(found)
+    found, complete = np.zeros(X.shape[1], dtype=bool), seen.all(axis=0)
+    if len(X) > 1:
+        found[complete] = discrete_columns(X[:, complete])
+    for j in np.flatnonzero(~complete & (seen.sum(axis=0) > 1)):
+        found[j] = discrete_columns(X[seen[:, j], j][:, None])[0]
+    return found
 
 
 def levels(Z: Array, seen: Mask) -> tuple[Array, Mask]:
     """Return the smallest gap between values of every column, and where codes are."""
-    gaps, codes = np.zeros(Z.shape[1]), np.zeros(Z.shape[1], dtype=bool)
-    for j, use in enumerate(seen.T):
-        values = np.unique(Z[use, j])
-        codes[j] = len(values) <= CODES
-        gaps[j] = np.diff(values).min(initial=np.inf) if len(values) > 1 else 0.0
-    return gaps, codes
+    ordered = np.sort(np.where(seen, Z, np.inf), axis=0)  # holes come last
+    with np.errstate(invalid="ignore"):
+        steps = np.diff(ordered, axis=0)
+    apart = (steps > 0) & np.isfinite(steps)
+    gaps = np.where(apart, steps, np.inf).min(axis=0, initial=np.inf)
+    n_values = apart.sum(axis=0) + seen.any(axis=0)
+    return np.where(n_values > 1, gaps, 0.0), n_values <= CODES
 
 
 def learn_cells(

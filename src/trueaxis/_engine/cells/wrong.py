@@ -259,10 +259,12 @@ def raise_known(limits: Array, z: Array, seen: Mask, factors: Array) -> Array:
 
 def column_medians(X: Array, some: Mask) -> Array:
     """Return the median of some cells of every column; 0 if there are none."""
-    medians = [
-        np.median(X[use, j]) if use.any() else 0.0 for j, use in enumerate(some.T)
-    ]
-    return np.array(medians)
+    if not len(X):
+        return np.zeros(X.shape[1])
+    n, columns = some.sum(axis=0), np.arange(X.shape[1])
+    ordered = np.sort(np.where(some, X, np.inf), axis=0)  # the others come last
+    low, high = ordered[np.maximum(n - 1, 0) // 2, columns], ordered[n // 2, columns]
+    return np.where(n > 0, (low + high) / 2, 0.0)
 
 
 def _law_ends(counts: Array) -> Array:

@@ -141,12 +141,12 @@ class PursuitRecipe(Recipe):
         low_rank = center + split.low_rank
         # Mean and axes are those of the low-rank part, variances exclude gross errors.
         subspace = _plain(ArrayRows(low_rank), k)
-        moments = plain_moments(ArrayRows(X - split.gross()), None)
-        moments = moments.about(subspace.mean)
+        hull = affine_hull(ArrayRows(X - split.gross()))
+        spread = hull.about(plain_moments(hull.rows, None), subspace.mean)
         plain = _plain(problem.rows, k)
         warnings: list[str] = []
         if subspace.total > 1e-12 * plain.total:
-            subspace = spanned(subspace.basis, moments)
+            subspace = spanned(subspace.basis, spread)
         elif plain.total > 0:
             subspace, warnings = plain, self._warn_of_nothing()
         attributes = {

@@ -149,7 +149,7 @@ def _lowered(hull: AffineHull, subspace: Subspace) -> Subspace:
     """Write a subspace of the affine hull in its coordinates."""
     if hull.frame is None:
         return subspace
-    mean = (subspace.mean - hull.origin) @ hull.frame.T
+    mean = hull.lower_point(subspace.mean)
     return replace(subspace, mean=mean, basis=subspace.basis @ hull.frame.T)
 
 
@@ -206,5 +206,7 @@ def two_way(
     end, last = result.last.next, result.last
     mean = start.mean + end.inner.mean / np.sqrt(end.weights)
     weighting = last.scaled.bounded_weighting()
-    moments = weighted_moments(rows, mean, weighting, counts).span().about(mean)
-    return spanned(end.unscaled(), moments), moments.equal_size(), result
+    pivot = hull.lower_point(mean)
+    moments = weighted_moments(hull.rows, pivot, weighting, counts).span()
+    subspace = spanned(end.unscaled(), hull.about(moments, mean))
+    return subspace, moments.equal_size(), result
