@@ -4,9 +4,8 @@ import numpy as np
 from engine_data import normal_cloud, pca_subspace
 
 from trueaxis._engine.problem import affine_hull
-from trueaxis._engine.subspace import (
-    Subspace,
-)
+from trueaxis._engine.starts.subspaces import plain_moments
+from trueaxis._engine.subspace import Subspace, spanned
 from trueaxis._rows.base import ArrayRows
 
 
@@ -40,3 +39,18 @@ def test_a_huge_row_costs_the_others_nothing():
     np.testing.assert_allclose(gram(Z), gram(X), rtol=1e-8, atol=1e-8)
     assert np.isfinite(Z).all()
     assert np.abs(Z[2]).max() > 1e308
+
+
+def test_axes_of_wide_rows_are_those_of_the_moments_of_all_columns():
+    X = normal_cloud(n=8, D=30, offset=5.0)
+    rows, center = ArrayRows(X), X.mean(axis=0) + np.linspace(0, 1, 30)
+    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((30, 3)))[0].T
+    hull = affine_hull(rows)
+    short = spanned(basis, hull.about(plain_moments(hull.rows, None), center))
+    whole = spanned(basis, plain_moments(rows, None).about(center))
+    np.testing.assert_allclose(short.mean, whole.mean)
+    np.testing.assert_allclose(short.variances, whole.variances)
+    np.testing.assert_allclose(short.total, whole.total)
+    np.testing.assert_allclose(
+        np.abs(short.basis @ whole.basis.T), np.eye(3), atol=1e-9
+    )

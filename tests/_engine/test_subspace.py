@@ -8,6 +8,7 @@ from scipy.linalg import subspace_angles
 from trueaxis._engine.moments import Moments
 from trueaxis._engine.subspace import (
     Subspace,
+    axes_of_few,
     fix_signs,
     orthonormal,
     solve,
@@ -96,3 +97,11 @@ def test_variances_that_are_all_equal_have_as_many_axes_as_asked_for(n, D, k):
     found = solve(moments, k)
     assert found.basis.shape == (k, D) and found.variances.shape == (k,)
     np.testing.assert_allclose(found.basis @ found.basis.T, np.eye(k), atol=1e-10)
+
+
+def test_axes_of_few_rows_are_those_of_their_matrix():
+    rows = np.random.default_rng(0).standard_normal((5, 12))
+    axes, values = axes_of_few(rows, 3)
+    expected, expected_values = top_eigen(rows.T @ rows, 3)
+    np.testing.assert_allclose(values, expected_values)
+    np.testing.assert_allclose(np.abs(axes @ expected.T), np.eye(3), atol=1e-9)

@@ -2,8 +2,11 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
+import threading
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -13,6 +16,9 @@ from text_files import text_file
 
 import trueaxis
 from trueaxis._cli.main import main
+from trueaxis._tables import formats
+from trueaxis._tables.parsing import splitting
+from trueaxis._tables.parsing import text_file as text_files_of_package
 from trueaxis._tables.read import Choice, TableError, read_table
 from trueaxis._tables.write import write_table
 
@@ -273,3 +279,64 @@ def test_names_of_a_model_are_no_ranges(tmp_path):
     assert read_table(path, Choice(columns=["a:c"])).columns == ("a", "b", "c")
     with pytest.raises(TableError, match="no column 'a:c'"):
         read_table(path, Choice(columns=["a:c"], by_name=True))
+
+
+WIDE = 1500
+
+
+def wide_text(cell="{:.3f}", name="c{}"):
+    X = np.random.default_rng(0).standard_normal((3, WIDE)).round(3)
+    rows = [",".join(map(cell.format, row)) for row in X]
+    return "\n".join([",".join(map(name.format, range(WIDE))), *rows]) + "\n", X
+
+
+def test_wide_text_is_read_like_any_other(tmp_path, monkeypatch):
+    lines = wide_text()[0].splitlines()
+    lines[2] = ",".join(["NA", *lines[2].split(",")[1:-1], " 1e3"])
+    path = text_file(tmp_path, "\n".join(lines))
+    found = read_table(path, Choice(id="c3"))
+    monkeypatch.setattr(splitting, "_MANY_COLUMNS", 10 * WIDE)
+    other = read_table(path, Choice(id="c3"))
+    assert found.columns == other.columns and found.ids.tolist() == other.ids.tolist()
+    np.testing.assert_array_equal(found.X, other.X)
+    assert np.isnan(found.X).sum() == 1
+
+
+def test_wide_text_that_is_not_plain_numbers_goes_through_the_rules(tmp_path):
+    text, X = wide_text("{:.3f} mm")
+    np.testing.assert_array_equal(read_table(text_file(tmp_path, text)).X, X)
+
+
+def test_a_long_line_is_not_cut_off(tmp_path, monkeypatch):
+    text, X = wide_text()
+    monkeypatch.setattr(text_files_of_package, "HEAD_BYTES", 500)
+    np.testing.assert_array_equal(read_table(text_file(tmp_path, text)).X, X)
+
+
+@pytest.mark.slow
+def test_one_long_line_takes_little_memory(tmp_path):
+    line = ",".join(f"{i % 89 / 89:.6f}" for i in range(5000))
+    path = text_file(tmp_path, line + "\n")
+    tracemalloc.start()
+    try:
+        assert read_table(path).X.shape == (1, 5000)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # Python's own objects for every column, and a few copies of the text.
+    assert peak < 100 * len(line)
+
+
+def test_what_never_ends_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr(formats, "MOST_PIPED", 1 << 21)
+    with pytest.raises(TableError, match=r"/dev/zero is not a file.*2\.1 MB.*Save it"):
+        read_table("/dev/zero")
+
+
+def test_what_ends_is_read_from_a_pipe(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("a,b\n1,2\n3,5\n",))
+    writer.start()
+    assert read_table(pipe).X.tolist() == [[1, 2], [3, 5]]
+    writer.join()

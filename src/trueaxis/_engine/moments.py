@@ -16,7 +16,7 @@ class NoSubspace(ValueError):
     """The rows, as they are weighted, do not determine a subspace."""
 
 
-class Spread(Protocol):
+class Scatter(Protocol):
     """What the axes of rows follow from: their mean and their covariance."""
 
     def mean(self) -> NDArray[np.float64]:

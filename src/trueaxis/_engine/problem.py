@@ -16,7 +16,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from trueaxis._engine.dimension import choose_dimension
-from trueaxis._engine.moments import Moments, Spread
+from trueaxis._engine.moments import Moments, Scatter
 from trueaxis._engine.outliers.discrete import separable_columns
 from trueaxis._engine.outliers.law import Law
 from trueaxis._engine.quantiles import n_different_rows, total_count
@@ -81,7 +81,7 @@ class AffineHull:
         """Return the coordinates of the point of the hull that is nearest."""
         return point if self.frame is None else (point - self.origin) @ self.frame.T
 
-    def about(self, moments: Moments, center: NDArray[np.float64]) -> Spread:
+    def about(self, moments: Moments, center: NDArray[np.float64]) -> Scatter:
         """Return the spread of the columns about a center, by that of the coordinates.
 
         Moments of the columns would be a matrix of all pairs of them, which is large
@@ -89,12 +89,12 @@ class AffineHull:
         """
         if self.frame is None:
             return moments.about(center)
-        return _LiftedSpread(self, moments, center)
+        return _LiftedScatter(self, moments, center)
 
 
 @dataclass(frozen=True)
-class _LiftedSpread:
-    """Spread of rows about a center that need not be in their hull."""
+class _LiftedScatter:
+    """Scatter of rows about a center that need not be in their hull."""
 
     hull: AffineHull
     moments: Moments

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from trueaxis._engine.moments import Moments, NoSubspace, Spread
+from trueaxis._engine.moments import Moments, NoSubspace, Scatter
 
 # Variances below this share of the total are rounding errors. They are raised to it, so
 # that rounding errors of a projection do not become score distances.
@@ -109,14 +109,14 @@ def solve_from(moments: Moments, start: Subspace, powers: int = 2) -> Subspace:
 
 
 def principal_axes(
-    basis: NDArray[Any], moments: Spread
+    basis: NDArray[Any], moments: Scatter
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Rotate a basis so that the scores are uncorrelated; also return variances."""
     inner, variances = top_eigen(moments.scattered(basis) @ basis.T, len(basis))
     return inner @ basis, variances
 
 
-def spanned(basis: NDArray[Any], moments: Spread) -> Subspace:
+def spanned(basis: NDArray[Any], moments: Scatter) -> Subspace:
     """Return the subspace that a basis spans, with principal axes of the rows."""
     return _with_axes(*principal_axes(basis, moments), moments)
 
@@ -128,7 +128,7 @@ def along(axes: NDArray[Any], moments: Moments) -> Subspace:
 
 
 def _with_axes(
-    axes: NDArray[Any], variances: NDArray[Any], moments: Spread
+    axes: NDArray[Any], variances: NDArray[Any], moments: Scatter
 ) -> Subspace:
     total = max(moments.total(), float(variances.sum()))
     return Subspace(moments.mean(), axes, variances, total)

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import bz2
 import errno
+import functools
 import gzip
 import lzma
+import os
+import stat
 import struct
 import sys
 import tokenize
@@ -16,18 +19,20 @@ import zipfile
 import zlib
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.memory import TooLarge
+from trueaxis._rows.memory import TooLarge, shown_size
 from trueaxis._rows.parquet import data_columns
 from trueaxis._tables.column import Column, as_objects, floats_of_arrow, quote
 from trueaxis._tables.parsing.cells import TableError
 from trueaxis._tables.parsing.numbers import Rules
 
 STANDARD = "-"
+MOST_PIPED = 1 << 28  # bytes of a pipe or device, which may never end
+_CHUNK_BYTES = 1 << 20
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 TEXT = (".csv", ".tsv", ".txt", ".dat", ".data", "")
 JSON = (".jsonl", ".ndjson", ".json")
@@ -77,10 +82,12 @@ def display_name(name: str) -> str:
 def read_bytes(name: str) -> bytes:
     """Return the content of a file, unpacked, or of standard input."""
     if name == STANDARD:
-        return sys.stdin.buffer.read()
+        return _read_pipe(sys.stdin.buffer, name)
     ending = compression_of(name)
     if not ending:
-        return Path(name).read_bytes()
+        with open(name, "rb") as file:
+            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            return file.read() if regular else _read_pipe(file, name)
     if ending == ".zip":
         return _unzip(name)
     if ending == ".zst":
@@ -100,6 +107,21 @@ def read_bytes(name: str) -> bytes:
         except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
             raise _damaged(name, error) from None
     return content
+
+
+def _read_pipe(stream: IO[bytes], name: str) -> bytes:
+    """Return what comes from a pipe or a device; raise if it may never end."""
+    chunks, size = [], 0
+    for chunk in iter(functools.partial(stream.read, _CHUNK_BYTES), b""):
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > MOST_PIPED:
+            raise TableError(
+                f"{display_name(name)} is not a file, and has not ended after "
+                f"{shown_size(size)}: what is not a file is held in memory, up to "
+                f"{shown_size(MOST_PIPED)}. Save it to a file, and pass that."
+            )
+    return b"".join(chunks)
 
 
 def _unzip(name: str) -> bytes:

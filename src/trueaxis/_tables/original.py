@@ -225,7 +225,7 @@ def kept_standard_input(source: str) -> Iterator[None]:
         yield
         return
     before = sys.stdin
-    content = _Rewound(before.buffer.read())
+    content = _Rewound(read_bytes(STANDARD))
     sys.stdin = io.TextIOWrapper(content, encoding="utf-8")
     try:
         yield
@@ -238,7 +238,7 @@ class _Rewound(io.BytesIO):
 
     def read(self, size: int | None = -1) -> bytes:
         data = super().read(size)
-        if size is None or size < 0:
+        if not data or size is None or size < 0:
             self.seek(0)
         return data
 

@@ -18,7 +18,7 @@ from trueaxis._tables.parsing.dialect import describe, look_at, sample_of
 from trueaxis._tables.parsing.numbers import Rules
 from trueaxis._tables.parsing.records import guess_encoding
 from trueaxis._tables.parsing.splitting import Cells, split, without_empty_rows
-from trueaxis._tables.parsing.text_file import HEAD_BYTES, TextFile, TextFormat
+from trueaxis._tables.parsing.text_file import HEAD_BYTES, TextFile, TextFormat, head_of
 
 
 def open_text(data: bytes, source: str, how: TextFormat) -> TextFile:
@@ -42,7 +42,7 @@ def open_text(data: bytes, source: str, how: TextFormat) -> TextFile:
                 f"{source} has {n} lines, and --skip {how.skip} leaves none: skip "
                 "fewer."
             )
-    head = content[:HEAD_BYTES].decode("utf-8", errors="ignore")
+    head = head_of(content).decode("utf-8", errors="ignore")
     layout = look_at(
         sample_of(head), source, delimiter=how.delimiter, header=how.header,
         decimal=how.decimal, skip=how.skip, comment=how.comment,

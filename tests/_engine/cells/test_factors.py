@@ -159,3 +159,13 @@ def test_covariance_of_filled_rows_plus_filling_is_that_of_the_rows():
     covariance += np.diag(given_model.noise)
     np.testing.assert_allclose(np.cov(filled.T) + filling, covariance, atol=0.05)
     assert np.trace(filling) > 0.1 * np.trace(covariance)
+
+
+def test_filling_along_a_frame_is_that_of_the_columns_written_in_it():
+    rng = np.random.default_rng(3)
+    model = FactorModel(rng.standard_normal(9), rng.standard_normal((9, 2)), np.ones(9))
+    X, W = rng.standard_normal((6, 9)), (rng.random((6, 9)) < 0.7).astype(float)
+    frame = np.linalg.qr(rng.standard_normal((9, 4)))[0].T
+    whole = model.filling_covariance(X, W, np.ones(6))
+    along = model.filling_covariance(X, W, np.ones(6), frame)
+    np.testing.assert_allclose(along, frame @ whole @ frame.T)

@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from trueaxis._engine.cells.learn import centers_and_units, few_values, learn_cells
+from trueaxis._engine.cells.learn import (
+    CODES,
+    centers_and_units,
+    few_values,
+    learn_cells,
+    levels,
+)
 
 
 def table(seed=0, n=300, D=8):
@@ -61,3 +67,14 @@ def test_shares_of_wrong_cells_are_learned_by_column_and_side():
     np.testing.assert_allclose(shares[0, 5], 0.05, atol=0.02)
     shares[1, 2] = shares[0, 5] = 0.0
     assert shares.max() < 0.005
+
+
+def test_levels_are_those_of_every_column_alone():
+    rng = np.random.default_rng(0)
+    Z, seen = rng.integers(0, 12, (15, 30)) / 4.0, rng.random((15, 30)) < 0.8
+    seen[:, 0], Z[:, 1] = False, 2.0
+    gaps, codes = levels(Z, seen)
+    for j, use in enumerate(seen.T):
+        values = np.unique(Z[use, j])
+        assert codes[j] == (len(values) <= CODES)
+        assert gaps[j] == (np.diff(values).min() if len(values) > 1 else 0.0)

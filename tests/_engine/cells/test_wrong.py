@@ -5,7 +5,13 @@ import pytest
 from scipy.stats import norm
 
 from trueaxis._engine.cells.factors import Deviations
-from trueaxis._engine.cells.wrong import WrongCells, at_least, raise_known, reach
+from trueaxis._engine.cells.wrong import (
+    WrongCells,
+    at_least,
+    column_medians,
+    raise_known,
+    reach,
+)
 
 
 def limits(column, marginal=False):
@@ -122,3 +128,12 @@ def test_poisson_tail_by_counting():
         p = at_least(np.array([float(k)]), np.array([2.5]))[0]
         np.testing.assert_allclose(p, (counts >= k).mean(), atol=0.005)
     assert at_least(np.zeros(1), np.ones(1))[0] == 1.0
+
+
+def test_medians_of_some_cells_are_those_of_every_column_alone():
+    rng = np.random.default_rng(0)
+    X, some = rng.standard_normal((9, 40)), rng.random((9, 40)) < 0.5
+    some[:, 0], some[:, 1] = False, True
+    columns = [X[use, j] for j, use in enumerate(some.T)]
+    expected = [np.median(column) if len(column) else 0.0 for column in columns]
+    np.testing.assert_array_equal(column_medians(X, some), expected)

@@ -135,7 +135,7 @@ class Rules:
         if any("\n" in cell or "\r" in cell for cell in cells):
             # Cells are joined by newlines below: none of these can be a number.
             cells = [re.sub(r"[\r\n]", "\0", cell) for cell in cells]
-        if self.decimal == "." and (plain := _plain(cells)) is not None:
+        if self.decimal == "." and (plain := plain_numbers(cells)) is not None:
             values[given] = plain
             return values, ""
         pattern = number_pattern(self.decimal)
@@ -282,7 +282,7 @@ def _mostly(pattern: re.Pattern[str], cells: Sequence[str]) -> bool:
     return 2 * sum(pattern.fullmatch(cell) is not None for cell in cells) > len(cells)
 
 
-def _plain(cells: list[str]) -> NDArray[np.float64] | None:
+def plain_numbers(cells: list[str]) -> NDArray[np.float64] | None:
     """Convert numbers as Python writes them; return None for all others."""
     joined = "\n".join(cells)
     if "_" in joined or "n" in joined or "N" in joined:  # 1_000; nan and inf

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from trueaxis._tables.column import floats_of_arrow
 from trueaxis._tables.parsing.cells import DASHES, MISSING, TableError, is_number
 from trueaxis._tables.parsing.dialect import Layout, ragged
+from trueaxis._tables.parsing.numbers import plain_numbers
 from trueaxis._tables.parsing.text_file import (
     HEAD_BYTES,
     TextFile,
@@ -28,6 +29,8 @@ Cells = NDArray[Any] | list[str]  # floats, or text
 _BLANK_LINE = re.compile(rb'^(?:[ \t]+|"[ \t]*")\r?$', re.MULTILINE)
 _HEXADECIMAL = re.compile(rb"\b0[xX][0-9a-fA-F]")
 _BLOCK_BYTES = 1 << 20  # larger ones do not fit into a cache
+# Of more columns than rows, pyarrow would keep some 30 kB for each column.
+_MANY_COLUMNS = 1 << 10
 
 
 def split(
@@ -35,6 +38,9 @@ def split(
 ) -> list[Cells]:
     """Return floats for columns of plain numbers, and text for all others."""
     file.rows = None
+    width = len(file.layout.names)
+    if width > max(_MANY_COLUMNS, file.content.count(b"\n")):
+        return _split_wide(file, decimal, how, as_text)
     if not file.layout.delimiter.isascii():
         return _split_slowly(file)
     try:
@@ -223,6 +229,35 @@ def _texts(column: Any) -> list[str]:
         column = column.cast("string")
     cells: list[str] = column.to_pylist()
     return [cell or "" for cell in cells] if column.null_count else cells
+
+
+def _split_wide(
+    file: TextFile, decimal: str, how: TextFormat, as_text: Collection[str]
+) -> list[Cells]:
+    """Split rows with many cells: each of them becomes numbers before the next."""
+    names, missing = file.layout.names, {*_null_values(how)}
+    texts: dict[int, Cells] = {
+        j: [] for j, name in enumerate(names) if name in {*as_text}
+    }
+    numbers: list[NDArray[np.float64]] = []
+    for _, cells in file.records() if decimal == "." else ():
+        if len(cells) != len(names):
+            return _split_slowly(file)  # which says what is wrong
+        for j, column in texts.items():
+            column.append(cells[j])  # type: ignore[union-attr]
+            cells[j] = ""
+        given = np.array([cell not in missing for cell in cells])
+        plain = plain_numbers([cell for cell in cells if cell not in missing])
+        if plain is None:
+            return _split_slowly(file)
+        numbers.append(np.full(len(cells), np.nan))
+        numbers[-1][given] = plain
+    if not numbers:
+        return _split_slowly(file)
+    columns: list[Cells] = [*np.array(numbers).T]
+    for j, column in texts.items():
+        columns[j] = column
+    return columns
 
 
 def _split_slowly(file: TextFile) -> list[Cells]:

@@ -21,6 +21,7 @@ from trueaxis._tables.parsing.records import (
 )
 
 HEAD_BYTES = 1 << 22  # what the layout is found from
+HEAD_LINES = 3  # at least: a header and rows
 _LINES = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)")
 
 
@@ -112,6 +113,17 @@ def has_odd_quotes(body: memoryview) -> bool:
     """Return whether a quotation mark may be open at the end of the rows."""
     whole: Any = body.obj
     return bool(whole.count(b'"', len(whole) - len(body)) % 2)
+
+
+def head_of(content: bytes) -> bytes:
+    """Return the first lines of a text, none of them cut off, however long."""
+    if len(content) <= HEAD_BYTES:
+        return content
+    end = 0
+    for _ in range(HEAD_LINES):
+        end = content.find(b"\n", end) + 1 or len(content)
+    last = content.rfind(b"\n", 0, HEAD_BYTES) + 1 or HEAD_BYTES
+    return content[: max(end, last)]
 
 
 def contains(body: memoryview, sign: bytes) -> bool:
