@@ -91,7 +91,8 @@ class TwoWayPCA(IterativeMethod):
 
     The objective plus floor * sum g (in units of the mean residual) falls at every
     iteration. Without the floor, a column that is fitted perfectly would get all the
-    weight. A D x D matrix is kept in memory: do not use it for thousands of columns.
+    weight. With more rows than columns, a D x D matrix is kept in memory: do not use it
+    for thousands of columns then.
 
     Confidence: ours, not a published algorithm. It takes the place of "Double-attentive
     principle component analysis" (D. Wu and others, 2020), which the DSWL paper cites,
