@@ -82,12 +82,11 @@ def display_name(name: str) -> str:
 def read_bytes(name: str) -> bytes:
     """Return the content of a file, unpacked, or of standard input."""
     if name == STANDARD:
-        return _read_pipe(sys.stdin.buffer, name)
+        return _read_stream(sys.stdin.buffer, name)
     ending = compression_of(name)
     if not ending:
         with open(name, "rb") as file:
-            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            return file.read() if regular else _read_pipe(file, name)
+            return _read_stream(file, name)
     if ending == ".zip":
         return _unzip(name)
     if ending == ".zst":
@@ -109,8 +108,10 @@ def read_bytes(name: str) -> bytes:
     return content
 
 
-def _read_pipe(stream: IO[bytes], name: str) -> bytes:
-    """Return what comes from a pipe or a device; raise if it may never end."""
+def _read_stream(stream: IO[bytes], name: str) -> bytes:
+    """Return all bytes of a file, pipe or device; raise if these may never end."""
+    if _is_file(stream):
+        return stream.read()
     chunks, size = [], 0
     for chunk in iter(functools.partial(stream.read, _CHUNK_BYTES), b""):
         chunks.append(chunk)
@@ -122,6 +123,13 @@ def _read_pipe(stream: IO[bytes], name: str) -> bytes:
                 f"{shown_size(MOST_PIPED)}. Save it to a file, and pass that."
             )
     return b"".join(chunks)
+
+
+def _is_file(stream: IO[bytes]) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except OSError:  # bytes in memory
+        return False
 
 
 def _unzip(name: str) -> bytes:
