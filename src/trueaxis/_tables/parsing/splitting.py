@@ -235,12 +235,14 @@ def _split_wide(
     file: TextFile, decimal: str, how: TextFormat, as_text: Collection[str]
 ) -> list[Cells]:
     """Split rows with many cells: each of them becomes numbers before the next."""
+    if decimal != "." or b'"' in file.content:
+        return _split_slowly(file)  # which knows more ways of writing
     names, missing = file.layout.names, {*_null_values(how)}
     texts: dict[int, Cells] = {
         j: [] for j, name in enumerate(names) if name in {*as_text}
     }
     numbers: list[NDArray[np.float64]] = []
-    for _, cells in file.records() if decimal == "." else ():
+    for _, cells in file.records():
         if len(cells) != len(names):
             return _split_slowly(file)  # which says what is wrong
         for j, column in texts.items():
