@@ -21,7 +21,7 @@ from trueaxis._rows.base import ArrayRows, Rows
 FEWEST_ROWS = 20  # with fewer, nobody can say which cells are wrong
 
 
-class Filling(NamedTuple):
+class SampleFilling(NamedTuple):
     """The mean covariance of filled cells about the truth, computed when asked for.
 
     factors : FactorModel
@@ -50,7 +50,7 @@ class LearnedCells(NamedTuple):
     """A cell model, and the mean covariance of filled cells about the truth."""
 
     model: CellModel
-    filling: Filling
+    filling: SampleFilling
 
 
 def learn_from_rows(
@@ -107,7 +107,7 @@ def learn_from_rows(
     Z, seen = model.standard(X)
     good, _ = model.good_cells(Z, seen)
     W = kept_cells(good, seen, model.crowded(good, seen)).astype(float)
-    return LearnedCells(model, Filling(model.factors, Z, W, weights, model.unit))
+    return LearnedCells(model, SampleFilling(model.factors, Z, W, weights, model.unit))
 
 
 def refuse_empty_columns(
