@@ -176,7 +176,7 @@ ACROSS = {
         "site",
         "tools",
     },
-    "_cli": {"large_files", "large_text"},
+    "_cli": {"large_files", "large_text", "wide_tables"},
     "_engine/rules": {"all_rules", "derivatives"},
     "_rows": {"array_rows"},
     "_rows/dask": {"lazy_results"},
