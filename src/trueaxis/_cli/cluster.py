@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -115,7 +116,15 @@ def _sigint_blocked() -> Iterator[None]:
         yield
         return
     # Otherwise the tracker would start with the first process, and unblock SIGINT here.
-    resource_tracker.ensure_running()
+    # After an interrupt it removes what is left, and need not say so.
+    before_tracker = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = "ignore"
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        os.environ.pop("PYTHONWARNINGS")
+        if before_tracker is not None:
+            os.environ["PYTHONWARNINGS"] = before_tracker
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
