@@ -101,7 +101,7 @@ def complain(error: BaseException) -> str:
         return f"undocumented {kind.__name__}"
     if not raised_on_purpose(error):
         return f"bare {kind.__name__}"
-    if len(message) > LONGEST:
+    if len(message) > LONGEST and in_package(error):
         return "message too long"
     if len(message.split()) < 5:
         return "message is no sentence"
@@ -217,12 +217,14 @@ def _overflowing(model: Any, X: Any, n: int) -> np.ndarray:
     Their distances may be infinite, and so may their scores; the rows are outliers.
     """
     try:
-        cells = np.abs(np.asarray(X, dtype=float)).max(axis=1, initial=0)
+        rows = np.asarray(X)
+        single = rows.dtype.kind == "f" and rows.dtype.itemsize <= 4
+        cells = np.abs(rows.astype(float) - model.mean_.astype(float))
     except (TypeError, ValueError, OverflowError):
         return np.ones(n, dtype=bool)  # paths and frames of words are not compared
     smallest = min(1.0, float(np.sqrt(model.explained_variance_.min(initial=1.0))))
-    largest = 1e16 if model.mean_.dtype == np.float32 else 1e140
-    far: np.ndarray = ~(cells < largest * smallest)
+    limit = 1e16 if single or model.mean_.dtype == np.float32 else 1e140
+    far: np.ndarray = ~(cells.max(axis=1, initial=0) < limit * smallest)
     return far if far.shape == (n,) else np.ones(n, dtype=bool)
 
 

@@ -95,3 +95,15 @@ def test_choices_and_flags():
         validation.validate_choice("how", "c", ("a", "b"))
     with pytest.raises(TypeError, match="flag=1 is neither True nor False"):
         validation.validate_flag("flag", 1)
+
+
+def test_numbers_that_no_float_holds_are_out_of_range():
+    for options in ({}, {"whole": True}):
+        with pytest.raises(ValueError, match="p is larger than all floats"):
+            validation.validate_number("p", 10**400, 0, np.inf, **options)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, 1.5, "x", np.array([-1])])
+def test_what_is_no_seed_is_refused_with_a_remedy(seed):
+    with pytest.raises(ValueError, match="random_state=.* pass an integer from 0"):
+        validation.make_rng(seed)

@@ -58,6 +58,11 @@ def validate_rows(
     """
     if _is_source(X):
         return _validate_source(estimator, open_rows(X), reset, holes)
+    if hasattr(X, "__next__") or type(X) is object:
+        raise TypeError(
+            f"X is of type {type(X).__name__}, which is no table: pass an array, a "
+            "data frame, or a list of rows."
+        )
     refuse_other_kinds(X)
     X = _plain_missing(X, holes)
     if np.ma.is_masked(X):
@@ -266,7 +271,12 @@ def validate_number(
         raise TypeError(
             f"{name}={value!r} is a {type(value).__name__}: pass {expected}."
         )
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer of more than 308 digits
+        raise ValueError(
+            f"{name} is larger than all floats: it must be {expected}."
+        ) from None
     above = low <= number if whole or include_low else low < number
     if not (above and number <= high):
         raise ValueError(f"{name}={value} is out of range: it must be {expected}.")
@@ -275,7 +285,9 @@ def validate_number(
 def validate_flag(name: str, value: Any) -> None:
     """Raise if a parameter is neither True nor False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}={value!r} is neither True nor False.")
+        raise TypeError(
+            f"{name}={value!r} is neither True nor False: pass one of them."
+        )
 
 
 def validate_tau(tau: Any) -> tuple[float, float, float] | None:
@@ -300,7 +312,14 @@ def validate_tau(tau: Any) -> tuple[float, float, float] | None:
 
 def make_rng(random_state: Any) -> np.random.Generator:
     """Return a generator for a `random_state` of scikit-learn."""
-    return np.random.default_rng(check_random_state(random_state).randint(2**31))
+    try:
+        state = check_random_state(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state={random_state!r:.60} is no seed: pass an integer from 0 to "
+            "2**32 - 1, a numpy.random.RandomState, or None."
+        ) from None
+    return np.random.default_rng(state.randint(2**31))
 
 
 def validate_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

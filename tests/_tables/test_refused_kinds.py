@@ -184,3 +184,18 @@ def test_dates_are_no_weights(weights):
 def test_lazy_frames_are_refused():
     with pytest.raises(TypeError, match=r"polars LazyFrame.*pass X\.collect\(\)"):
         DSWL(2).fit(pl.DataFrame(NUMBERS).lazy())
+
+
+def test_what_is_no_table_is_refused_with_a_sentence():
+    for X in (iter(NUMBERS.tolist()), object()):
+        with pytest.raises(TypeError, match="no table: pass an array"):
+            PlainPCA(1).fit(X)
+    with pytest.raises(TypeError, match="Row 4 in column 1 of X is of type list"):
+        PlainPCA(1).fit(objects([]))
+
+
+def test_columns_of_one_name_are_refused():
+    frame = pd.DataFrame(NUMBERS, columns=["a", "b", "a"])
+    for estimator in (PlainPCA(1), ColumnScaler(), TableEncoder()):
+        with pytest.raises(ValueError, match="X has 2 columns named 'a': give each"):
+            estimator.fit(frame)

@@ -79,11 +79,7 @@ def columns_of(X: Any) -> list[Column]:
         columns = _from_polars(X)
     else:
         columns = _from_arrow(X)
-    for name, times in Counter(column.name for column in columns).most_common(1):
-        if times > 1:
-            raise ValueError(
-                f"X has {times} columns named {name!r}: give each column its own name."
-            )
+    _refuse_repeated([column.name for column in columns], "X")
     return columns
 
 
@@ -300,6 +296,7 @@ def refuse_other_kinds(X: Any, what: str = "X") -> None:
         Name in error messages.
     """
     columns = _columns_of(X)
+    _refuse_repeated([name for name, _ in columns], what)
     for name, kind in columns:
         _refuse_type(kind, f"Column {name!r} of {what}")
     cells = X
@@ -333,6 +330,16 @@ def _columns_of(X: Any) -> list[tuple[str, Any]]:
     return [(str(name), kind) for name, kind in zip(names, kinds, strict=True)]
 
 
+def _refuse_repeated(names: list[str], what: str) -> None:
+    """Raise if two columns have the same name, which would stand for either."""
+    for name, times in Counter(names).most_common(1):
+        if times > 1:
+            raise ValueError(
+                f"{what} has {times} columns named {name!r}: give each column its own "
+                "name."
+            )
+
+
 def _refuse_type(kind: Any, where: str) -> None:
     if _CALENDAR_TYPE.match(str(kind)):
         raise _calendar(where, str(kind))
@@ -358,8 +365,13 @@ def _refuse_cell(cell: Any, row: int, of_column: str, what: str) -> None:
         raise complex_error(place)
     try:
         float(cell)
-    except TypeError:  # None, and what scikit-learn refuses
-        return
+    except TypeError:
+        if hasattr(cell, "__len__"):
+            raise TypeError(
+                f"{place} is of type {type(cell).__name__}, but only numbers can be "
+                "analyzed: use one number per cell."
+            ) from None
+        return  # None, and what scikit-learn refuses
     except OverflowError:
         raise too_large_error(place) from None
     except ValueError:

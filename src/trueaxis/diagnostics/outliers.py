@@ -101,11 +101,13 @@ class Diagnosis:
     judged: JudgedDistances
 
     @property
+    @own_floats
     def score_ratio(self) -> NDArray[np.float64]:
         """Score distances in units of their cut-off."""
         return _ratio(self.score, self.score_cutoff)
 
     @property
+    @own_floats
     def orthogonal_ratio(self) -> NDArray[np.float64]:
         """Orthogonal distances in units of their cut-off."""
         return _ratio(self.orthogonal, self.orthogonal_cutoff)
@@ -120,16 +122,19 @@ class Diagnosis:
         return np.maximum(larger, self.group_ratio)
 
     @cached_property
+    @own_floats
     def log_p(self) -> NDArray[np.float64]:
         """Natural logarithms of the p-values, which themselves may underflow."""
         return self.judged.log_p()
 
+    @own_floats
     def log_p_of(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return `log_p` of some rows; for all rows it may take long."""
         known = vars(self).get("log_p")
         return self.judged.part(rows).log_p() if known is None else known[rows]
 
     @property
+    @own_floats
     def p_value(self) -> NDArray[np.float64]:
         """Share of regular rows that lie at least as far away, see `p_values`."""
         return np.exp(self.log_p)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from trueaxis import DSWL, ColumnScaler
 from trueaxis._engine.cells.learn import (
     CODES,
     centers_and_units,
@@ -78,3 +79,13 @@ def test_levels_are_those_of_every_column_alone():
         values = np.unique(Z[use, j])
         assert codes[j] == (len(values) <= CODES)
         assert gaps[j] == (np.diff(values).min() if len(values) > 1 else 0.0)
+
+
+def test_clusters_in_which_most_cells_of_every_row_look_wrong_can_be_learned():
+    rng = np.random.default_rng(0)
+    centers = rng.standard_normal((int(rng.integers(2, 5)), 2)) * 10 ** rng.uniform(
+        0, 4
+    )
+    X = centers[rng.integers(len(centers), size=55)] + rng.standard_normal((55, 2))
+    model = DSWL(2, cells=True).fit(ColumnScaler().fit_transform(X))
+    assert np.isfinite(model.components_).all()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from trueaxis import DSWL
 from trueaxis._engine.dswl.full_fit import truncation
 from trueaxis._engine.outliers.law import REGULAR
 
@@ -15,3 +16,11 @@ def test_truncation_by_simulation(dof):
     inner = t[d2 <= np.quantile(d2, 1 - REGULAR / 2)]
     np.testing.assert_allclose(truncation(dof, 0.0125), 1 / inner.var(), rtol=0.01)
     assert truncation(0, 0.0125) == 1
+
+
+@pytest.mark.filterwarnings("ignore:DSWL")
+def test_weights_sum_to_one_however_far_all_rows_are_from_the_center():
+    X = np.zeros((11, 2))
+    X[[1, 2, 3, 4, 5, 8, 9, 10], 0] = X[[2, 4, 6, 9], 1] = 1e15
+    model = DSWL(2, tau=(1.0, 1.0, 1.0)).fit(X)
+    np.testing.assert_allclose(model.weights_.sum(), 1.0)

@@ -128,7 +128,8 @@ def learn_cells(
     repaired = model.repair(X)
     # Leave out rows only if no regular row, of so many, has a smaller p-value.
     regular_rows = judge_rows(repaired.rows) >= np.log(REGULAR / n)
-    weights = np.where(regular_rows & ~repaired.crowded, 1.0, 0.0)
+    kept = regular_rows & ~repaired.crowded
+    weights = np.where(kept if kept.any() else regular_rows, 1.0, 0.0)
     return learn(weights, model), weights
 
 
@@ -215,6 +216,8 @@ class _Learner:
     ) -> Array:
         """Return the deviations up to which cells of either side are good."""
         rows = self.telling(good, weights) > 0
+        if not rows.any():  # most cells of every row look wrong
+            rows = weights > 0
         z, seen, good = z[rows], self.seen[rows], good[rows]
         unit = np.where(self.marginal, 1.0, np.sqrt(factors.noise))
         limits = reach(z + self.spread[rows] / unit, seen, good, self.marginal)

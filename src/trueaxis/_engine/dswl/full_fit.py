@@ -39,6 +39,8 @@ from trueaxis._engine.rules.base import RowDistances, Rule
 from trueaxis._engine.subspace import Subspace, solve, spectrum
 from trueaxis._rows.base import ArrayRows
 
+LARGE_EXPONENT = 1e6  # of a weight; those of ordinary rows are near zero
+
 
 class LearnedWeights(NamedTuple):
     """Weights of all copies of every row, which sum to 1.
@@ -314,11 +316,15 @@ def full_data_fit(problem: Problem, plan: Plan, sample_fit: SampleFit) -> FullDa
 def _normalized(log_weights: Any, total: LogSum) -> LearnedWeights:
     """Turn log-weights into weights, in place if they are in memory."""
     log_total = total.log_total()
+    # Next to a large exponent, the logarithm of the sum would be rounded away.
+    top = total.top if abs(total.top) > LARGE_EXPONENT else 0.0
+    rest = (total.top - top) + np.log(total.total)
     if isinstance(log_weights, np.ndarray):
-        np.subtract(log_weights, log_total, out=log_weights)
+        np.subtract(log_weights, top, out=log_weights)
+        np.subtract(log_weights, rest, out=log_weights)
         weights = np.exp(log_weights, out=log_weights)
     else:
-        weights = np.exp(log_weights - log_total)
+        weights = np.exp(log_weights - top - rest)
     return LearnedWeights(weights, log_total, total.perplexity())
 
 

@@ -262,7 +262,8 @@ class TableEncoder(
         if n < least:
             raise ValueError(
                 f"Found array with {n} sample(s) and {len(columns)} feature(s) while a "
-                f"minimum of {least} sample(s) is required by TableEncoder."
+                f"minimum of {least} sample(s) is required by TableEncoder: pass more "
+                "rows."
             )
         if reset:
             self.n_features_in_ = len(columns)
