@@ -229,7 +229,14 @@ def _overflowing(model: Any, X: Any, n: int) -> np.ndarray:
 
 
 def check_rows_alone(model: Any, X: np.ndarray, rng: Rng) -> None:
-    """Check that the verdict on a row does not depend on the rows beside it."""
+    """Check that the verdict on a row does not depend on the rows beside it.
+
+    Not for float32 axes along which the rows vary by no more than rounding: there, score
+    distances are rounding errors in units of themselves.
+    """
+    variances = model.explained_variance_
+    if X.dtype == np.float32 and variances.min() < 1e-9 * variances.max():
+        return
     batch, log_p = model.predict(X), model.score_samples(X)
     rows = {int(log_p.argmin()), int(log_p.argmax()), int(rng.integers(len(X)))}
     rows.add(int(np.abs(log_p - model.offset_).argmin()))  # closest to the line
@@ -373,7 +380,12 @@ def _settings() -> dict[str, Any]:
 
 
 def _descriptors() -> int:
-    return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    """Return the number of open files, without fonts, which matplotlib keeps open."""
+    try:
+        links = [os.readlink(link) for link in Path("/proc/self/fd").iterdir()]
+    except OSError:
+        return 0
+    return sum(not link.endswith(".ttf") for link in links)
 
 
 def _forget_peak() -> None:
