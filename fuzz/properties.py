@@ -231,8 +231,8 @@ def _overflowing(model: Any, X: Any, n: int) -> np.ndarray:
 def check_rows_alone(model: Any, X: np.ndarray, rng: Rng) -> None:
     """Check that the verdict on a row does not depend on the rows beside it.
 
-    Not for float32 axes along which the rows vary by no more than rounding: there, score
-    distances are rounding errors in units of themselves.
+    Not for float32 axes along which the rows vary by no more than rounding: there,
+    score distances are rounding errors in units of themselves.
     """
     variances = model.explained_variance_
     if X.dtype == np.float32 and variances.min() < 1e-9 * variances.max():
