@@ -105,7 +105,7 @@ def naming(path: str | Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = error.strerror
+        reason = error.strerror or str(error)
         if error.errno in DISK_FULL:
             reason = f"{reason}: free some space, or write to another place"
         raise OSError(error.errno, reason, str(path)) from error

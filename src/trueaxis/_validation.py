@@ -189,8 +189,8 @@ def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
         w = np.asarray(sample_weight, dtype=float)
     except (TypeError, ValueError):
         raise TypeError(
-            f"sample_weight is a {type(sample_weight).__name__} that is not numeric: "
-            "pass one weight per row."
+            f"sample_weight={sample_weight!r:.40} is not numeric: pass one weight per "
+            "row."
         ) from None
     if w.ndim == 0:
         w = np.full(n, float(w))

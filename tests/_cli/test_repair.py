@@ -53,8 +53,9 @@ def test_the_table_is_the_same_apart_from_holes_and_wrong_cells(X, table, tmp_pa
     assert set(found["remark"]) == {NASTY}
     repaired = np.array([found[name] for name in NAMES], dtype=float).T
     np.testing.assert_array_equal(repaired, model.repair(X))
-    changes = tmp_path / "out-changes.csv"
-    listed = pd.read_csv(changes, float_precision="round_trip")
+    listed = pd.read_csv(tmp_path / "out-changes.csv", dtype=str)
+    # By Python, which rounds as the writer does in all versions of pandas.
+    listed = listed.astype({"value": float, "fitted": float})
     names = ["row", "column", "value", "fitted", "deviation", "kind"]
     assert list(listed.columns) == names
     changed = np.argwhere(~(repaired == X))

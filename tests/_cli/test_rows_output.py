@@ -131,7 +131,7 @@ def test_a_failure_leaves_nothing_behind(pump, tmp_path, monkeypatch):
     def fail(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("trueaxis._persistence.model_files.save", fail)
+    monkeypatch.setattr(os, "fsync", fail)
     (tmp_path / "clean.csv").write_text("what was there")
     given = ["fit", pump, *GIVEN, "-o", tmp_path / "m.npz"]
     given += ["--clean", tmp_path / "clean.csv", "--flagged", tmp_path / "f.csv"]
