@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 import textwrap
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -58,8 +59,8 @@ def other_bits(model):
     model.mean_ = model.mean_ + np.spacing(model.mean_) * next(COUNTER)
 
 
-def numpy_warning(model):
-    np.log(np.zeros(1))
+def foreign_warning(model):
+    warnings.warn("invalid value encountered in divide", RuntimeWarning, stacklevel=1)
 
 
 def leftover(model):
@@ -93,7 +94,7 @@ def much_memory(model):
         (skew_axes, "axes are not orthonormal"),
         (negative_variance, "negative variance"),
         (other_bits, "different bits twice"),
-        (numpy_warning, "leaked warning"),
+        (foreign_warning, "leaked warning"),
         (leftover, "file left on disk"),
         (open_file, "file left open"),
         (global_seed, "numpy.random changed"),
@@ -228,6 +229,14 @@ def test_a_case_is_a_function_of_its_seed(tmp_path):
     for seed in range(30):
         one, two = (run_case(seed, tmp_path)._replace(seconds=0) for _ in range(2))
         assert one[:5] == two[:5]
+
+
+@pytest.mark.slow
+def test_a_short_run_finds_nothing():
+    campaign = Campaign(0, 300)
+    campaign.run()
+    assert not campaign.findings, campaign.summary()
+    assert sum(campaign.results.values()) == 300
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueaxis._rows.threads import own_floats
 from trueaxis._rows.watched_file import refuse_odd_paths
 from trueaxis._tables.choice import Choice as Choice
 from trueaxis._tables.choice import FileContent as FileContent
@@ -43,6 +44,7 @@ from trueaxis._tables.sheets import read_sheet_columns
 from trueaxis._tables.text import read_text
 
 
+@own_floats
 def read_table(path: str | Path, choice: Choice | None = None) -> Table:
     r"""Read a table of numbers, with NaN for missing cells.
 
