@@ -17,7 +17,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -381,19 +381,17 @@ def _settings() -> dict[str, Any]:
 
 def _descriptors() -> int:
     """Return the number of open files, without fonts, which matplotlib keeps open."""
-    try:
-        links = [os.readlink(link) for link in Path("/proc/self/fd").iterdir()]
-    except OSError:
-        return 0
-    return sum(not link.endswith(".ttf") for link in links)
+    count = 0
+    for name in os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ():
+        with suppress(OSError):  # that of the folder itself is closed by now
+            count += not os.readlink(f"/proc/self/fd/{name}").endswith(".ttf")
+    return count
 
 
 def _forget_peak() -> None:
     """Let the system measure the peak of memory anew, where it can."""
-    try:
+    with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        pass
 
 
 def _resident(what: str) -> float:

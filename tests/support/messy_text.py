@@ -65,6 +65,8 @@ LINE_ENDS = [
          notes="'remark'"),
     good("form feed in a cell", with_column("remark", ["a\x0cb"] * 6),
          notes="'remark'"),
+    bad("lines of blanks in a single column", "flow\r1.5\r" + " \r8.5\r" * 9 + "err\r",
+        "line 21", "'err'"),
     good("white space around cells", text().replace(",", " ,\t ")),
 ]  # fmt: skip
 

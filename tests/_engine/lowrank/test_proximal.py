@@ -68,3 +68,11 @@ def test_row_threshold_against_a_general_minimiser():
         lambda o: 1.2 * np.linalg.norm(o) + 0.5 * np.sum((o - m) ** 2), m, tol=1e-12
     )
     np.testing.assert_allclose(row_threshold(m[None], 1.2)[0], found.x, atol=1e-6)
+
+
+def test_radii_whose_squares_overflow_bound_nothing():
+    M = np.random.default_rng(0).standard_normal((5, 4))
+    for huge in (1e300, 1e160):
+        sparse, rows = sparse_and_rows(M, 0.5, huge)
+        np.testing.assert_array_equal(sparse, soft_threshold(M, 0.5))
+        assert not rows.any()

@@ -76,6 +76,9 @@ def _stretch(M: Matrix, lam: float, gam: float) -> Matrix:
     a = -np.sort(-np.abs(M), axis=1)
     lam = min(lam, max(float(a.max(initial=0.0)), TINY))
     tail = np.cumsum(a[:, ::-1] ** 2, axis=1)[:, ::-1]
+    gam = min(
+        gam, 2 * float(np.sqrt(tail.max(initial=TINY)))
+    )  # its square may overflow
     room = gam**2 - lam**2 * np.arange(a.shape[1])
     f = np.sqrt(tail / np.where(room > 0, room, np.inf))
     # Entry j of a row of f assumes that its j largest values are clipped, and no more.

@@ -23,6 +23,7 @@ from trueaxis._tables.parsing.records import (
 HEAD_BYTES = 1 << 22  # what the layout is found from
 HEAD_LINES = 3  # at least: a header and rows
 _LINES = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)")
+_BLANK_LINE = re.compile(rb"(?:(?<=[\r\n])|\A)[ \t]+(?:\r\n|[\r\n]|\Z)")
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,10 @@ class TextFile:
                     if not is_left_out(line.decode(), sign, delimiter)
                 )
             )
+        if len(self.layout.names) == 1 and not contains(body, b'"'):
+            # A line of blanks is no record, but pyarrow would take it for a cell.
+            if _BLANK_LINE.search(body):
+                body = memoryview(_BLANK_LINE.sub(b"", body))
         if self.layout.delimiter == " ":
             texts = bytes(body).decode("utf-8").splitlines(keepends=True)
             body = memoryview("".join(map(single_spaces, texts)).encode())
