@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from command_line import NASTY, run
+from pseudo_terminal import Terminal, plain_environment
 
 
 def test_cells_cannot_steer_the_terminal(folder):
@@ -31,21 +32,16 @@ def test_numbers_that_json_lacks_are_null(folder):
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_a_bar_on_a_terminal_and_silence_in_a_pipe(pump):
-    import pty
-
     command = [sys.executable, "-m", "trueaxis", "fit", pump, "-k", "2"]
     command += ["--drop", "pump,remark"]
-    quiet = subprocess.run(command, capture_output=True, check=True)
-    assert quiet.stderr == b""
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs) as process:
-        printed = process.communicate()[0]
-    os.close(theirs)
-    with open(ours, "rb", buffering=0) as terminal:
-        shown = terminal.read(100_000)
-    assert b"fitting" in shown and printed == quiet.stdout.replace(
-        _seconds(quiet.stdout), _seconds(printed)
+    quiet = subprocess.run(
+        command, capture_output=True, check=True, env=plain_environment()
     )
+    assert quiet.stderr == b""
+    terminal = Terminal(command)
+    code, printed = terminal.end()
+    assert code == 0 and b"fitting" in terminal.shown
+    assert printed == quiet.stdout.replace(_seconds(quiet.stdout), _seconds(printed))
 
 
 def _seconds(printed):

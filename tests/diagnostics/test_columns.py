@@ -101,3 +101,15 @@ def test_rows_with_something_special_take_the_thorough_way(odd):
     assert np.isfinite(expected[1]).all()
     found = kernel.absorb(None, X, 0)
     np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("cell", [1e100, 1e200, -1e300, np.finfo(float).max])
+def test_the_cell_that_overflows_is_to_blame(cell):
+    X = planted("none", n=60, n_features=6).X
+    X[5, 2] = cell
+    model = DSWL(2).fit(X)
+    (worst,) = np.flatnonzero(model.explain(X, [5])["share"] > 0.5)
+    found = model.outliers(X)
+    assert worst == 2
+    assert found["column"][found["position"] == 5].tolist() == ["x2"]
+    assert found["share"][found["position"] == 5].tolist() == [1.0]

@@ -182,7 +182,7 @@ def _worst_rows(analysis: Analysis) -> Grid:
             *label,
             str(analysis.diagnosis.kind[row]),
             sentences.format_p(p),
-            f"{excess[row]:.1f}",
+            f"{excess[row]:.1f}" if excess[row] < 1e6 else f"{excess[row]:.3g}",
             plain(sentences.reason(analysis, row)),
         )
     return grid

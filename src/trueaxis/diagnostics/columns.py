@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._rows.base import RecordKernel, Rows
+from trueaxis._rows.checked import largest_squarable
 from trueaxis._validation import fitted_rows
 from trueaxis.diagnostics.filled import cell_repair
 from trueaxis.diagnostics.pipelines import takes_pipelines
@@ -107,6 +108,8 @@ class FreedColumns(NamedTuple):
     gain : (n, D), by how much the squared distances fall, in units of their cut-offs
     surplus : (n, D), value minus the value that would fit best
     total : (n,), the squared distances, in units of their cut-offs, added up
+
+    `gain` and `total` of rows whose squares would overflow are in another unit.
     """
 
     gain: NDArray[np.float64]
@@ -194,13 +197,15 @@ class ColumnCorrectionKernel(RecordKernel):
         """Set each column of every row free in turn."""
         rows = block if self.repair is None else self.repair(block)
         y = rows - self.sub.mean
+        unit = _far_units(y)
+        y /= unit
         t = y @ self.sub.basis.T
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             residual = np.where(self.outside > 0, y - t @ self.sub.basis, 0.0)
             My = self.inside * t @ self.scaled + self.off * residual
             total = np.einsum("ij,ij->i", My, y)
             gain = np.where(self.diagonal > 0, My**2 / self.diagonal, 0.0)
-            surplus = My / self.diagonal
+            surplus = unit * (My / self.diagonal)
         if rows is not block:  # NaN differs from itself, too
             gain[rows != block] = 0.0
         surplus = np.nan_to_num(surplus, posinf=0.0, neginf=0.0)
@@ -219,6 +224,14 @@ class ColumnCorrectionKernel(RecordKernel):
             off = self.off**2 * noise * self.outside
             spread: NDArray[np.float64] = np.sqrt(inside + off) / self.diagonal
         return spread
+
+
+def _far_units(y: NDArray[Any]) -> NDArray[np.float64]:
+    """Return a power of 2 for every row, 1 for those whose squares are finite."""
+    limit = largest_squarable(y.dtype)
+    largest = np.abs(y).max(axis=1, initial=1.0, keepdims=True)
+    exponents = np.where(largest > limit, np.frexp(largest)[1], 0)
+    return np.ldexp(1.0, np.minimum(exponents, 1023))
 
 
 def _as_shares(gain: NDArray[Any], total: NDArray[Any]) -> NDArray[np.float64]:
