@@ -15,6 +15,7 @@ import pytest
 from command_line import invoke, run
 
 import trueaxis
+from trueaxis._tables.output.streamed import copy_rows
 from trueaxis._tables.read import Choice, read_table
 from trueaxis.datasets import sensors
 
@@ -224,6 +225,29 @@ def test_large_text_keeps_every_character(readings, streamed, flags, tmp_path):
         np.testing.assert_array_equal(table.X, sensors().X[kept])
     message = run(*given, "--clean", tmp_path / "c.parquet", code=1)
     assert "choose the ending .csv" in message
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.npy", "in.parquet", "parts/2.parquet"])
+def test_files_swapped_before_they_are_copied(
+    name, readings, streamed, tmp_path, monkeypatch
+):
+    """As large, as old and with as many rows as what was analyzed."""
+    path, clean = tmp_path / name, tmp_path / "clean.csv"
+    clean.write_text("what was there")
+
+    def swapped_first(*args):
+        other, times = tmp_path / "other", path.stat()
+        other.write_bytes(path.read_bytes())
+        os.utime(other, ns=(times.st_atime_ns, times.st_mtime_ns))
+        os.replace(other, path)
+        copy_rows(*args)
+
+    monkeypatch.setattr("trueaxis._cli.rows_output.copy_rows", swapped_first)
+    given = path.parent if path.parent.name == "parts" else path
+    columns = [] if name == "in.npy" else ["--drop", "pump"]
+    message = run("fit", given, "-k", 2, *columns, "--clean", clean, code=1)
+    assert f"{path.name} has been replaced since" in message
+    assert clean.read_text() == "what was there"
 
 
 def test_large_text_with_ruled_lines(pump, streamed, flags, tmp_path):

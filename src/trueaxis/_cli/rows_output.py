@@ -10,12 +10,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._cli import console
+from trueaxis._rows.open_rows import list_files
+from trueaxis._rows.watched_file import WatchedFile
 from trueaxis._tables.original import (
     Original,
     open_original,
@@ -93,9 +96,16 @@ class RowFiles:
             return None
         for target in filter(None, (self.clean, self.flagged)):
             refuse_copy(data, target)
+        # The verdicts are about the rows that the files have now.
+        watched = [
+            WatchedFile.of(path, name)
+            for path, name in zip(*list_files(Path(data)), strict=True)
+        ]
 
         def copy(kept: NDArray[np.bool_], target: str, file: IO[bytes]) -> None:
             copy_rows(data, choice, kept, file, target)
+            for each in watched:
+                each.check()
 
         return RowSource(copy, data)
 
