@@ -23,17 +23,17 @@ from fuzz.tables import Rng, often
 
 # What cases do, and how many of a thousand do it.
 KINDS: dict[str, tuple[Callable[[Rng, Watch], str], float]] = {
-    "fit": (calls.fit, 390),
-    "scale": (calls.scale, 60),
+    "fit": (calls.fit, 350),
+    "scale": (calls.scale, 80),
     "encode": (calls.encode, 50),
-    "diagnose": (calls.diagnose, 70),
-    "plot": (calls.draw, 6),
-    "report": (calls.report, 2),
-    "read": (files.read, 130),
-    "rows": (files.rows, 70),
-    "model file": (files.model_file, 140),
-    "command": (commands.command, 79),
-    "large": (large.fit, 2),
+    "diagnose": (calls.diagnose, 50),
+    "plot": (calls.draw, 3),
+    "report": (calls.report, 1),
+    "read": (files.read, 150),
+    "rows": (files.rows, 85),
+    "model file": (files.model_file, 170),
+    "command": (commands.command, 59),
+    "large": (large.fit, 1),
     "process": (commands.process, 1),
 }
 

@@ -35,7 +35,7 @@ def test_integer_weights_are_counts_and_others_have_mean_one():
     ("weights", "error", "words"),
     [
         (["a", "b", "c"], ValueError, "sample_weight has text: 'a' in row 0"),
-        ({"a": 1}, TypeError, "is a dict that is not numeric: pass one weight per"),
+        ({"a": 1}, TypeError, "=.* is not numeric: pass one weight per"),
         ([1, 2], ValueError, r"shape \(2,\), but X has 3 rows"),
         ([1, -1, 1], ValueError, "-1.0 in row 1: weights must be finite and non-neg"),
         ([1, 1, np.nan], ValueError, "nan in row 2: weights must be finite"),

@@ -58,10 +58,15 @@ def validate_rows(
     """
     if _is_source(X):
         return _validate_source(estimator, open_rows(X), reset, holes)
-    if hasattr(X, "__next__") or type(X) is object:
+    if hasattr(X, "__next__") or isinstance(X, dict) or type(X) is object:
         raise TypeError(
             f"X is of type {type(X).__name__}, which is no table: pass an array, a "
             "data frame, or a list of rows."
+        )
+    if getattr(X, "shape", ())[1:] == (0,):
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is "
+            "required: pass a table with columns."
         )
     refuse_other_kinds(X)
     X = _plain_missing(X, holes)

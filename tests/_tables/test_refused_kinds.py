@@ -187,7 +187,7 @@ def test_lazy_frames_are_refused():
 
 
 def test_what_is_no_table_is_refused_with_a_sentence():
-    for X in (iter(NUMBERS.tolist()), object()):
+    for X in (iter(NUMBERS.tolist()), {"a": 1}, object()):
         with pytest.raises(TypeError, match="no table: pass an array"):
             PlainPCA(1).fit(X)
     with pytest.raises(TypeError, match="Row 4 in column 1 of X is of type list"):
@@ -199,3 +199,9 @@ def test_columns_of_one_name_are_refused():
     for estimator in (PlainPCA(1), ColumnScaler(), TableEncoder()):
         with pytest.raises(ValueError, match="X has 2 columns named 'a': give each"):
             estimator.fit(frame)
+
+
+def test_frames_without_columns_are_refused():
+    for X in (pd.DataFrame(index=range(5)), pl.DataFrame(), np.zeros((5, 0))):
+        with pytest.raises(ValueError, match=r"0 feature\(s\) .* pass a table with"):
+            PlainPCA(1).fit(X)

@@ -22,5 +22,6 @@ def test_truncation_by_simulation(dof):
 def test_weights_sum_to_one_however_far_all_rows_are_from_the_center():
     X = np.zeros((11, 2))
     X[[1, 2, 3, 4, 5, 8, 9, 10], 0] = X[[2, 4, 6, 9], 1] = 1e15
-    model = DSWL(2, tau=(1.0, 1.0, 1.0)).fit(X)
-    np.testing.assert_allclose(model.weights_.sum(), 1.0)
+    for weights in (None, np.linspace(0.5, 1.5, 11)):
+        model = DSWL(2, tau=(1.0, 1.0, 1.0)).fit(X, sample_weight=weights)
+        np.testing.assert_allclose(model.weights_.sum(), 1.0)

@@ -316,15 +316,16 @@ def full_data_fit(problem: Problem, plan: Plan, sample_fit: SampleFit) -> FullDa
 def _normalized(log_weights: Any, total: LogSum) -> LearnedWeights:
     """Turn log-weights into weights, in place if they are in memory."""
     log_total = total.log_total()
-    # Next to a large exponent, the logarithm of the sum would be rounded away.
-    top = total.top if abs(total.top) > LARGE_EXPONENT else 0.0
-    rest = (total.top - top) + np.log(total.total)
+    # Next to a large exponent, the logarithms of sums and counts are rounded away.
+    large = abs(total.top) > LARGE_EXPONENT
+    shift = total.top if large else log_total
     if isinstance(log_weights, np.ndarray):
-        np.subtract(log_weights, top, out=log_weights)
-        np.subtract(log_weights, rest, out=log_weights)
+        np.subtract(log_weights, shift, out=log_weights)
         weights = np.exp(log_weights, out=log_weights)
     else:
-        weights = np.exp(log_weights - top - rest)
+        weights = np.exp(log_weights - shift)
+    if large:
+        weights = weights / weights.sum()
     return LearnedWeights(weights, log_total, total.perplexity())
 
 
