@@ -1,8 +1,9 @@
 """A pytest plugin for environments that lack packages on purpose.
 
 `--may-lack NAMES` names top-level modules, or is `any`. A test is then skipped instead
-of failing if it imports such a module itself, or if trueaxis asked for an extra. An
-import that fails inside of trueaxis without saying which extra helps stays a failure.
+of failing if it imports such a module, itself or by the fuzzer, or if trueaxis asked
+for an extra. An import that fails inside of trueaxis without saying which extra helps
+stays a failure.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ def may_lack(name: str, config: pytest.Config) -> bool:
 
 
 def is_in_tests(path: str | Path, config: pytest.Config) -> bool:
-    """Return whether a file is one of the tests."""
-    return (config.rootpath / path).is_relative_to(config.rootpath / "tests")
+    """Return whether a file is one of the tests, or of the fuzzer."""
+    folders = (config.rootpath / name for name in ("tests", "fuzz"))
+    return any((config.rootpath / path).is_relative_to(folder) for folder in folders)
 
 
 def lacked_by_test(error: BaseException, config: pytest.Config) -> str | None:

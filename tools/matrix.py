@@ -1,8 +1,8 @@
 """Test the oldest and the newest promised versions, and an installation without extras.
 
 `make matrix` builds the wheel once, installs it into fresh environments below
-build/matrix/ and runs the tests there that are neither slow nor need a browser, against
-the wheel and not the checkout:
+build/matrix/ and runs the tests there that are neither slow nor need a browser nor
+repeat others, against the wheel and not the checkout:
 
 - `oldest`: the oldest promised Python with the floors of pyproject.toml, which are read
   from there, of all dependencies and of all extras that users and tests need,
@@ -48,7 +48,13 @@ WARNINGS = "filterwarnings=error\nignore::DeprecationWarning:matplotlib"
 CORE = "not slow and not browser"
 RUNNER = ("pytest", "pytest-xdist", "hypothesis")
 # These compare files of the checkout with each other, and say nothing of versions.
-ABOUT_THE_CHECKOUT = ("tests/test_layout.py", "tests/test_repository.py")
+ABOUT_THE_CHECKOUT = (
+    "tests/test_layout.py",
+    "tests/test_repository.py",
+    "tests/test_tools.py",
+)
+# More than half of the time; the other methods share the interface of DSWL.
+REPETITION = "tests/estimators/test_sklearn.py::test_other_methods"
 
 
 @dataclass(frozen=True)
@@ -194,7 +200,7 @@ def run_tests(
         python, "-m", "pytest", "-q", "-n", options.processes, "-m", CORE,
         "-o", WARNINGS, "-p", "lacking", f"--may-lack={environment.may_lack}",
         "-p", "no:cacheprovider", "--tb=short", "-r", "fE", f"--junitxml={results}",
-        *ignored, *(options.tests or ["tests"]),
+        *ignored, f"--deselect={REPETITION}", *(options.tests or ["tests"]),
     ]  # fmt: skip
     variables = {"PYTHONPATH": str(ROOT / "tools"), "OPENBLAS_NUM_THREADS": "1"}
     results.unlink(missing_ok=True)

@@ -59,6 +59,7 @@ def test_columns_of_streamed_text_are_chosen_by_patterns(pumps, monkeypatch):
     done = run(
         main, ["fit", str(pumps), "--columns", "c1:c4", "--drop", "*2", "--json"]
     )
+    assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["columns"] == ["c1", "c3", "c4"]
     for options, said in (
         (["--columns", "site"], "'site' of .* is not one of numbers .text."),

@@ -365,11 +365,11 @@ def _refuse_cell(cell: Any, row: int, of_column: str, what: str) -> None:
         raise complex_error(place)
     try:
         float(cell)
-    except TypeError:
+    except TypeError as error:
         if hasattr(cell, "__len__"):
             raise TypeError(
                 f"{place} is of type {type(cell).__name__}, but only numbers can be "
-                "analyzed: use one number per cell."
+                f"analyzed: use one number per cell ({error})."
             ) from None
         return  # None, and what scikit-learn refuses
     except OverflowError:
