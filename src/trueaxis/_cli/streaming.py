@@ -144,7 +144,8 @@ def _names_or_positions(
 ) -> Sequence[Any]:
     """Return the wanted columns by name or, for .npy files, by position."""
     if list_files(path)[0][0].suffix.lower() == ".npy":
-        return [names.index(name) for name in wanted]
+        position = {name: i for i, name in enumerate(names)}
+        return [position[name] for name in wanted]
     return wanted
 
 

@@ -66,10 +66,15 @@ def _choose(content: FileContent, choice: Choice, notes: list[str]) -> Table:
     if not frame:
         _refuse_nothing_left(found.left_out, len(columns))
     notes += [*_describe_left_out(found.left_out, columns, choice), *found.remarks]
-    X = _side_by_side([column.values for column in numbers], content)
-    # The table would otherwise be in memory twice.
-    views = {column.name: X[:, j] for j, column in enumerate(numbers)}
-    frame = [replace(each, values=views.get(each.name, each.values)) for each in frame]
+    n, values = len(content.columns[0].values), [each.values for each in numbers]
+    X = _common_array(n, values)
+    if X is None:
+        X = _side_by_side(n, values)
+        # The table would otherwise be in memory twice.
+        views = {column.name: X[:, j] for j, column in enumerate(numbers)}
+        frame = [
+            replace(each, values=views.get(each.name, each.values)) for each in frame
+        ]
     ids, labels = (
         None if name is None else _written(columns[name])
         for name in (choice.id, choice.label)
@@ -81,25 +86,34 @@ def _choose(content: FileContent, choice: Choice, notes: list[str]) -> Table:
     return _without_holes(table, choice, content.place)
 
 
-def _side_by_side(columns: list[NDArray[Any]], content: FileContent) -> NDArray[Any]:
-    """Return columns as one array, in blocks of rows that stay in the cache."""
-    n = len(content.columns[0].values)
+def _common_array(n: int, columns: list[NDArray[Any]]) -> NDArray[Any] | None:
+    """Return the array whose columns these are, all of them; None if there is none."""
     whole = columns[0].base if columns else None
-    if whole is not None and whole.ndim == 2 and whole.shape[1] == len(columns):
-        if all(_same(whole[:n, j], column) for j, column in enumerate(columns)):
-            return whole[:n]  # they are side by side already
+    if whole is None or whole.ndim != 2 or whole.shape[1] != len(columns):
+        return None
+    array, start = whole[:n], _address(whole)
+    steps, step = array.strides
+    for j, column in enumerate(columns):
+        if column.shape != (len(array),) or column.strides != (steps,):
+            return None
+        if _address(column) != start + j * step:
+            return None
+    return array
+
+
+def _address(array: NDArray[Any]) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
+def _side_by_side(n: int, columns: list[NDArray[Any]]) -> NDArray[Any]:
+    """Return columns as one array, in blocks of rows that stay in the cache."""
     X = np.empty((n, len(columns)))
     for start in range(0, len(X), _BLOCK_ROWS):
         rows = slice(start, start + _BLOCK_ROWS)
         for j, column in enumerate(columns):
             X[rows, j] = column[rows]
     return X
-
-
-def _same(a: NDArray[Any], b: NDArray[Any]) -> bool:
-    """Return whether two columns are the same memory."""
-    same = a.shape == b.shape and a.strides == b.strides
-    return same and a.ctypes.data == b.ctypes.data
 
 
 def _categories(choice: Choice, wanted: Sequence[Column]) -> set[str]:

@@ -134,7 +134,8 @@ class TextStream:
 
         self.watched.check()
         faulty: list[Any] = []
-        positions = [str(self.layout.names.index(name)) for name in names]
+        place = {name: str(i) for i, name in enumerate(self.layout.names)}
+        positions = [place[name] for name in names]
         options = arrow_options(
             self.layout, self.file.decimal, self.how, faulty, self.file.body()
         )

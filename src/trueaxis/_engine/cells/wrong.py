@@ -202,7 +202,7 @@ def reach(z: Array, seen: Mask, good: Mask, marginal: Mask) -> Array:
         use = seen & ((z > 0) if side else (z < 0))
         flat = (np.arange(D) * (N_BINS + 1) + bins)[use]
         counts = np.bincount(flat, minlength=D * (N_BINS + 1)).reshape(D, -1)
-        limits[side] = _law_ends(counts.T.astype(float)) * unit
+        limits[side] = _law_ends(np.array(counts.T, float, order="C")) * unit
     return limits
 
 
@@ -273,15 +273,19 @@ def _law_ends(counts: Array) -> Array:
     ends = np.full(counts.shape[1], np.inf)
     ratio = (counts[2] + 0.5) / (counts[1] + 0.5)
     last = counts[2] + 0.5
+    open_ = np.arange(counts.shape[1])  # whose law has not ended, with cells to come
     for b in range(3, len(counts)):
-        expected = last * ratio
-        surplus = at_least(counts[b], expected) < CHANCE
+        some = beyond[b, open_] > 0
+        open_, ratio, last = open_[some], ratio[some], last[some]
+        count, expected = counts[b, open_], last * ratio
+        surplus = at_least(count, expected) < CHANCE
         falling = ratio < SLOWEST  # before, anything may follow
         rest = expected / np.maximum(1.0 - ratio, 1.0 - SLOWEST)
-        surplus |= falling & (at_least(beyond[b], rest) < CHANCE)
-        ends[surplus & np.isinf(ends)] = RATIO ** (b - 2)
-        now = np.maximum(np.maximum(counts[b], expected / 2), 1e-30)
-        ratio, last = np.minimum(ratio, now / last), now
+        surplus |= falling & (at_least(beyond[b, open_], rest) < CHANCE)
+        ends[open_[surplus]] = RATIO ** (b - 2)
+        now = np.maximum(np.maximum(count, expected / 2), 1e-30)
+        ratio = np.minimum(ratio, now / last)
+        open_, ratio, last = open_[~surplus], ratio[~surplus], now[~surplus]
     return ends
 
 

@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 
 from trueaxis._tables.formats import ARROW, PARQUET, columns_of_arrow, read_arrow
-from trueaxis._tables.output.text_rows import Changes
+from trueaxis._tables.output.text_rows import Changes, positions_of
 from trueaxis._tables.output.typed_rows import Index, TextStyle
 from trueaxis._tables.parsing.numbers import Rules
 from trueaxis._tables.read import Choice
@@ -52,10 +52,11 @@ class ArrowOriginal:
 
     def _changed(self, changes: Changes) -> tuple[Any, list[str]]:
         table, notes = self.table, []
+        positions = positions_of(self.names)
         for name, new in changes.items():
             if not new:
                 continue
-            position = self.names.index(name)
+            position = positions[name]
             column = self._replaced(table.column(position), new)
             if column.type != table.column(position).type:
                 before = table.column(position).type

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import IO, Any
 
@@ -40,6 +40,11 @@ from trueaxis._tables.read import Choice
 from trueaxis._tables.text import open_text, read_text
 
 Changes = Mapping[str, Mapping[int, float]]  # new values by column and row
+
+
+def positions_of(names: Sequence[str]) -> dict[str, int]:
+    """Return the position of every column: to search each one would take D^2 steps."""
+    return {name: position for position, name in enumerate(names)}
 
 _PLAIN = re.compile(r"[0-9+\-.eE\n]*")
 _LEADING_ZERO = re.compile(r"^[+-]?0\d", re.MULTILINE)  # 007 is a name
@@ -283,8 +288,9 @@ class TextOriginal:
     def _by_row(self, changes: Changes) -> dict[int, dict[int, str]]:
         """Return new cells as text, by row and position of the column."""
         out: dict[int, dict[int, str]] = {}
+        positions = positions_of(self.names)
         for name, new in changes.items():
-            position = self.names.index(name)
+            position = positions[name]
             style = self._style(position) if new else ""
             for row, x in new.items():
                 out.setdefault(row, {})[position] = self._written(x, style)

@@ -23,7 +23,7 @@ from trueaxis._tables.formats import (
 from trueaxis._tables.objects import read_json
 from trueaxis._tables.output.cell_text import number_like, style_of, whole_or_float
 from trueaxis._tables.output.sheets import write_sheet_rows
-from trueaxis._tables.output.text_rows import Changes
+from trueaxis._tables.output.text_rows import Changes, positions_of
 from trueaxis._tables.output.values import json_line
 from trueaxis._tables.parsing.numbers import Rules
 from trueaxis._tables.read import Choice, read_columns
@@ -211,9 +211,9 @@ class SheetOriginal:
         return [name for name, kind in self._kinds.items() if kind != "number"]
 
     def _changed_grid(self, changes: Changes) -> list[list[Any]]:
-        grid = list(self.sheet.grid)
+        grid, positions = list(self.sheet.grid), positions_of(self.names)
         for name, new in changes.items():
-            i = self.sheet.used[self.names.index(name)]
+            i = self.sheet.used[positions[name]]
             style = self._style.of([grid[line - 1][i] for line in self.sheet.lines])
             for row, x in new.items():
                 line = self.sheet.lines[row] - 1
@@ -286,9 +286,10 @@ class ArrayOriginal:
 def _numbered(
     changes: Changes, names: Sequence[str]
 ) -> Iterator[tuple[int, int, float]]:
+    positions = positions_of(names)
     for name, new in changes.items():
         for row, x in new.items():
-            yield row, names.index(name), x
+            yield row, positions[name], x
 
 
 def fields_of_array(array: NDArray[Any]) -> dict[str, Any]:

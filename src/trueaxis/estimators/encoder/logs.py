@@ -24,6 +24,8 @@ _FEWEST_DISTINCT = 10  # fewer are ratings or codes
 
 def is_positive(values: NDArray[np.float64]) -> bool:
     """Return whether all known values are above zero, and there are any."""
+    if len(values) and values[0] <= 0:  # a number that settles many columns
+        return False
     known = values[~np.isnan(values)]
     return len(known) > 0 and bool((known > 0).all())
 
