@@ -1,12 +1,16 @@
 """Tables from files of all formats."""
 
+import bz2
+import gzip
 import io
 import json
+import lzma
 import os
 import subprocess
 import sys
 import threading
 import tracemalloc
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -331,6 +335,29 @@ def test_what_never_ends_is_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(formats, "MOST_PIPED", 1 << 21)
     with pytest.raises(TableError, match=r"/dev/zero is not a file.*2\.1 MB.*Save it"):
         read_table("/dev/zero")
+
+
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz", ".zst", ".zip"])
+def test_a_small_file_that_unpacks_to_a_large_one_is_refused(
+    monkeypatch, tmp_path, ending
+):
+    path = tmp_path / f"bomb.csv{ending}"
+    text = b"a,b\n" + b"1,2\n3,5\n" * 30_000
+    if ending == ".zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("bomb.csv", text)
+    elif ending == ".zst":
+        pyarrow = pytest.importorskip("pyarrow")
+        path.write_bytes(pyarrow.compress(text, "zstd", asbytes=True))
+    else:
+        module = {".gz": gzip, ".bz2": bz2, ".xz": lzma}[ending]
+        path.write_bytes(module.compress(text))
+    assert len(read_table(path).X) == 60_000  # no more than is held in memory
+    monkeypatch.setattr(formats, "MOST_PIPED", 1 << 17)
+    with pytest.raises(TableError, match=r"bomb.*unpacks to more than.*unpack it"):
+        read_table(path)
+    monkeypatch.setattr(formats, "MOST_EXPANSION", len(text))
+    assert len(read_table(path).X) == 60_000  # it may expand by as much
 
 
 def test_what_ends_is_read_from_a_pipe(tmp_path):

@@ -18,6 +18,8 @@ import tokenize
 import zipfile
 import zlib
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,6 +34,9 @@ from trueaxis._tables.parsing.numbers import Rules
 
 STANDARD = "-"
 MOST_PIPED = 1 << 28  # bytes of a pipe or device, which may never end
+# A compressed file may unpack to so many times its size, or to MOST_PIPED bytes: text
+# of numbers rarely shrinks to a tenth.
+MOST_EXPANSION = 32
 _CHUNK_BYTES = 1 << 20
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 TEXT = (".csv", ".tsv", ".txt", ".dat", ".data", "")
@@ -43,6 +48,9 @@ NUMPY = (".npy", ".npz")
 # As in `_persistence.archive`, which is not imported: tables do not need models.
 MODEL_HEADER = "header.json"
 _STRINGS = ("string", "large_string", "string_view")
+_NOT_UNPACKED = (
+    OSError, EOFError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile
+)  # fmt: skip
 # What NumPy and zipfile raise for files whose content does not match their suffix.
 _UNREADABLE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, KeyError,
@@ -83,28 +91,27 @@ def read_bytes(name: str) -> bytes:
     """Return the content of a file, unpacked, or of standard input."""
     if name == STANDARD:
         return _read_stream(sys.stdin.buffer, name)
-    ending = compression_of(name)
-    if not ending:
+    if not compression_of(name):
         with open(name, "rb") as file:
             return _read_stream(file, name)
-    if ending == ".zip":
-        return _unzip(name)
-    if ending == ".zst":
-        pyarrow = require("pyarrow", name, "is compressed by Zstandard", "unpack it")
-        with (
-            pyarrow.OSFile(name) as file,
-            pyarrow.CompressedInputStream(file, "zstd") as stream,
-        ):
-            try:
-                return bytes(stream.read())
-            except OSError as error:
-                raise _damaged(name, error) from None
-    unpack: Any = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}[ending]
-    with unpack(name, "rb") as stream:
-        try:
-            content: bytes = stream.read()
-        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-            raise _damaged(name, error) from None
+    size = os.stat(name).st_size
+    most = max(MOST_PIPED, MOST_EXPANSION * size)
+    try:
+        with _unpacked(name) as stream:
+            content = _read_at_most(stream, most)
+    except _NOT_UNPACKED as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk failed, not the format
+        raise TableError(
+            f"{name} cannot be unpacked ({error}): it is damaged or incomplete. Get or "
+            "write it again."
+        ) from None
+    if content is None:
+        raise TableError(
+            f"{name} has {shown_size(size)}, and unpacks to more than "
+            f"{shown_size(most)}: so much is not unpacked in memory. If that is meant, "
+            "unpack it to a file, and pass that."
+        )
     return content
 
 
@@ -112,16 +119,24 @@ def _read_stream(stream: IO[bytes], name: str) -> bytes:
     """Return all bytes of a file, pipe or device; raise if these may never end."""
     if _is_file(stream):
         return stream.read()
+    content = _read_at_most(stream, MOST_PIPED)
+    if content is None:
+        raise TableError(
+            f"{display_name(name)} is not a file, and has not ended after "
+            f"{shown_size(MOST_PIPED)}: what is not a file is held in memory, up to "
+            "that. Save it to a file, and pass that."
+        )
+    return content
+
+
+def _read_at_most(stream: IO[bytes], most: int) -> bytes | None:
+    """Return all bytes of a stream; None if there are more than that."""
     chunks, size = [], 0
     for chunk in iter(functools.partial(stream.read, _CHUNK_BYTES), b""):
         chunks.append(chunk)
         size += len(chunk)
-        if size > MOST_PIPED:
-            raise TableError(
-                f"{display_name(name)} is not a file, and has not ended after "
-                f"{shown_size(size)}: what is not a file is held in memory, up to "
-                f"{shown_size(MOST_PIPED)}. Save it to a file, and pass that."
-            )
+        if size > most:
+            return None
     return b"".join(chunks)
 
 
@@ -132,30 +147,40 @@ def _is_file(stream: IO[bytes]) -> bool:
         return False
 
 
-def _unzip(name: str) -> bytes:
-    try:
+@contextmanager
+def _unpacked(name: str) -> Iterator[IO[bytes]]:
+    """Open a compressed file, as a stream of what is in it."""
+    ending = compression_of(name)
+    if ending == ".zip":
         with zipfile.ZipFile(name) as archive:
-            files = [
-                info.filename
-                for info in archive.infolist()
-                if not info.is_dir() and not info.filename.startswith("__MACOSX/")
-            ]
-            if len(files) != 1:
-                listed = f": {', '.join(files[:5])}" if files else ""
-                raise TableError(
-                    f"{name} has {len(files)} files{listed}. Unpack it, and pass the "
-                    "table."
-                )
-            return archive.read(files[0])
-    except (zipfile.BadZipFile, zlib.error, RuntimeError) as error:
-        raise _damaged(name, error) from None
+            with archive.open(_only_file(archive)) as table:
+                yield table
+    elif ending == ".zst":
+        pyarrow = require("pyarrow", name, "is compressed by Zstandard", "unpack it")
+        with (
+            pyarrow.OSFile(name) as file,
+            pyarrow.CompressedInputStream(file, "zstd") as stream,
+        ):
+            yield stream
+    else:
+        unpack: Any = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}[ending]
+        with unpack(name, "rb") as stream:
+            yield stream
 
 
-def _damaged(name: str, error: Exception) -> TableError:
-    return TableError(
-        f"{name} cannot be unpacked ({error}): it is damaged or incomplete. Get or "
-        "write it again."
-    )
+def _only_file(archive: zipfile.ZipFile) -> str:
+    files = [
+        info.filename
+        for info in archive.infolist()
+        if not info.is_dir() and not info.filename.startswith("__MACOSX/")
+    ]
+    if len(files) != 1:
+        listed = f": {', '.join(files[:5])}" if files else ""
+        raise TableError(
+            f"{archive.filename} has {len(files)} files{listed}. Unpack it, and pass "
+            "the table."
+        )
+    return files[0]
 
 
 def require(module: str, name: str, fact: str, remedy: str) -> Any:

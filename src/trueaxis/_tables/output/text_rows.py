@@ -46,6 +46,7 @@ def positions_of(names: Sequence[str]) -> dict[str, int]:
     """Return the position of every column: to search each one would take D^2 steps."""
     return {name: position for position, name in enumerate(names)}
 
+
 _PLAIN = re.compile(r"[0-9+\-.eE\n]*")
 _LEADING_ZERO = re.compile(r"^[+-]?0\d", re.MULTILINE)  # 007 is a name
 _MOST_DIGITS = 19  # of integers of 64 bits
