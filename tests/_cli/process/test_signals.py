@@ -106,7 +106,8 @@ main(["methods"])
     [
         # Deaf to exceptions; losing them; not stopping after them; in another thread.
         "import numpy as np; np.linalg.svd(np.ones((8000, 8000)))",
-        "Lost = type('Lost', (), {'__del__': lambda self: __import__('time').sleep(60)})"
+        "Lost = type("
+        "'Lost', (), {'__del__': lambda self: __import__('time').sleep(60)})"
         "; Lost()",
         "\n        while True:\n            try: __import__('time').sleep(60)"
         "\n            except KeyboardInterrupt: pass",
