@@ -252,6 +252,8 @@ def same_bits(a: Any, b: Any, path: str = "") -> None:
     if isinstance(a, np.ndarray) and a.dtype.kind != "O":
         same = (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes())
         expect(same, "different bits twice", (path, a, b))
+    elif isinstance(a, np.ndarray):  # of objects, such as names of columns
+        same_bits(a.tolist(), b.tolist(), path)
     elif isinstance(a, dict):
         expect(list(a) == list(b), "different attributes twice", (path, [*a], [*b]))
         for key in a:
@@ -328,7 +330,6 @@ class Watch:
             gc.collect(0)
         gc.enable()
         seconds, peak = time.process_time() - clock, _resident("VmHWM") - resident
-        self.seconds, self.peak = seconds, peak
         if seconds > self.limits.seconds:
             allowed = f"{self.limits.seconds:.0f} s allowed"
             self.report("too slow", f"{seconds:.1f} s of CPU time, {allowed}")

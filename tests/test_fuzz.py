@@ -217,9 +217,14 @@ def test_documented_exceptions_are_refusals(code):
 
 
 def test_bits_are_compared_all_the_way_down():
-    a = {"x": [np.array([0.0]), (1, "b")]}
-    same_bits(a, {"x": [np.array([0.0]), (1, "b")]})
-    for other in ([np.array([-0.0]), (1, "b")], [np.array([0.0]), (1, "c")]):
+    names = np.array(["a", "b"], dtype=object)
+    a = {"x": [np.array([0.0]), (1, "b"), names]}
+    same_bits(a, {"x": [np.array([0.0]), (1, "b"), names.copy()]})
+    for other in (
+        [np.array([-0.0]), (1, "b"), names],
+        [np.array([0.0]), (1, "c"), names],
+        [np.array([0.0]), (1, "b"), names[::-1]],
+    ):
         with pytest.raises(Broken):
             same_bits(a, {"x": other})
 

@@ -2,8 +2,8 @@
 =======================================================
 
 A model is fitted once, on rows that are partly bad. New rows come one by one, and a
-bearing wears out slowly. p-values of new rows are what they promise: 2.5 % of healthy
-ones are below 0.025. To be sure, wait for several alarms in a row.
+bearing wears out slowly. p-values of new rows promise that 2.5 % of healthy ones are
+below 0.025. To be sure, wait for several alarms in a row.
 """
 
 import matplotlib.pyplot as plt
@@ -49,7 +49,7 @@ ax.legend(frameon=False, loc="lower left")
 
 # %%
 # Keep the model, and ask it for p-values: 1.6% of 680 healthy new rows are below 0.025,
-# as promised. Single alarms are expected (3 until the wear begins); 0 of them were
-# threefold. Three in a row come in hour 229, when the wear adds 0.8, about its ordinary
-# variation, and vibration is blamed. A drift of *all* healthy rows, by the season say,
-# would also alarm: fit again then.
+# fewer than promised. Single alarms are expected (3 until the wear begins); 0 of them
+# were threefold. Three in a row come in hour 229, when the wear adds 0.8, about its
+# ordinary variation, and vibration is blamed. A drift of *all* healthy rows, by the
+# season say, would also alarm: fit again then.

@@ -295,7 +295,7 @@ def refuse_other_kinds(X: Any, what: str = "X") -> None:
     what : str
         Name in error messages.
     """
-    columns = _columns_of(X)
+    columns = _column_types(X, what)
     _refuse_repeated([name for name, _ in columns], what)
     for name, kind in columns:
         _refuse_type(kind, f"Column {name!r} of {what}")
@@ -314,12 +314,12 @@ def refuse_other_kinds(X: Any, what: str = "X") -> None:
         _refuse_cells(np.asarray(cells), [name for name, _ in columns], what)
 
 
-def _columns_of(X: Any) -> list[tuple[str, Any]]:
+def _column_types(X: Any, what: str) -> list[tuple[str, Any]]:
     """Return names and types of the columns of a frame; none of anything else."""
     if hasattr(X, "collect"):
         raise TypeError(
-            f"X is a polars {type(X).__name__}, whose rows are not in memory: pass "
-            "X.collect()."
+            f"{what} is a polars {type(X).__name__}, whose rows are not in memory: "
+            f"pass {what}.collect()."
         )
     if hasattr(X, "columns") and hasattr(X, "dtypes"):  # of pandas or polars
         names, kinds = X.columns, X.dtypes
