@@ -56,5 +56,5 @@ ax.legend(frameon=False, fontsize=9)
 # %%
 # Yes, and against scattered rows it is as good as DSWL (3 degrees each, plain PCA 67).
 # Against a group it fails (90): once the axes go through the group, its rows are near,
-# and keep their weight. A wider cut-off does not help (81). DSWL looks
-# for such groups, and leaves them out.
+# and keep their weight. A wider cut-off does not help (81). DSWL looks for such groups,
+# and leaves them out.
