@@ -21,7 +21,7 @@ RNG = np.random.default_rng(0)
 NUMBERS = planted("none", n=N, n_features=3).X
 DAYS = np.datetime64("2020-01-01") + RNG.integers(0, 999, (N, 3)).astype("m8[D]")
 MISSING_DAY = DAYS.copy()
-MISSING_DAY[2, 1] = np.datetime64("NaT")
+MISSING_DAY[2, 1] = np.datetime64("NaT", "D")
 SECONDS = RNG.integers(0, 999, (N, 3)).astype("m8[s]")
 
 
@@ -43,7 +43,7 @@ CALENDAR = {
     "objects": DAYS.astype(object),
     "lists": DAYS.astype(object).tolist(),
     "one date": objects(datetime.datetime(2020, 1, 1)),
-    "one NaT": objects(np.datetime64("NaT")),
+    "one NaT": objects(np.datetime64("NaT", "D")),
     "one duration": objects(np.timedelta64(3, "s")),
     "pandas": pd.DataFrame(DAYS),
     "pandas durations": pd.DataFrame(SECONDS),
