@@ -43,8 +43,8 @@ from environments import (
 
 BUILD = ROOT / "build" / "matrix"
 PAGE = ROOT / "docs" / "versions.md"
-# An old matplotlib uses names that a new pyparsing deprecates: of no concern to us.
-WARNINGS = "filterwarnings=error\nignore::DeprecationWarning:matplotlib"
+# An old matplotlib uses names that a new pyparsing deprecates, which blames either.
+WARNINGS = "filterwarnings=error\nignore::DeprecationWarning:(matplotlib|pyparsing)"
 CORE = "not slow and not browser"
 RUNNER = ("pytest", "pytest-xdist", "hypothesis")
 # These compare files of the checkout with each other, and say nothing of versions.

@@ -319,3 +319,14 @@ def test_a_fit_that_fails_changes_nothing(X, monkeypatch):
     assert vars(fresh) == {"how": "robust"}
     np.testing.assert_array_equal(fitted.transform(frame), Z)
     assert fitted.n_features_in_ == 5
+
+
+def test_values_far_beyond_a_tiny_spread_stay_what_they_are():
+    X = np.array([[0.0, 1e-300], [2e-311, 2e-300], [1e6, 3e-300]])
+    scaler = ColumnScaler("robust").fit(X)
+    Z = scaler.transform(X)
+    assert np.abs(Z).max() < np.finfo(float).max
+    np.testing.assert_allclose(scaler.inverse_transform(Z), X, rtol=1e-12, atol=1e-300)
+    assert uneven_columns(np.outer([0, 1, 2], [1e300, 1e-300])).ratio == np.inf
+    # Of new rows, what is beyond the range of floats becomes the largest float.
+    assert scaler.transform([[1e300, 0.0]])[0, 0] == np.finfo(float).max

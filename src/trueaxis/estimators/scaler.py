@@ -209,7 +209,8 @@ class Scaling:
 
     def __call__(self, block: NDArray[Any], where: Where | None = None) -> NDArray[Any]:
         """Return the scaled block."""
-        scaled: NDArray[Any] = (block - self.center) / self.unit
+        with np.errstate(over="ignore"):
+            scaled: NDArray[Any] = (block - self.center) / self.unit
         # Nothing may look infinite that is not.
         largest = np.finfo(scaled.dtype).max
         np.clip(scaled, -largest, largest, out=scaled)
@@ -292,6 +293,8 @@ def _robust(X: NDArray[Any]) -> CenterAndUnit:
     mean_deviations = (deviations / len(X)).sum(axis=0)
     unit = np.where(unit > 0, unit, NORMAL_MEAN * mean_deviations)
     largest = np.finfo(float).max / 4
+    # Where most values nearly agree, the others divided by the unit could overflow.
+    unit = np.maximum(unit, deviations.max(axis=0) / largest)
     return 4 * center, np.where(unit > 0, 4 * np.minimum(unit, largest), 1.0)
 
 
@@ -311,5 +314,6 @@ def uneven_columns(X: NDArray[Any]) -> UnevenSpread | None:
     if len(varying) < 2:
         return None
     wide, narrow = varying[unit[varying].argmax()], varying[unit[varying].argmin()]
-    ratio = float(unit[wide] / unit[narrow])
+    with np.errstate(over="ignore"):
+        ratio = float(unit[wide] / unit[narrow])
     return UnevenSpread(int(wide), int(narrow), ratio) if ratio > UNEVEN else None
