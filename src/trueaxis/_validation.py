@@ -58,7 +58,9 @@ def validate_rows(
     """
     if _is_source(X):
         return _validate_source(estimator, open_rows(X), reset, holes)
-    if hasattr(X, "__next__") or isinstance(X, dict) or type(X) is object:
+    # Some sparse matrices are dictionaries, and are refused as sparse.
+    dictionary = isinstance(X, dict) and not hasattr(X, "shape")
+    if hasattr(X, "__next__") or dictionary or type(X) is object:
         raise TypeError(
             f"X is of type {type(X).__name__}, which is no table: pass an array, a "
             "data frame, or a list of rows."
