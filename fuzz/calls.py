@@ -112,7 +112,7 @@ def _new_rows(model: Any, D: int, rng: Rng) -> None:
     """Judge rows of another table, which may be refused."""
     columns = D if often(rng, 0.9) else D + 1
     table = draw_table(rng, (int(rng.integers(1, 20)), columns))
-    if len(np.shape(table.X)) == 2:
+    if np.ndim(table.numbers) == 2:
         check_answers(model, table.X, len(table.numbers), rng)
 
 

@@ -107,3 +107,17 @@ def test_numbers_that_no_float_holds_are_out_of_range():
 def test_what_is_no_seed_is_refused_with_a_remedy(seed):
     with pytest.raises(ValueError, match="random_state=.* pass an integer from 0"):
         validation.make_rng(seed)
+
+
+@pytest.mark.parametrize(
+    "X", [None, 3.0, b"abc", {1, 2}, {"a": [1.0, 2.0]}, iter([[1.0]]), object()]
+)
+def test_what_is_no_table_is_called_so(X):
+    with pytest.raises(TypeError, match=f"type {type(X).__name__}, which is no table"):
+        DSWL(1).fit(X)
+
+
+def test_structured_arrays_are_refused_with_a_remedy():
+    X = np.zeros(5, dtype=[("a", float), ("b", float)])
+    with pytest.raises(TypeError, match="structured array with 2 fields.*unstructured"):
+        DSWL(1).fit(X)

@@ -32,6 +32,8 @@ from trueaxis._rows.transformed import RowwiseRows
 from trueaxis._tables.frames import refuse_other_kinds
 
 DTYPES = (np.float64, np.float32)
+# Have a length, but neither rows nor cells.
+NO_TABLES = (dict, set, frozenset, bytes, bytearray)
 MOST_COPIES = 1e12  # larger integer weights are not taken as counts of rows
 
 
@@ -58,13 +60,7 @@ def validate_rows(
     """
     if _is_source(X):
         return _validate_source(estimator, open_rows(X), reset, holes)
-    # Some sparse matrices are dictionaries, and are refused as sparse.
-    dictionary = isinstance(X, dict) and not hasattr(X, "shape")
-    if hasattr(X, "__next__") or dictionary or type(X) is object:
-        raise TypeError(
-            f"X is of type {type(X).__name__}, which is no table: pass an array, a "
-            "data frame, or a list of rows."
-        )
+    _refuse_no_table(X)
     if getattr(X, "shape", ())[1:] == (0,):
         raise ValueError(
             f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is "
@@ -174,6 +170,22 @@ def raw_rows(model: Any, X: Any) -> Rows:
     """Validate X like `fitted_rows`, but return the rows as they are, with holes."""
     check_is_fitted(model, "components_")
     return validate_rows(model, X, reset=False, holes=model._repair() is not None)
+
+
+def _refuse_no_table(X: Any) -> None:
+    """Raise if X cannot be a table, before NumPy makes one cell of it."""
+    sized = any(hasattr(X, name) for name in ("__len__", "__array__", "shape"))
+    no_table = isinstance(X, NO_TABLES) and not hasattr(X, "shape")  # some are sparse
+    if not sized or no_table or hasattr(X, "__next__"):
+        raise TypeError(
+            f"X is of type {type(X).__name__}, which is no table: pass an array, a "
+            "data frame, or a list of rows."
+        )
+    if isinstance(X, np.ndarray) and X.dtype.names is not None:
+        raise TypeError(
+            f"X is a structured array with {len(X.dtype.names)} fields: pass a data "
+            "frame, or numpy.lib.recfunctions.structured_to_unstructured(X)."
+        )
 
 
 def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from text_files import text_file
 
+from trueaxis import DSWL, open_rows
 from trueaxis._tables.errors import MissingCells
 from trueaxis._tables.read import Choice, TableError, read_table
 
@@ -68,3 +69,19 @@ def test_notes_on_guesses_follow_an_error_of_the_same_class(tmp_path):
     path = text_file(tmp_path, ",a\nu,1\nv,\n")
     with pytest.raises(MissingCells, match=r"in line 3 .*\nNote: The first column"):
         read_table(path, Choice(missing="error"))
+
+
+def test_long_cells_are_not_repeated_in_full(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("\n".join(["a,b", *["1,2"] * 9, f"{'9' * 4000}x,3"]))
+    with pytest.raises(ValueError, match="1 of 10 cells.*categories") as caught:
+        read_table(path)
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.filterwarnings("error")
+def test_infinite_cells_below_counted_columns(tmp_path):
+    path = tmp_path / "inf.csv"
+    path.write_text("\n".join(["0,1", *["0.5,1.5"] * 9, "-inf,2.5"]))
+    with pytest.raises(ValueError, match="inf"):
+        DSWL(1).fit(open_rows(path))

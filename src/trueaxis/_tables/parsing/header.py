@@ -102,7 +102,12 @@ def _looks_like_names(
         return spaced, False
     below, given = below[:, known], given[known]
     if cells in ([str(i + base) for i in range(len(cells))] for base in (0, 1)):
-        if (below % 1 != 0).any(axis=1).all():
+        # Whether infinity has decimals is not known; then it counts as having some.
+        if (
+            (np.fmod(below, 1, where=np.isfinite(below), out=below.copy()) != 0)
+            .any(axis=1)
+            .all()
+        ):
             return spaced, True
     low, high = np.nanmin(below, axis=0), np.nanmax(below, axis=0)
     away = np.maximum(low - given, given - high)

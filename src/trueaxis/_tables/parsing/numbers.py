@@ -29,6 +29,7 @@ from trueaxis._tables.parsing.cells import (
 )
 from trueaxis._tables.parsing.decimal_sign import Cell, find_decimal, refuse_unclear
 
+LONGEST_SHOWN = 60  # characters of a cell in a message
 _PEEK = 500  # cells that tell whether a column is worth parsing
 _SIGN_NAMES = {",": "a decimal comma", ".": "a decimal point"}
 
@@ -266,12 +267,13 @@ def mixed_column(
     what = f"not numbers in {unit}" if unit else "not numbers"
     first, one = bad[0], len(bad) == 1
     words = [*dict.fromkeys(cell.text for cell in bad)]
-    where = f"{first.text!r} in {place(first.row)}"
+    nameable = len(words) < 6 and max(map(len, words)) <= LONGEST_SHOWN
+    where = f"{first.text!r:.{LONGEST_SHOWN}} in {place(first.row)}"
     it = "it" if one else "them"
     return TableError(
         f"Column {first.column!r} has {len(bad):,} of {n:,} cells that are {what}"
         f"{': ' if one else '; the first is '}{where}. Correct {it}, "
-        + (f"read {it} as missing (--na {option(words)}), " if len(words) < 6 else "")
+        + (f"read {it} as missing (--na {option(words)}), " if nameable else "")
         + f"take all cells for categories (--categories {option([first.column])}), or "
         f"leave out the column (--drop {option([first.column])})."
     )
