@@ -28,13 +28,16 @@ for (i in seq_len(nrow(jobs))) {
   call <- list(matrix(X, n, D), k = k, kmax = max(k, 10), mcd = FALSE)
   if (job[[5]] != "default") call$alpha <- as.numeric(job[[5]])
   set.seed(as.integer(job[[6]]))
+  start <- proc.time()[1]
   fit <- tryCatch(do.call(PcaHubert, call), error = function(e) NULL)
   if (is.null(fit)) next
+  seconds <- proc.time()[1] - start
   P <- getLoadings(fit)
   od <- if (length(fit@od)) fit@od else rep(0, n)
   limit <- if (length(fit@cutoff.od)) fit@cutoff.od else 0
   out <- file(file.path(folder, paste0(job[[1]], ".out")), "wb")
-  values <- c(ncol(P), fit@cutoff.sd, limit, as.vector(P), fit@sd, od, fit@flag)
+  values <- c(ncol(P), fit@cutoff.sd, limit, seconds,
+              as.vector(P), fit@sd, od, fit@flag)
   writeBin(as.double(values), out, endian = "little")
   close(out)
 }
@@ -51,11 +54,12 @@ class Job(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """Axes, the larger ratio of a distance to its cut-off, and flags of a table."""
+    """Axes, the larger ratio of a distance to its cut-off, flags, and CPU time."""
 
     components: np.ndarray
     score: np.ndarray
     flagged: np.ndarray
+    seconds: float
 
 
 @functools.cache
@@ -103,9 +107,9 @@ def session(jobs: Sequence[Job]) -> list[Fit | None]:
 
 
 def parsed(values: np.ndarray, n: int, D: int) -> Fit:
-    k, (sd_limit, od_limit) = int(values[0]), values[1:3]
-    P, sd, od, regular = np.split(values[3:], np.cumsum([k * D, n, n]))
+    k, (sd_limit, od_limit, seconds) = int(values[0]), values[1:4]
+    P, sd, od, regular = np.split(values[4:], np.cumsum([k * D, n, n]))
     score = sd / sd_limit
     if od_limit > 0:  # rrcov has 0 if k is the rank: no row is off the subspace
         score = np.maximum(score, od / od_limit)
-    return Fit(P.reshape(k, D), score, regular == 0)
+    return Fit(P.reshape(k, D), score, regular == 0, float(seconds))

@@ -24,6 +24,30 @@ def test_the_ten_lines_of_the_readme_print_what_they_say(capsys):
         assert re.split("[:,] ", promise)[0] == line
 
 
+def table_rows(text):
+    """Return the cells of all lines of Markdown tables by the first cell."""
+    lines = re.findall(r"^\| (.*) \|$", text, re.M)
+    return {cells[0]: cells[1:] for cells in (line.split(" | ") for line in lines)}
+
+
+@pytest.mark.slow
+def test_the_readme_compares_as_the_benchmark_does():
+    printed = subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / "peers.py"],
+        env=os.environ | {"MARKDOWN": "1", "PATH": ""},  # as if R were not installed
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    measured = table_rows(printed)
+    for page in ("README.md", "docs/benchmarks.md"):
+        said = table_rows((ROOT / page).read_text())
+        common = said.keys() & measured.keys()
+        assert len(common) >= 5
+        for name in common:
+            assert said[name][:3] == measured[name][:3], (page, name)
+
+
 PAGES_WITH_CODE = [
     "cells.md",
     "index.md",
