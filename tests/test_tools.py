@@ -1,5 +1,6 @@
 """Scripts in tools/, and whether the project keeps what they rely on."""
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -14,6 +15,7 @@ from environments import (
     floors,
     normal,
     project,
+    promised_floors,
     python_floor,
 )
 
@@ -35,6 +37,26 @@ def test_floors_are_read_from_requirements():
         floors(["a>=1", "a[b]>=2"])
     with pytest.raises(SystemExit, match="no plain floor"):
         floors(["a"])
+
+
+def recorded():
+    """Rows of the table in docs/versions.md: what was tested, by environment."""
+    text = (ROOT / "docs" / "versions.md").read_text()
+    rows = [line.strip("| ").split(" | ") for line in re.findall(r"^\|.*", text, re.M)]
+    return {name: dict(zip(rows[0], cells, strict=True)) for name, *cells in rows[2:]}
+
+
+def exactly(version):
+    """A version without zeros at its end: 16.0.0 is 16."""
+    return re.sub(r"(\.0)+$", "", version)
+
+
+def test_the_oldest_versions_that_are_promised_were_tested():
+    shown = recorded()
+    assert shown.pop("Python")["oldest"] == python_floor()
+    assert set(shown["failed"].values()) == {"0"}
+    for name, floor in promised_floors().items():
+        assert exactly(shown[name]["oldest"]) == exactly(floor), name
 
 
 def test_interpreters_that_do_not_run_are_not_taken(tmp_path, monkeypatch):
