@@ -101,7 +101,7 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         try:
             archive = zipfile.ZipFile(file)
         except (*UNREADABLE, OSError) as error:
-            raise damaged(f"its table of contents is missing ({error})") from error
+            raise damaged(f"its table of contents is missing ({error!s:.200})") from error
         _refuse_expanding(archive, path.stat().st_size)
         header = _read_header(archive)
         return header, {
@@ -181,7 +181,7 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         if isinstance(error, ModelFileError):
             raise
-        raise damaged(f"its header is not valid JSON ({error})") from error
+        raise damaged(f"its header is not valid JSON ({error!s:.200})") from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise foreign(f"an archive whose header does not say {FORMAT!r}")
     _refuse_newer(header)
@@ -229,12 +229,12 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
     try:
         return archive.read(name)
     except UNREADABLE as error:
-        raise damaged(f"{name} cannot be read ({error})") from error
+        raise damaged(f"{name} cannot be read ({error!s:.200})") from error
     except OSError as error:
         # EINVAL means an invalid position in the file; other errors come from the disk.
         if error.errno != errno.EINVAL:
             raise
-        raise damaged(f"{name} cannot be read ({error})") from error
+        raise damaged(f"{name} cannot be read ({error!s:.200})") from error
 
 
 def _read_array(archive: zipfile.ZipFile, name: str, digest: Any) -> NDArray[Any]:
@@ -247,7 +247,7 @@ def _read_array(archive: zipfile.ZipFile, name: str, digest: Any) -> NDArray[Any
     except (*UNREADABLE, MemoryError, TypeError) as error:
         if isinstance(error, ModelFileError):
             raise
-        raise damaged(f"{name} is not an array of numbers ({error})") from error
+        raise damaged(f"{name} is not an array of numbers ({error!s:.200})") from error
     if array.dtype.kind == "b" and (array.view("u1") > 1).any():
         raise damaged(f"{name} has a value that is neither true nor false")
     # Files of machines with another order of bytes are read as if written on this one.
