@@ -101,7 +101,9 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         try:
             archive = zipfile.ZipFile(file)
         except (*UNREADABLE, OSError) as error:
-            raise damaged(f"its table of contents is missing ({error!s:.200})") from error
+            raise damaged(
+                f"its table of contents is missing ({error!s:.200})"
+            ) from error
         _refuse_expanding(archive, path.stat().st_size)
         header = _read_header(archive)
         return header, {
