@@ -44,6 +44,7 @@ class Worker:
             stderr=self.errors,
             pass_fds=[theirs],
             text=True,
+            start_new_session=True,  # Ctrl-C is for the campaign, which ends its cases
         )
         os.close(theirs)
         self.answers = os.fdopen(ours)
@@ -113,13 +114,19 @@ class Campaign:
         self._start = time.monotonic()
 
     def run(self) -> None:
-        """Run all cases."""
+        """Run all cases; after Ctrl-C, those that have begun."""
         print(f"{self.cases} cases from seed {self.seed}, {self.jobs} processes")
         threads = [threading.Thread(target=self._work) for _ in range(self.jobs)]
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join()
+        try:
+            for thread in threads:
+                thread.join()
+        except KeyboardInterrupt:
+            with self._lock:
+                self._seeds = iter(range(0))
+            for thread in threads:
+                thread.join()
 
     def _next_seed(self) -> int | None:
         with self._lock:

@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 from doc_pages import PAGES, ROOT, copy_tables, name_of
 
-BLOCK = re.compile(r"^```(?:console|text)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+# The language of a block, if any, and what is in it.
+BLOCK = re.compile(r"^```(\S*).*?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # Commands that are tested elsewhere, or need what a test has not.
 ELSEWHERE = {
     "make": "what this suite is run by, and `make demo` is `trueaxis demo`",
@@ -24,7 +25,9 @@ ELSEWHERE = {
 
 def commands(page):
     """Yield the commands of a page, with the output that the page shows, or None."""
-    for block in BLOCK.findall(page.read_text()):
+    for language, block in BLOCK.findall(page.read_text()):
+        if language not in ("", "console", "text"):
+            continue
         lines = block.splitlines()
         if not any(re.match(r"\$ |trueaxis |make |pip ", line) for line in lines):
             continue

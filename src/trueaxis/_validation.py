@@ -32,6 +32,7 @@ from trueaxis._rows.transformed import RowwiseRows
 from trueaxis._tables.frames import refuse_other_kinds
 
 DTYPES = (np.float64, np.float32)
+SIZED = ("__len__", "__array__", "shape", "collect")  # the last of lazy frames
 # Have a length, but neither rows nor cells.
 NO_TABLES = (dict, set, frozenset, bytes, bytearray)
 MOST_COPIES = 1e12  # larger integer weights are not taken as counts of rows
@@ -174,7 +175,7 @@ def raw_rows(model: Any, X: Any) -> Rows:
 
 def _refuse_no_table(X: Any) -> None:
     """Raise if X cannot be a table, before NumPy makes one cell of it."""
-    sized = any(hasattr(X, name) for name in ("__len__", "__array__", "shape"))
+    sized = any(hasattr(X, name) for name in SIZED)
     no_table = isinstance(X, NO_TABLES) and not hasattr(X, "shape")  # some are sparse
     if not sized or no_table or hasattr(X, "__next__"):
         raise TypeError(
