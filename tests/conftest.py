@@ -13,13 +13,8 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 import pytest
 from hypothesis import settings
 
-from trueaxis._rows.threads import FLOATS
-
 settings.register_profile("ci", max_examples=30, deadline=None, derandomize=True)
 settings.load_profile("ci")
-
-# Overflows and divisions that nobody intended are failures here, where users see none.
-FLOATS.update(all=None, under="ignore", over="warn", divide="warn", invalid="warn")
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects

@@ -117,7 +117,7 @@ def test_the_other_commands(holes, cells, tmp_path):
     given = ["transform", cells, holes, "-o", tmp_path / "t.csv"]
     text, found = run(*given), strict(run(*given, "--json"))
     assert f"Scores of {found['rows']} rows" in text
-    assert ", ".join(found["columns"]) in text and found["output"] in text
+    assert " to ".join(found["columns"]) in text and found["output"] in text
     assert found["missing"]["count"] == 2 and found["notes"]
     given = ["compare", holes, "-k", 2, "--methods", "dswl,pca", "--id", "pump"]
     found = strict(run(*given, "--json", "-o", tmp_path / "c.csv"))

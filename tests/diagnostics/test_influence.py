@@ -75,7 +75,6 @@ def test_plain_pca_is_the_same_by_rows_and_by_columns(shape):
 
 
 @pytest.mark.parametrize("shape", [(60, 6), (20, 40)])
-@pytest.mark.filterwarnings("ignore:(overflow|invalid value) encountered")  # meant
 def test_plain_pca_follows_a_cell_whose_square_overflows(shape):
     X = planted("none", n=shape[0], n_features=shape[1], n_components=2).X
     X[3, 1] = 1e300

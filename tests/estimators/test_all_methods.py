@@ -380,7 +380,6 @@ def test_huge_cells_are_refused_with_their_value_by_all_but_one_method(name):
 @pytest.mark.parametrize(
     ("k", "weighted"), [(2, False), (2, True), ("auto", False), (0.9, True)]
 )
-@pytest.mark.filterwarnings("ignore:(overflow|invalid value) encountered")  # meant
 def test_dswl_flags_rows_with_huge_cells(cell, k, shape, weighted):
     X = with_huge_cell(cell, *shape)
     weights = np.linspace(0.5, 2, len(X)) if weighted else None

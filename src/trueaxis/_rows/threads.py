@@ -190,13 +190,10 @@ def _as_here(task: Callable[..., Result]) -> Callable[..., Result]:
     return run_as_here
 
 
-# Distances of far rows overflow to infinity, and weights underflow to 0, by design. The
-# tests set these to NumPy's own settings, so that what nobody intended is a warning.
-FLOATS: dict[str, Any] = {"all": "ignore"}
-
-
 def own_floats(function: Function) -> Function:
     """Let a public function ignore the caller's `numpy.errstate`.
+
+    Distances of far rows overflow to infinity, and weights underflow to 0, by design.
 
     Examples
     --------
@@ -209,7 +206,7 @@ def own_floats(function: Function) -> Function:
 
     @wraps(function)
     def with_own_floats(*args: Any, **options: Any) -> Any:
-        with np.errstate(**FLOATS):
+        with np.errstate(all="ignore"):
             return function(*args, **options)
 
     return with_own_floats  # type: ignore[return-value]
