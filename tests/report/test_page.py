@@ -62,7 +62,7 @@ def test_json_cannot_leave_its_script():
 def test_halves_of_characters_can_be_written(pump, tmp_path):
     path = tmp_path / "report.html"
     write_report(pump.model, pump.raw, path, source="\udc80.csv")
-    assert "?.csv" in path.read_text(encoding="utf-8")
+    assert "\N{REPLACEMENT CHARACTER}.csv" in path.read_text(encoding="utf-8")
 
 
 # ---------------------------------------------------------------- in a browser
