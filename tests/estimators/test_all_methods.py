@@ -429,3 +429,17 @@ def test_a_refit_that_fails_leaves_the_earlier_fit(name, tmp_path):
     assert pickle.dumps(vars(model)) == before
     trueaxis.save(model, tmp_path / "model.npz")
     assert [*trueaxis.load(tmp_path / "model.npz").feature_names_in_] == [*"abcd"]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_new_rows_that_overflow_are_infinitely_far_away(name):
+    X = planted("none", n=60, n_features=6, n_components=2).X
+    model = METHODS[name](2).fit(X * 1e100)
+    # Sums of products with both signs are inf - inf; 1e100 is infinite in float32.
+    signs = np.resize([1.0, -1.0], 6)
+    for rows in (signs * [[1.7e308], [-1.7e308]], X[:2].astype(np.float32)):
+        assert (model.predict(rows) == -1).all()
+        assert (model.p_values(rows) == 0).all()
+        assert (model.score_samples(rows) < -1e6).all()
+        score, orthogonal = model.distances(rows)
+        assert not np.isnan([score, orthogonal]).any()

@@ -281,6 +281,7 @@ class DistanceKernel(CountedKernel):
         d = np.einsum("ij,ij->i", y, y)
         record = np.empty((3, len(y)))
         np.matmul(self._factors, np.square(t, out=t), out=record[::2])
+        np.copyto(record[::2], np.inf, where=np.isnan(record[::2]))  # inf - inf
         record[1] = d
         record[1] -= record[0]
         replace_cancelled(record[1], d, y, self.subspace.basis)

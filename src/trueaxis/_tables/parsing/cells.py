@@ -33,6 +33,8 @@ _UNIT = (
     rf"(?!e[+-]?\d|(?:st|nd|rd|th)$)(?:[%‰°{CURRENCY}µμΩ]|[^\W\d_])[^\s\d]{{0,9}}"
     r"(?:(?<=[ms])[23])?"
 )
+# Most cells are written like this, and need no other rule.
+_PLAIN = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
 _DATE = r"\d{4}[-./]\d{1,2}(?:[-./]\d{1,2})?|\d{1,2}[-./]\d{1,2}[-./](?:\d{4}|\d{2})"
 _MONTH = r"(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-z]*\.?"
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?"
@@ -123,6 +125,8 @@ def is_number(cell: str) -> bool:
     >>> [is_number(cell) for cell in ("1,5", "<0.5", "5 %", "5 kg", "n.d.")]
     [True, True, True, False, False]
     """
+    if _PLAIN.fullmatch(cell):
+        return True
     return not is_missing(cell) and any(parse_number(cell, d) is not None for d in ".,")
 
 
@@ -155,6 +159,8 @@ def parse_number(cell: str, decimal: str, *, units: bool = False) -> float | Non
     >>> [parse_number(cell, ".") for cell in ("1.234", "1_000")]
     [1.234, None]
     """
+    if decimal == "." and _PLAIN.fullmatch(cell):
+        return float(cell)
     match = number_pattern(decimal).fullmatch(with_minus(cell.strip()))
     if match is None:
         return None

@@ -41,11 +41,10 @@ def first_line_is_header(
         raise TableError(f"--header is {header!r}: choose auto, yes or no.")
     if header != "auto":
         return header == "yes", []
-    numbers = [i for i, cell in enumerate(first) if is_number(cell)]
+    numeric = [*map(is_number, first)]
+    numbers = [i for i, number in enumerate(numeric) if number]
     texts = [
-        i
-        for i, cell in enumerate(first)
-        if not is_number(cell) and not is_missing(cell)
+        i for i, cell in enumerate(first) if not numeric[i] and not is_missing(cell)
     ]
     if not numbers:
         return bool(texts), []

@@ -1,0 +1,176 @@
+"""Measure how long commands and methods go on after Ctrl-C and SIGTERM.
+
+Every command, and `fit` with every method, is started again and again, and gets a
+signal after a random part of the time that it takes, or of the first ten seconds. The
+script fails if one of them goes on for more than `LIMIT` seconds, ends with another
+exit code than 130 or 143 or with more than one line, changes the file that it would
+have replaced, or leaves another one behind.
+
+    python benchmarks/interrupts.py [--rows 3000] [--columns 1200] [--moments 4]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from sheet import CONSOLE, Sheet
+from trueaxis import METHODS
+
+LIMIT = 2.0
+LONGEST = 10.0  # seconds of a command in which it is interrupted
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# Below it, Python itself starts and answers with its own traceback.
+PYTHON_STARTS = 0.1
+OLD = b"what was there before"
+
+
+class Ended(NamedTuple):
+    """How a process ended: seconds after the signal, and what was wrong."""
+
+    seconds: float
+    fault: str
+
+
+def targets(wide: Path, long: Path, model: Path) -> dict[str, list[str]]:
+    """Return the command lines; the last argument is the file that each would write."""
+    fit = ["fit", str(wide), "-k", "3"]
+    return {
+        "fit": ["fit", str(wide), "-o", "m.npz"],
+        "fit, long table": ["fit", str(long), "-o", "m.npz"],
+        "fit, workers": ["fit", str(long), "--workers", "2", "-o", "m.npz"],
+        "fit, rows": [*fit, "-o", "m.npz", "--flagged", "bad.npy"],
+        "score": ["score", str(model), str(wide), "-o", "scores.csv"],
+        "score, Excel": ["score", str(model), str(wide), "-o", "scores.xlsx"],
+        "transform": ["transform", str(model), str(wide), "-o", "t.csv"],
+        "report": ["report", str(wide), "-o", "report.html"],
+        "repair": ["repair", str(wide), "-k", "3", "-o", "repaired.npy"],
+        "compare": ["compare", str(wide), "-k", "3", "-o", "methods.csv"],
+        "export": ["export", str(model), "m.onnx"],
+        "demo": ["demo", "-o", "demo.html"],
+        "reproduce": ["reproduce", "toy", "-o", "results", "--page", "page.md"],
+    } | {
+        f"fit --method {method}": [*fit, "--method", method, "-o", "m.npz"]
+        for method in METHODS
+    }  # fmt: skip
+
+
+def start(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "trueaxis", *arguments],
+        cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        # Background jobs of a shell ignore Ctrl-C, and so do their children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+
+
+def duration(arguments: list[str]) -> float:
+    """Return how long a command takes, in seconds, but at most `LONGEST`."""
+    with tempfile.TemporaryDirectory() as folder:
+        begin = time.monotonic()
+        process = start(arguments, Path(folder))
+        try:
+            told = process.communicate(timeout=LONGEST)[1]
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            return LONGEST
+        if process.returncode:
+            raise RuntimeError(f"{arguments} failed: {told}")
+        return time.monotonic() - begin
+
+
+def interrupt(
+    arguments: list[str], after: float, number: signal.Signals
+) -> Ended | None:
+    """Interrupt a command; return None if it was ready before."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        output = folder / arguments[-1]
+        output.write_bytes(OLD)
+        process = start(arguments, folder)
+        time.sleep(after)
+        if process.poll() is not None:
+            process.communicate()
+            return None
+        begin = time.monotonic()
+        process.send_signal(number)
+        told = process.communicate()[1].splitlines()
+        seconds = time.monotonic() - begin
+        if process.returncode == 0:
+            return None
+        faults = []
+        if process.returncode != 128 + number:
+            faults.append(f"exit code {process.returncode}")
+        lines = [line for line in told if not line.startswith("Note: ")]
+        if len(lines) != 1:
+            faults.append(f"{len(lines)} lines: {lines[-1:]}")
+        others = {*os.listdir(folder)} - {output.name, "results"}  # it can be resumed
+        if others or output.read_bytes() != OLD:
+            faults.append(f"files: {sorted(others)}")
+        return Ended(seconds, ", ".join(faults))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=int, default=3000)
+    parser.add_argument("--columns", type=int, default=1200)
+    parser.add_argument("--moments", type=int, default=4)
+    parser.add_argument("--only", default="", help="part of the names to measure")
+    options = parser.parse_args()
+    rng, random_ = np.random.default_rng(0), random.Random(0)
+    sheet = Sheet(
+        f"{options.rows:,} x {options.columns:,}: after a signal",
+        "command", "takes, s", "signals", "longest end, s", "wrong",
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as name:
+        wide, long, model = (Path(name, file) for file in ("w.npy", "l.npy", "m.npz"))
+        X = rng.standard_normal((options.rows, 5)) @ rng.standard_normal(
+            (5, options.columns)
+        )
+        np.save(wide, X + 0.1 * rng.standard_normal(X.shape))
+        np.save(long, rng.standard_normal((300_000, 20)))
+        fitted = start(["fit", str(wide), "-k", "3", "-o", str(model)], Path(name))
+        if fitted.wait():
+            raise RuntimeError(fitted.communicate()[1])
+        failed = False
+        for title, arguments in targets(wide, long, model).items():
+            if options.only not in title:
+                continue
+            takes = duration(arguments)
+            ends = []
+            for i in range(options.moments):
+                after = PYTHON_STARTS + random_.random() * max(
+                    takes - PYTHON_STARTS, 0.1
+                )
+                ends.append(interrupt(arguments, after, SIGNALS[i % 2]))
+            found = [end for end in ends if end is not None]
+            worst = max((end.seconds for end in found), default=0.0)
+            faults = [end.fault for end in found if end.fault]
+            if worst > LIMIT:
+                faults.append("too late")
+            failed |= bool(faults)
+            sheet.add(
+                title,
+                f"{takes:.1f}",
+                str(len(found)),
+                f"{worst:.2f}",
+                "; ".join(faults),
+            )
+            CONSOLE.print(f"{title}: {worst:.2f} s {faults or ''}", style="dim")
+    sheet.show()
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
