@@ -79,6 +79,7 @@ def test_numbers_inside_their_interval_pass():
             'is a str: pass an integer, a float between 0 and 1, "auto"',
         ),
         (7, ValueError, "X has 9 rows and 6 columns: pass 1 to 6"),
+        (10**400, ValueError, "^n_components has more than 15 digits, but X has 9"),
         (1.5, ValueError, "neither an integer nor a share of the variance"),
     ],
 )

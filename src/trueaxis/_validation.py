@@ -253,9 +253,11 @@ def validate_n_components(n_components: Any, n: int, D: int) -> None:
         )
     if isinstance(n_components, numbers.Integral):
         if not 1 <= int(n_components) <= most:
+            few = abs(int(n_components)) < 10**15  # the digits of others fill pages
+            shown = f"={n_components}" if few else " has more than 15 digits"
             raise ValueError(
-                f"n_components={n_components}, but X has {n} rows and {D} columns: "
-                f"pass 1 to {most}."
+                f"n_components{shown}, but X has {n} rows and {D} columns: pass 1 to "
+                f"{most}."
             )
     elif not 0 < float(n_components) < 1:
         raise ValueError(
