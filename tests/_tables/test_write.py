@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from trueaxis._tables import write
 from trueaxis._tables.read import Choice, TableError, read_table
 from trueaxis._tables.write import write_table
 
@@ -47,3 +48,14 @@ def test_sheets_have_a_largest_size(tmp_path):
     with pytest.raises(TableError, match="Excel takes 1,048,576"):
         write_table(tmp_path / "x.xlsx", fields)
     assert not list(tmp_path.iterdir())
+
+
+def test_text_is_written_a_few_rows_at_a_time_as_all_at_once(tmp_path, monkeypatch):
+    x = np.array([0.1, np.nan, -np.inf, 1e300, 3.0])
+    fields = {"=x": x, "i": np.arange(5), "b": x > 0, "t": ["=a", None, "", 2.5, "b,c"]}
+    monkeypatch.setattr(write, "_TEXT_ROWS", 2)
+    write_table(tmp_path / "t.csv", fields)
+    assert (tmp_path / "t.csv").read_text() == (
+        "=x,i,b,t\n0.1,0,True,=a\n,1,False,\n-inf,2,False,\n1e+300,3,True,2.5\n"
+        '3.0,4,True,"b,c"\n'
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
@@ -29,6 +29,7 @@ from trueaxis._tables.output.values import as_text, guarded, items, json_line
 Fields = dict[str, Any]  # name and values of every column
 
 NUMPY = ".npy"
+_TEXT_ROWS = 1 << 14  # are text in memory at a time
 
 
 def write_table(path: str | Path, fields: Fields) -> None:
@@ -81,16 +82,33 @@ def write_content(file: IO[bytes], name: str, blocks: Iterator[Fields], n: int) 
 def _write_text(file: IO[bytes], name: str, blocks: Iterator[Fields], n: int) -> None:
     delimiter = "\t" if ending_of(name) == ".tsv" else ","
     for number, fields in enumerate(blocks):
-        text = io.StringIO()
-        writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-        if number == 0:
-            writer.writerow(map(guarded, fields))
-        columns = (
-            (guarded(as_text(value)) for value in items(values))
+        columns = [
+            values if isinstance(values, list) else np.asarray(values)
             for values in fields.values()
-        )
-        writer.writerows(zip(*columns, strict=True))
-        file.write(text.getvalue().encode("utf-8"))
+        ]
+        if number == 0:
+            _write_lines(file, delimiter, [[*map(guarded, fields)]])
+        for start in range(0, len(columns[0]) if columns else 0, _TEXT_ROWS):
+            some = slice(start, start + _TEXT_ROWS)
+            cells = [_text_cells(column[some]) for column in columns]
+            _write_lines(file, delimiter, zip(*cells, strict=True))
+
+
+def _write_lines(
+    file: IO[bytes], delimiter: str, rows: Iterable[Sequence[Any]]
+) -> None:
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(rows)
+    file.write(text.getvalue().encode("utf-8"))
+
+
+def _text_cells(values: Any) -> Iterable[Any]:
+    """Return a column as cells that the csv module writes as `as_text` does."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        holes = values.dtype.kind == "f" and np.isnan(values).any()
+        cells = values.tolist()
+        return ["" if cell != cell else cell for cell in cells] if holes else cells
+    return (guarded(as_text(value)) for value in items(values))
 
 
 def _write_json_lines(
