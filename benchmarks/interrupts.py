@@ -3,7 +3,7 @@
 Every command, and `fit` with every method, is started again and again, and gets a
 signal after a random part of the time that it takes, or of the first ten seconds. The
 script fails if one of them goes on for more than `LIMIT` seconds, ends with another
-exit code than 130 or 143 or with more than one line, changes the file that it would
+exit code than 130 or 143 or with more than one line, damages the file that it would
 have replaced, or leaves another one behind.
 
     python benchmarks/interrupts.py [--rows 3000] [--columns 1200] [--moments 4]
@@ -25,14 +25,16 @@ from typing import NamedTuple
 import numpy as np
 
 from sheet import CONSOLE, Sheet
-from trueaxis import METHODS
+from trueaxis import METHODS, load
 
 LIMIT = 2.0
 LONGEST = 10.0  # seconds of a command in which it is interrupted
+DEAF = 60.0  # seconds after which a command that goes on is killed
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # Below it, Python itself starts and answers with its own traceback.
 PYTHON_STARTS = 0.1
 OLD = b"what was there before"
+SCRATCH = "scratch"
 
 
 class Ended(NamedTuple):
@@ -66,16 +68,19 @@ def targets(wide: Path, long: Path, model: Path) -> dict[str, list[str]]:
 
 
 def start(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
+    scratch = folder / SCRATCH
+    scratch.mkdir(exist_ok=True)
     return subprocess.Popen(
         [sys.executable, "-m", "trueaxis", *arguments],
-        cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        cwd=folder, env=os.environ | {"TMPDIR": str(scratch)},
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         # Background jobs of a shell ignore Ctrl-C, and so do their children.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
 
 
-def duration(arguments: list[str]) -> float:
-    """Return how long a command takes, in seconds, but at most `LONGEST`."""
+def whole(arguments: list[str]) -> tuple[float, bytes]:
+    """Return the seconds that a command takes, up to `LONGEST`, and what it writes."""
     with tempfile.TemporaryDirectory() as folder:
         begin = time.monotonic()
         process = start(arguments, Path(folder))
@@ -84,14 +89,14 @@ def duration(arguments: list[str]) -> float:
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
-            return LONGEST
+            return LONGEST, OLD
         if process.returncode:
             raise RuntimeError(f"{arguments} failed: {told}")
-        return time.monotonic() - begin
+        return time.monotonic() - begin, Path(folder, arguments[-1]).read_bytes()
 
 
 def interrupt(
-    arguments: list[str], after: float, number: signal.Signals
+    arguments: list[str], after: float, number: signal.Signals, complete: bytes
 ) -> Ended | None:
     """Interrupt a command; return None if it was ready before."""
     with tempfile.TemporaryDirectory() as name:
@@ -105,19 +110,32 @@ def interrupt(
             return None
         begin = time.monotonic()
         process.send_signal(number)
-        told = process.communicate()[1].splitlines()
+        try:
+            told = process.communicate(timeout=DEAF)[1].splitlines()
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            return Ended(DEAF, "deaf")
         seconds = time.monotonic() - begin
-        if process.returncode == 0:
-            return None
+        if process.returncode == 0 and seconds < LIMIT:
+            return None  # it was about to end
         faults = []
         if process.returncode != 128 + number:
             faults.append(f"exit code {process.returncode}")
         lines = [line for line in told if not line.startswith("Note: ")]
         if len(lines) != 1:
             faults.append(f"{len(lines)} lines: {lines[-1:]}")
-        others = {*os.listdir(folder)} - {output.name, "results"}  # it can be resumed
-        if others or output.read_bytes() != OLD:
+        others = {*os.listdir(folder)} - {output.name, SCRATCH}
+        others -= {"results"}  # of an experiment, which can be resumed
+        others |= {*os.listdir(folder / SCRATCH)}
+        if others:
             faults.append(f"files: {sorted(others)}")
+        # A model is saved before it is examined.
+        if output.read_bytes() not in (OLD, complete):
+            try:
+                load(output)
+            except ValueError as error:
+                faults.append(f"damaged: {error}")
         return Ended(seconds, ", ".join(faults))
 
 
@@ -147,18 +165,20 @@ def main() -> None:
         for title, arguments in targets(wide, long, model).items():
             if options.only not in title:
                 continue
-            takes = duration(arguments)
+            takes, complete = whole(arguments)
             ends = []
             for i in range(options.moments):
                 after = PYTHON_STARTS + random_.random() * max(
                     takes - PYTHON_STARTS, 0.1
                 )
-                ends.append(interrupt(arguments, after, SIGNALS[i % 2]))
+                ends.append(interrupt(arguments, after, SIGNALS[i % 2], complete))
             found = [end for end in ends if end is not None]
             worst = max((end.seconds for end in found), default=0.0)
             faults = [end.fault for end in found if end.fault]
             if worst > LIMIT:
                 faults.append("too late")
+            if not found:
+                faults.append("always ready before the signal")
             failed |= bool(faults)
             sheet.add(
                 title,

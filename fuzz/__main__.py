@@ -20,7 +20,8 @@ def main() -> int:
     campaign = Campaign(options.seed, options.cases, options.jobs, kinds)
     campaign.run()
     print(campaign.summary())
-    return 1 if campaign.findings else 0
+    complete = sum(campaign.results.values()) == options.cases
+    return 0 if complete and not campaign.findings else 1
 
 
 if __name__ == "__main__":

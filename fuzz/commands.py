@@ -202,7 +202,8 @@ def process(rng: Rng, watch: Watch) -> str:
     stopped = {"interrupt": 130, "terminate": 143}.get(trouble)
     # A signal before the command is set up ends Python itself.
     early = {-signal.SIGINT, -signal.SIGTERM}
-    expect(code in {0, 1, stopped} | (early if stopped else set()), "exit code", code)
+    expected = {0, stopped} | early if stopped else {0, 1}
+    expect(code in expected, "exit code", code)
     content = output.read_bytes()
     if content != OLD:
         attempt(lambda: trueaxis.load(output))

@@ -240,7 +240,8 @@ def check_rows_alone(model: Any, X: np.ndarray, rng: Rng) -> None:
     if X.dtype == np.float32 and variances.min() < 1e-9 * variances.max():
         return
     rounding = np.finfo(model.components_.dtype).eps * np.abs(model.mean_).max()
-    if min(variances.min(), model.noise_variance_) < (100 * rounding) ** 2:
+    least = np.sqrt(min(float(variances.min()), model.noise_variance_))
+    if least < 100 * rounding:
         return
     batch, log_p = model.predict(X), model.score_samples(X)
     rows = {int(log_p.argmin()), int(log_p.argmax()), int(rng.integers(len(X)))}

@@ -109,6 +109,7 @@ class Campaign:
         self.findings: dict[tuple[str, str], list[dict[str, Any]]] = {}
         self.results: Counter[tuple[str, str]] = Counter()
         self.times: list[float] = []
+        self.failure: WorkerEnded | None = None  # of a worker that could not be started
         self._seeds = iter(range(seed, seed + cases))
         self._lock = threading.Lock()
         self._start = time.monotonic()
@@ -127,12 +128,21 @@ class Campaign:
                 self._seeds = iter(range(0))
             for thread in threads:
                 thread.join()
+        if self.failure is not None:
+            raise self.failure
 
     def _next_seed(self) -> int | None:
         with self._lock:
             return next(self._seeds, None)
 
     def _work(self) -> None:
+        try:
+            self._run_cases()
+        except WorkerEnded as ended:  # no worker can be started
+            with self._lock:
+                self.failure = ended
+
+    def _run_cases(self) -> None:
         worker = Worker(self.command, self.kinds)
         while (seed := self._next_seed()) is not None:
             try:

@@ -14,7 +14,7 @@ import pytest
 from fuzz import properties, runner
 from fuzz.cases import KINDS, preload, run_case
 from fuzz.properties import PACKAGE, Broken, Refused, attempt, same_bits
-from fuzz.runner import Campaign
+from fuzz.runner import Campaign, WorkerEnded
 from trueaxis import DSWL, diagnostics, load
 from trueaxis.estimators.method import Method
 
@@ -279,3 +279,9 @@ def test_crashes_and_hangs_of_workers_are_found(monkeypatch, tmp_path):
 
 def test_every_kind_is_drawn():
     assert abs(sum(share for _, share in KINDS.values()) - 1000) < 1e-9
+
+
+def test_workers_that_never_start_fail_the_campaign():
+    campaign = Campaign(0, 3, 1, command=(sys.executable, "-c", "raise SystemExit(3)"))
+    with pytest.raises(WorkerEnded):
+        campaign.run()

@@ -1,9 +1,9 @@
 """A pytest plugin for environments that lack packages on purpose.
 
 `--may-lack NAMES` names top-level modules, or is `any`. A test is then skipped instead
-of failing if it imports such a module, itself or by the fuzzer, or if trueaxis asked
-for an extra. An import that fails inside of trueaxis without saying which extra helps
-stays a failure.
+of failing if it imports such a module, itself or by the fuzzer, or, with `any`, if
+trueaxis asked for an extra. An import that fails inside of trueaxis without saying
+which extra helps stays a failure.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def reason(error: BaseException, config: pytest.Config) -> str | None:
     """Return why an error only means that a package is not there, or None."""
     if name := lacked_by_test(error, config):
         return f"the test needs {name}"
-    if request := REQUEST.search(str(error)):
+    all_may_lack = config.getoption("--may-lack") == "any"
+    if all_may_lack and (request := REQUEST.search(str(error))):
         return f"trueaxis asks for the extra {request[1]}"
     return None
 

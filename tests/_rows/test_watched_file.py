@@ -1,6 +1,7 @@
 """Files that change while they are used."""
 
 import os
+import pickle
 import re
 import shutil
 
@@ -94,3 +95,15 @@ def test_urls_and_patterns_are_refused(path, words):
     result = click.testing.CliRunner().invoke(main, ["fit", path])
     assert result.exit_code == 1
     assert re.search(words, result.stderr.replace("\n", " "))
+
+
+def test_a_copy_on_another_machine_is_the_same_file(tmp_path):
+    path = tmp_path / "a.npy"
+    np.save(path, np.random.default_rng(0).standard_normal((50, 4)))
+    sent = pickle.dumps(open_rows(path))
+    swap(path)
+    rows = pickle.loads(sent)
+    assert rows.read().shape == (50, 4)
+    os.utime(path, (1, 1))
+    with pytest.raises(SourceError, match="has been modified"):
+        rows.read()

@@ -117,3 +117,21 @@ def test_numbers_of_pyarrow_are_those_of_to_numpy(cells, first):
     array = pyarrow.array(cells, kind)[first:]
     expected = np.array(array.to_numpy(zero_copy_only=False), dtype=float)
     np.testing.assert_array_equal(floats_of_arrow(array), expected)
+
+
+def test_columns_that_begin_alike_are_not_compared_pair_by_pair(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = np.zeros((400, 3000))
+    X[rng.integers(200, 400, 3000), np.arange(3000)] = rng.standard_normal(3000)
+    X[:, 2999] = -0.0
+    X[300, [1000, 2999]] = 7.0
+    X[:300, 1000] = X[301:, 1000] = 0.0
+    compared, equal = [], np.array_equal
+    monkeypatch.setattr(
+        np, "array_equal", lambda *a, **b: compared.append(a) or equal(*a, **b)
+    )
+    found = examine([Column(f"c{j}", "number", X[:, j]) for j in range(3000)])
+    assert len(compared) == 1
+    assert found.remarks == [
+        "Column 'c2999' is the same as 'c1000', so that it counts twice."
+    ]

@@ -205,3 +205,9 @@ def test_frames_without_columns_are_refused():
     for X in (pd.DataFrame(index=range(5)), pl.DataFrame(), np.zeros((5, 0))):
         with pytest.raises(ValueError, match=r"0 feature\(s\) .* pass a table with"):
             PlainPCA(1).fit(X)
+
+
+def test_a_column_may_be_named_like_a_method_of_lazy_frames():
+    frame = pd.DataFrame(NUMBERS, columns=["collect", "b", "c"])
+    weights = pd.Series(np.ones(N), index=["collect", *range(1, N)])
+    assert DSWL(2).fit(frame, sample_weight=weights).n_features_in_ == 3

@@ -59,3 +59,9 @@ def test_text_is_written_a_few_rows_at_a_time_as_all_at_once(tmp_path, monkeypat
         "=x,i,b,t\n0.1,0,True,=a\n,1,False,\n-inf,2,False,\n1e+300,3,True,2.5\n"
         '3.0,4,True,"b,c"\n'
     )
+
+
+def test_columns_of_different_lengths_are_not_cut_off(tmp_path, monkeypatch):
+    monkeypatch.setattr(write, "_TEXT_ROWS", 2)
+    with pytest.raises(ValueError, match="shorter|longer"):
+        write_table(tmp_path / "t.csv", {"a": np.zeros(2), "b": np.zeros(3)})

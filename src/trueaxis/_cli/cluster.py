@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from multiprocessing import resource_tracker
 from typing import Any
 
@@ -85,9 +85,10 @@ def connect(address: str, workers: int) -> Iterator[Any]:
 def _local_cluster(workers: int) -> Iterator[Any]:
     from distributed import LocalCluster
 
-    # Before folders are removed, which processes still write to.
-    WATCH.cleanups.insert(0, _kill_children)
-    with temporary_folder() as folder:
+    with temporary_folder() as folder, ExitStack() as at_end:
+        # Before folders are removed, which processes still write to.
+        WATCH.cleanups.insert(0, _kill_children)
+        at_end.callback(WATCH.cleanups.remove, _kill_children)
         with _sigint_blocked():
             local = LocalCluster(
                 n_workers=workers,

@@ -69,8 +69,10 @@ class ErrorReportingGroup(click.Group):
             discard(sys.stdout)
             write_to_stderr(f"Error: {undelivered(error)}\n")
             code = 1
-        except SystemExit:  # click leaves if a pipe is closed while it prints help
-            code = 0
+        except SystemExit as left:
+            # click leaves like this if a pipe is closed while it prints help.
+            pacified = "Pacify" in type(sys.stdout).__name__
+            code = 0 if pacified else left.code
         sys.exit(flush_stdout(code))
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -98,7 +100,7 @@ class ErrorReportingGroup(click.Group):
                 raise click.ClickException(_lines(_message(error))) from error
 
 
-EXPECTED = (OSError, ImportError, ValueError, TypeError, MemoryError)
+EXPECTED = (OSError, ImportError, ValueError, TypeError, MemoryError, EOFError)
 NOTES: list[str] = []  # of the command that runs, for JSON
 
 

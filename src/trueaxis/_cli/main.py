@@ -41,7 +41,8 @@ guard_option = click.option(
     is_flag=True,
     expose_value=False,
     callback=guard,
-    help="Write a ' before text that a spreadsheet would run as a formula.",
+    help="Write a ' before text that a spreadsheet would run as a formula; rows of a "
+    "text file that are written again stay as they are.",
 )
 HELP = {"help_option_names": ["-h", "--help"]}
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from trueaxis._engine.kernels import Scratch
 from trueaxis._engine.moments import Moments
 from trueaxis._engine.quantiles import column_means
-from trueaxis._engine.subspace import ROUNDINGS, Subspace, solve
+from trueaxis._engine.subspace import Subspace, rounding_variances, solve
 from trueaxis._rows.base import Kernel, Rows
 
 # Root mean square sine of the angles to the true span at which the search ends.
@@ -213,7 +213,6 @@ def _checked(
     mean: NDArray[Any], basis: NDArray[Any], variances: NDArray[Any], total: float
 ) -> Subspace | None:
     """Return the subspace, unless a variance may be a rounding error."""
-    noise = (ROUNDINGS * np.finfo(float).eps * mean) ** 2
-    if not (variances > basis**2 @ noise).all():
+    if not (variances > basis**2 @ rounding_variances(mean)).all():
         return None
     return Subspace(mean, basis, variances, max(total, float(variances.sum())))

@@ -80,7 +80,7 @@ def _dsyevr() -> Callable[..., None] | None:
     """Return the routine that SciPy offers to Cython; None if it looks different."""
     from scipy.linalg import cython_lapack
 
-    capsule = cython_lapack.__pyx_capi__.get("dsyevr")
+    capsule = getattr(cython_lapack, "__pyx_capi__", {}).get("dsyevr")
     api = ctypes.pythonapi
     name_of, pointer_of = api.PyCapsule_GetName, api.PyCapsule_GetPointer
     name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
@@ -89,11 +89,9 @@ def _dsyevr() -> Callable[..., None] | None:
     signature: bytes = name_of(capsule) if capsule is not None else b""
     # Builds of SciPy with 64-bit integers call them otherwise.
     arguments = signature.decode().removeprefix("void (").removesuffix(")").split(", ")
-    expected = [_POINTERS[kind] for kind in _KINDS]
-    alike = len(arguments) == len(expected) and all(
-        found.endswith(end) for found, end in zip(arguments, expected, strict=True)
-    )
-    if not alike:
+    # The name of the type of floats has a prefix of Cython's.
+    kinds = ["_d *" if name.endswith("_d *") else name for name in arguments]
+    if kinds != [_POINTERS[kind] for kind in _KINDS]:
         return None
     types = [ctypes.c_char_p if kind == "c" else ctypes.c_void_p for kind in _KINDS]
     return ctypes.CFUNCTYPE(None, *types)(pointer_of(capsule, signature))

@@ -63,7 +63,16 @@ class Subspace:
         tiny = np.finfo(float).tiny
         # If nothing varies, distances are huge, but finite.
         floor = max(VARIANCE_FLOOR * self.total, tiny) if self.total > tiny else 1e-150
-        return np.maximum(self.variances, floor)
+        rounding = np.square(self.basis) @ rounding_variances(self.mean)
+        return np.maximum(self.variances, np.maximum(rounding, floor))
+
+
+def rounding_variances(mean: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the largest variances of columns that rounding alone can cause."""
+    # Below 1e150, so that squares stay finite: a constant column may be beyond.
+    size = np.minimum(np.abs(mean), 1e150)
+    variances: NDArray[np.float64] = np.square(ROUNDINGS * np.finfo(float).eps * size)
+    return variances
 
 
 class SquaresOverflow(NoSubspace):
@@ -84,7 +93,7 @@ def solve(moments: Moments, k: int, core: Moments | None = None) -> Subspace:
     mean = core.mean()
     # The variance of equal rows is a rounding error: set it to 0. The bound is per
     # column, so that a large constant column does not hide the others.
-    noise = (ROUNDINGS * np.finfo(float).eps * mean) ** 2
+    noise = rounding_variances(mean)
     variances = np.where(variances > basis**2 @ noise, variances, 0.0)
     total = core.total() if (core.column_variances() > noise).any() else 0.0
     return Subspace(mean, basis, variances, max(total, float(variances.sum())))
@@ -105,7 +114,7 @@ def solve_from(moments: Moments, start: Subspace, powers: int = 2) -> Subspace:
             return solve(moments, len(start.basis))
         powered /= size
     basis = np.linalg.qr(powered.T)[0].T
-    return Subspace(moments.mean(), *principal_axes(basis, moments), moments.total())
+    return spanned(basis, moments)
 
 
 def principal_axes(
@@ -155,13 +164,7 @@ def top_eigen(scatter: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]
     Only the upper triangle of `scatter` is read.
     """
     D = len(scatter)
-    size = np.abs(scatter).max(initial=0.0)
-    if not np.isfinite(size):
-        raise SquaresOverflow(
-            "Squared distances overflow, because X has rows beyond 1e150 that carry "
-            "weight. Remove them, rescale X, or use DSWL with its robust start, "
-            'init="auto".'
-        )
+    size = _largest(scatter)
     if size == 0 or k == 0:  # without variance, any basis is correct
         return np.eye(k, D), np.zeros(k)
     # A direct solver, because power iterations fail if spectral gaps are small. Divide
@@ -173,6 +176,18 @@ def top_eigen(scatter: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]
         values, vectors = np.linalg.eigh(scatter / size, UPLO="U")
     leading = slice(-1, -k - 1, -1)
     return vectors.T[leading].copy(), np.maximum(values[leading], 0.0) * size
+
+
+def _largest(scatter: NDArray[Any]) -> float:
+    """Return the largest absolute entry of a scatter matrix, which must be finite."""
+    size = float(np.abs(scatter).max(initial=0.0))
+    if not np.isfinite(size):
+        raise SquaresOverflow(
+            "Squared distances overflow, because X has rows beyond 1e150 that carry "
+            "weight. Remove them, rescale X, or use DSWL with its robust start, "
+            'init="auto".'
+        )
+    return size
 
 
 def axes_of_few(
@@ -189,7 +204,9 @@ def axes_of_few(
 
 def spectrum(moments: Moments) -> NDArray[np.float64]:
     """Return all variances of the weighted rows, in decreasing order."""
-    values = np.linalg.eigvalsh(moments.scatter(), UPLO="U")
+    scatter = moments.scatter()
+    _largest(scatter)  # LAPACK would only say that it did not converge
+    values = np.linalg.eigvalsh(scatter, UPLO="U")
     return np.asarray(np.maximum(values[::-1], 0.0))
 
 

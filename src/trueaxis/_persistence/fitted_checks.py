@@ -221,7 +221,7 @@ CHECKS: dict[str, Check] = {
     # Of some methods only:
     "_cells": _cells,
     "tau_": _temperatures,
-    "trust_": real(0),
+    "trust_": real(0, 1 + 1e-9),
     "objective_": real(finite=False),
     "q_": real(0),
     "c_": real(0, finite=False, optional=True),

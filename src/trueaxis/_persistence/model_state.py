@@ -165,7 +165,8 @@ def _parameters(model: Any) -> dict[str, Any]:
 def _fitted_attributes(model: Any, training: bool) -> dict[str, Any]:
     """Return the fitted attributes that are saved."""
     attributes = {}
-    for key, value in vars(model).items():
+    # In one order, whatever that of a file was from which the model was loaded.
+    for key, value in sorted(vars(model).items()):
         if not _is_fitted_attribute(key) or (key in TRAINING and not training):
             continue
         if key not in known_attributes(type(model)):

@@ -16,6 +16,7 @@ from trueaxis._rows.parquet import ParquetRows, parquet_head, parquet_kinds
 from trueaxis._rows.sliced import SlicedRows
 from trueaxis._rows.spooled import SpooledRows
 from trueaxis._rows.stacked import StackedRows
+from trueaxis._rows.threads import own_floats
 from trueaxis._rows.watched_file import SourceError, refuse_odd_paths
 from trueaxis._tables.formats import ending_of
 from trueaxis._tables.streamed_text import TextRows
@@ -24,6 +25,7 @@ ENDINGS = (".npy", ".parquet")
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 
 
+@own_floats
 def open_rows(
     source: Any,
     *,

@@ -37,19 +37,19 @@ class WatchedFile:
         Name in error messages.
     size : int
         Size in bytes.
-    number : int
+    number : int or None
         Number of the file in its file system (inode), which another file of the same
-        name does not have.
+        name does not have. None if it is not compared: another machine may have a copy.
     times : tuple of int, or None
-        Times of the last modification and of the last change of status in ns; the
-        second cannot be set back. None if they are not compared.
+        Times of the last modification and, together with `number`, of the last change
+        of status in ns; the second cannot be set back. None if they are not compared.
     """
 
     path: Path
     name: str
     size: int
-    number: int
-    times: tuple[int, int] | None
+    number: int | None
+    times: tuple[int, ...] | None
 
     @classmethod
     def of(
@@ -81,13 +81,19 @@ class WatchedFile:
                 "was opened: it has been written to or truncated since. Open it again "
                 "once it is complete."
             )
-        replaced = now.st_ino != self.number
-        if replaced or (self.times is not None and _times(now) != self.times):
+        replaced = self.number is not None and now.st_ino != self.number
+        times = None if self.times is None else _times(now)[: len(self.times)]
+        if replaced or times != self.times:
             raise SourceError(
                 f"{self.name} has been {'replaced' if replaced else 'modified'} since "
                 "it was opened, so its rows could differ from one pass to the next. "
                 "Open it again once it is complete."
             )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what other processes, perhaps of other machines, can compare."""
+        times = None if self.times is None else self.times[:1]
+        return vars(self) | {"number": None, "times": times}
 
     @contextmanager
     def reader(self) -> Iterator[Read]:

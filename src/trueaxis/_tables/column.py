@@ -109,7 +109,7 @@ def examine(columns: Sequence[Column], chosen: Collection[str] = ()) -> Findings
     """
     left_out: dict[str, str] = {}
     remarks: dict[str, list[str]] = {}
-    seen: dict[bytes, list[Column]] = {}
+    seen: dict[int, list[Column]] = {}
     for column in columns:
         if column.kind != "number":
             left_out[column.name] = column.kind
@@ -161,7 +161,7 @@ def _carries_nothing(column: Column) -> str:
     return ""
 
 
-def _remark(column: Column, seen: dict[bytes, list[Column]]) -> list[str]:
+def _remark(column: Column, seen: dict[int, list[Column]]) -> list[str]:
     """Return what is odd about a column, as the end of a sentence."""
     values = column.values
     if len(values) < 2:
@@ -172,8 +172,8 @@ def _remark(column: Column, seen: dict[bytes, list[Column]]) -> list[str]:
         return ["constant"]
     if _CALENDAR_NAME.fullmatch(column.name) and _whole(values[~np.isnan(values)]):
         return ["calendar"]
-    # Columns that begin alike are compared as a whole; most do not.
-    like = seen.setdefault(values[:_SOME].tobytes(), [])
+    # Adding 0.0 leaves no negative zeros, which are equal but have other bits.
+    like = seen.setdefault(hash((values + 0.0).tobytes()), [])
     for other in like:
         if np.array_equal(values, other.values, equal_nan=True):
             return [f"the same as {other.name!r}"]

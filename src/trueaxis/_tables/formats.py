@@ -9,6 +9,7 @@ import bz2
 import errno
 import functools
 import gzip
+import io
 import lzma
 import os
 import stat
@@ -117,7 +118,7 @@ def read_bytes(name: str) -> bytes:
 
 def _read_stream(stream: IO[bytes], name: str) -> bytes:
     """Return all bytes of a file, pipe or device; raise if these may never end."""
-    if _is_file(stream):
+    if isinstance(stream, io.BytesIO) or _is_file(stream):  # both end
         return stream.read()
     content = _read_at_most(stream, MOST_PIPED)
     if content is None:

@@ -316,7 +316,7 @@ def refuse_other_kinds(X: Any, what: str = "X") -> None:
 
 def _column_types(X: Any, what: str) -> list[tuple[str, Any]]:
     """Return names and types of the columns of a frame; none of anything else."""
-    if hasattr(X, "collect"):
+    if hasattr(type(X), "collect"):  # a frame may have a column of this name
         raise TypeError(
             f"{what} is a polars {type(X).__name__}, whose rows are not in memory: "
             f"pass {what}.collect()."

@@ -88,7 +88,7 @@ def _write_text(file: IO[bytes], name: str, blocks: Iterator[Fields], n: int) ->
         ]
         if number == 0:
             _write_lines(file, delimiter, [[*map(guarded, fields)]])
-        for start in range(0, len(columns[0]) if columns else 0, _TEXT_ROWS):
+        for start in range(0, max(map(len, columns), default=0), _TEXT_ROWS):
             some = slice(start, start + _TEXT_ROWS)
             cells = [_text_cells(column[some]) for column in columns]
             _write_lines(file, delimiter, zip(*cells, strict=True))

@@ -21,9 +21,12 @@ from trueaxis.estimators import METHODS
 COSTLY: dict[str, tuple[Callable[[int, int], float], float]] = {
     "l1-pca": (lambda n, D: n * D * max(D / 100, 1), 2e4),
     "weighted-pca": (lambda n, D: n * n, 1e9),
-    "pcp": (lambda n, D: n * D * min(n, D), 6e7),
+    "pcp": (lambda n, D: n * D * max(min(n, D), 20), 6e7),
     "spcp": (lambda n, D: n * D * min(n, D), 1e8),
-    "rrpcp": (lambda n, D: n * D * min(n, D), 1e8),
+    "rrpcp": (lambda n, D: n * D * max(min(n, D), 30), 1e8),
+    "t-rpca": (lambda n, D: n, 3e5),
+    "rwl-an": (lambda n, D: n, 1.5e6),
+    "drpca": (lambda n, D: n, 1.5e6),
 }
 
 

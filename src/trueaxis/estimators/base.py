@@ -188,8 +188,9 @@ class SubspaceEstimator(
         -------
         ndarray of shape (n,)
             0 at the center; -2 for rows that one in a hundred regular rows exceeds;
-            lower for outliers, down to -inf for rows that are infinitely far away in
-            units of the regular ones. Does not depend on `level` and `contamination`.
+            lower for outliers, without end: below -1e300, or -inf, for rows that are
+            infinitely far away in units of the regular ones. Does not depend on `level`
+            and `contamination`.
         """
         scores: NDArray[np.float64] = self._log_p_values(X) / np.log(10.0)
         return scores

@@ -46,17 +46,17 @@ class SignalWatch:
 
     def start(self) -> None:
         """Watch the signals of this process until it ends."""
-        if os.name != "posix":
-            return
-        reading, writing = os.pipe()
-        os.set_blocking(writing, False)
-        # The bytes arrive even while a library computes and no handler can run.
-        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
         for number in MESSAGES:
             # Who started us may want Ctrl-C to be ignored, as `nohup` and `&` do.
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, self._handle)
         sys.unraisablehook = self._unraisable
+        if os.name != "posix":  # pipes cannot wake up a thread there
+            return
+        reading, writing = os.pipe()
+        os.set_blocking(writing, False)
+        # The bytes arrive even while a library computes and no handler can run.
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
         threading.Thread(
             target=self._wait, args=[reading], name="signals", daemon=True
         ).start()

@@ -274,7 +274,8 @@ class FullDataFit:
         k, unbiased = verdicts.n_judging, n / max(n - 1.0, 1.0)
         rest = max(judging.total - judging.variances.sum(), 0.0)
         beyond = float(np.exp(log_p_of_each(float(np.log(REGULAR)), law.n_views())))
-        inside = unbiased * truncation(k, beyond) * s / max(k, 1)
+        varying = len(judging.supported())  # the other axes vary by rounding alone
+        inside = unbiased * truncation(varying, beyond) * s / max(varying, 1)
         if not 0 < inside < np.inf:
             return verdicts
         off = unbiased * truncation(int(min(D, n)) - k, beyond)

@@ -26,6 +26,7 @@ from trueaxis._engine.starts.directions import (
     partial_sums,
     step_of,
 )
+from trueaxis._engine.subspace import ROUNDINGS
 
 CLIP = 3.0  # interquartile ranges beyond the quartiles at which values are winsorized
 LEAST_SHARE = 0.08  # smallest share of the rows in the smaller group
@@ -108,8 +109,7 @@ def cleave(
     if clearest.gain > CLEAR:
         return None
     final = split_along(X, clearest.direction[:, None], 1)
-    clear = final and final[0].gain <= CLEAR and final[0].apart >= APART
-    return final[0] if clear else None
+    return final[0] if final and _is_clear(final[0], X) else None
 
 
 def bending(X: NDArray[Any], directions: NDArray[Any]) -> GroupSplit | None:
@@ -123,9 +123,18 @@ def bending(X: NDArray[Any], directions: NDArray[Any]) -> GroupSplit | None:
         return None
     splits = split_along(X, longest_axes(X, directions), LONGEST)
     for split in splits:
-        if split.gain <= CLEAR and split.apart >= APART:
+        if _is_clear(split, X):
             return split
     return None
+
+
+def _is_clear(split: GroupSplit, X: NDArray[Any]) -> bool:
+    """Return whether groups stand apart, by more than values of their size round."""
+    if split.gain > CLEAR or split.apart < APART:
+        return False
+    size = np.abs(split.direction) @ np.abs(np.median(X, axis=0))
+    rounding = ROUNDINGS * np.finfo(X.dtype).eps * size
+    return bool(abs(split.edge - split.center) > rounding)
 
 
 def _too_few(X: NDArray[Any], directions: NDArray[Any]) -> bool:

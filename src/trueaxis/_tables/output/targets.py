@@ -138,7 +138,9 @@ def written_together(
     with ExitStack() as opened:
         for name, write in targets.items():
             if name != STANDARD:
-                write(opened.enter_context(open_target(name)))
+                file = opened.enter_context(open_target(name))
+                write(file)
+                file.flush()  # a full disk must show before the first one appears
         yield
     if STANDARD in targets:
         with open_target(STANDARD) as file:

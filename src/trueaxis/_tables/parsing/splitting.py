@@ -238,9 +238,8 @@ def _split_wide(
     if decimal != "." or b'"' in file.content:
         return _split_slowly(file)  # which knows more ways of writing
     names, missing = file.layout.names, {*_null_values(how)}
-    texts: dict[int, Cells] = {
-        j: [] for j, name in enumerate(names) if name in {*as_text}
-    }
+    kept = {*as_text}
+    texts: dict[int, Cells] = {j: [] for j, name in enumerate(names) if name in kept}
     numbers: list[NDArray[np.float64]] = []
     for _, cells in file.records():
         if len(cells) != len(names):
