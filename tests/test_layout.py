@@ -191,6 +191,7 @@ ACROSS = {
         "identities",
         "objectives",
         "own_floats",
+        "rounding",
         "scaler_streamed",
         "sklearn",
     },
