@@ -25,8 +25,8 @@ COSTLY: dict[str, tuple[Callable[[int, int], float], float]] = {
     "spcp": (lambda n, D: n * D * min(n, D), 1e8),
     "rrpcp": (lambda n, D: n * D * max(min(n, D), 30), 1e8),
     "t-rpca": (lambda n, D: n, 3e5),
-    "rwl-an": (lambda n, D: n, 1.5e6),
-    "drpca": (lambda n, D: n, 1.5e6),
+    "rwl-an": (lambda n, D: n * (D + 8), 1.5e7),
+    "drpca": (lambda n, D: n * (D / 10 + 2), 3e6),
 }
 
 
