@@ -21,18 +21,19 @@ import tempfile
 import time
 from pathlib import Path
 from typing import NamedTuple
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
 from sheet import CONSOLE, Sheet
-from trueaxis import METHODS, load
+from trueaxis import METHODS
 
 LIMIT = 2.0
 LONGEST = 10.0  # seconds of a command in which it is interrupted
 DEAF = 60.0  # seconds after which a command that goes on is killed
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # Below it, Python itself starts and answers with its own traceback.
-PYTHON_STARTS = 0.1
+PYTHON_STARTS = 0.3
 OLD = b"what was there before"
 SCRATCH = "scratch"
 
@@ -76,6 +77,7 @@ def start(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         # Background jobs of a shell ignore Ctrl-C, and so do their children.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        start_new_session=True,  # so that it can be killed with its children
     )  # fmt: skip
 
 
@@ -87,12 +89,20 @@ def whole(arguments: list[str]) -> tuple[float, bytes]:
         try:
             told = process.communicate(timeout=LONGEST)[1]
         except subprocess.TimeoutExpired:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             return LONGEST, OLD
         if process.returncode:
             raise RuntimeError(f"{arguments} failed: {told}")
         return time.monotonic() - begin, Path(folder, arguments[-1]).read_bytes()
+
+
+def is_whole(path: Path) -> bool:
+    """Return whether a model or sheet, which tells when it was written, is complete."""
+    try:
+        return ZipFile(path).testzip() is None
+    except BadZipFile:
+        return False
 
 
 def interrupt(
@@ -113,7 +123,7 @@ def interrupt(
         try:
             told = process.communicate(timeout=DEAF)[1].splitlines()
         except subprocess.TimeoutExpired:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             return Ended(DEAF, "deaf")
         seconds = time.monotonic() - begin
@@ -126,16 +136,13 @@ def interrupt(
         if len(lines) != 1:
             faults.append(f"{len(lines)} lines: {lines[-1:]}")
         others = {*os.listdir(folder)} - {output.name, SCRATCH}
-        others -= {"results"}  # of an experiment, which can be resumed
+        # Experiments can be resumed, and a model is saved before it is examined.
+        others -= {"results", "m.npz"}
         others |= {*os.listdir(folder / SCRATCH)}
         if others:
             faults.append(f"files: {sorted(others)}")
-        # A model is saved before it is examined.
-        if output.read_bytes() not in (OLD, complete):
-            try:
-                load(output)
-            except ValueError as error:
-                faults.append(f"damaged: {error}")
+        if output.read_bytes() not in (OLD, complete) and not is_whole(output):
+            faults.append("damaged")
         return Ended(seconds, ", ".join(faults))
 
 

@@ -83,9 +83,12 @@ def connect(address: str, workers: int) -> Iterator[Any]:
 
 @contextmanager
 def _local_cluster(workers: int) -> Iterator[Any]:
+    import dask
     from distributed import LocalCluster
 
     with temporary_folder() as folder, ExitStack() as at_end:
+        # Dask would otherwise leave a folder with locks where temporary files are.
+        at_end.enter_context(dask.config.set({"temporary-directory": str(folder)}))
         # Before folders are removed, which processes still write to.
         WATCH.cleanups.insert(0, _kill_children)
         at_end.callback(WATCH.cleanups.remove, _kill_children)
