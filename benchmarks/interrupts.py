@@ -32,8 +32,7 @@ LIMIT = 2.0
 LONGEST = 10.0  # seconds of a command in which it is interrupted
 DEAF = 60.0  # seconds after which a command that goes on is killed
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-# Below it, Python itself starts and answers with its own traceback.
-PYTHON_STARTS = 0.3
+PYTHON_STARTS = 0.1  # seconds, of an idle machine
 OLD = b"what was there before"
 SCRATCH = "scratch"
 
@@ -129,6 +128,8 @@ def interrupt(
         seconds = time.monotonic() - begin
         if process.returncode == 0 and seconds < LIMIT:
             return None  # it was about to end
+        if process.returncode == -number and after < 1.0:
+            return None  # Python had hardly begun
         faults = []
         if process.returncode != 128 + number:
             faults.append(f"exit code {process.returncode}")
