@@ -197,21 +197,7 @@ def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
     """
     if sample_weight is None:
         return None
-    refuse_other_kinds(sample_weight, "sample_weight")
-    hidden = np.ma.getmaskarray(np.ma.asarray(sample_weight))
-    if hidden.any():
-        raise ValueError(
-            f"sample_weight is a masked array with {hidden.sum()} "
-            "masked weights, which are unknown: fill them, with 0 for rows that do "
-            "not count."
-        )
-    try:
-        w = np.asarray(sample_weight, dtype=float)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"sample_weight={sample_weight!r:.40} is not numeric: pass one weight per "
-            "row."
-        ) from None
+    w = _real_weights(sample_weight)
     if w.ndim == 0:
         w = np.full(n, float(w))
     if w.shape != (n,):
@@ -237,6 +223,26 @@ def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
     w = w / w.max()  # the sum of the weights may overflow
     scaled: NDArray[np.float64] = w / w[w > 0].mean()
     return scaled
+
+
+def _real_weights(sample_weight: Any) -> NDArray[np.float64]:
+    try:
+        given = np.ma.asarray(sample_weight)
+        if given.dtype.kind in "cmMV":  # NumPy would convert these to floats
+            raise TypeError(f"of type {given.dtype}")
+        w = np.asarray(given, dtype=float)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(
+            f"sample_weight, of type {type(sample_weight).__name__}, is not numeric "
+            f"({str(error):.80}): pass one real number per row."
+        ) from None
+    hidden = np.ma.getmaskarray(given)
+    if hidden.any():
+        raise ValueError(
+            f"sample_weight is a masked array that hides {hidden.sum()} of "
+            f"{hidden.size} weights: fill them, with 0 for rows that do not count."
+        )
+    return w
 
 
 def validate_n_components(n_components: Any, n: int, D: int) -> None:

@@ -79,7 +79,7 @@ def columns_of(X: Any) -> list[Column]:
         columns = _from_polars(X)
     else:
         columns = _from_arrow(X)
-    _refuse_repeated([column.name for column in columns], "X")
+    _refuse_repeated([column.name for column in columns])
     return columns
 
 
@@ -285,41 +285,39 @@ def too_large_error(where: str) -> ValueError:
 # -------------------------------------------------------------------------- other kinds
 
 
-def refuse_other_kinds(X: Any, what: str = "X") -> None:
-    """Raise if a table or a vector has text, dates, complex or too large numbers.
+def refuse_other_kinds(X: Any) -> None:
+    """Raise if a table has text, dates, complex or too large numbers.
 
     Parameters
     ----------
     X : array-like, or frame of pandas, polars or pyarrow
         Sparse matrices and the like are left to scikit-learn.
-    what : str
-        Name in error messages.
     """
-    columns = _column_types(X, what)
-    _refuse_repeated([name for name, _ in columns], what)
+    columns = _column_types(X)
+    _refuse_repeated([name for name, _ in columns])
     for name, kind in columns:
-        _refuse_type(kind, f"Column {name!r} of {what}")
+        _refuse_type(kind, f"Column {name!r} of X")
     cells = X
     if columns or isinstance(X, (list, tuple)):
         try:
             cells = np.asarray(X)
         except ValueError:
             raise ValueError(
-                f"{what} is a {type(X).__name__} whose rows differ in length: every "
+                f"X is a {type(X).__name__} whose rows differ in length: every "
                 "row needs the same number of cells."
             ) from None
     kind = getattr(cells, "dtype", None)
-    _refuse_type(kind, what)
+    _refuse_type(kind, "X")
     if getattr(kind, "kind", "") in "OUS" and getattr(cells, "ndim", 0) in (1, 2):
-        _refuse_cells(np.asarray(cells), [name for name, _ in columns], what)
+        _refuse_cells(np.asarray(cells), [name for name, _ in columns])
 
 
-def _column_types(X: Any, what: str) -> list[tuple[str, Any]]:
+def _column_types(X: Any) -> list[tuple[str, Any]]:
     """Return names and types of the columns of a frame; none of anything else."""
     if hasattr(type(X), "collect"):  # a frame may have a column of this name
         raise TypeError(
-            f"{what} is a polars {type(X).__name__}, whose rows are not in memory: "
-            f"pass {what}.collect()."
+            f"X is a polars {type(X).__name__}, whose rows are not in memory: "
+            "pass X.collect()."
         )
     if hasattr(X, "columns") and hasattr(X, "dtypes"):  # of pandas or polars
         names, kinds = X.columns, X.dtypes
@@ -330,13 +328,12 @@ def _column_types(X: Any, what: str) -> list[tuple[str, Any]]:
     return [(str(name), kind) for name, kind in zip(names, kinds, strict=True)]
 
 
-def _refuse_repeated(names: list[str], what: str) -> None:
+def _refuse_repeated(names: list[str]) -> None:
     """Raise if two columns have the same name, which would stand for either."""
     for name, times in Counter(names).most_common(1):
         if times > 1:
             raise ValueError(
-                f"{what} has {times} columns named {name!r}: give each column its own "
-                "name."
+                f"X has {times} columns named {name!r}: give each column its own name."
             )
 
 
@@ -347,18 +344,18 @@ def _refuse_type(kind: Any, where: str) -> None:
         raise complex_error(where)
 
 
-def _refuse_cells(cells: NDArray[Any], names: list[str], what: str) -> None:
+def _refuse_cells(cells: NDArray[Any], names: list[str]) -> None:
     """Raise if a cell of an array of objects or text is not a number."""
     for column, values in enumerate(cells.T if cells.ndim == 2 else cells[None]):
         name = repr(names[column]) if names else column
         of_column = f" in column {name}" if cells.ndim == 2 else ""
         for row, cell in enumerate(values):
             if type(cell) is not float:
-                _refuse_cell(cell, row, of_column, what)
+                _refuse_cell(cell, row, of_column)
 
 
-def _refuse_cell(cell: Any, row: int, of_column: str, what: str) -> None:
-    place = f"Row {row}{of_column} of {what}"
+def _refuse_cell(cell: Any, row: int, of_column: str) -> None:
+    place = f"Row {row}{of_column} of X"
     if isinstance(cell, CALENDAR):
         raise _calendar(place, type(cell).__name__)
     if isinstance(cell, (complex, np.complexfloating)):
@@ -376,7 +373,7 @@ def _refuse_cell(cell: Any, row: int, of_column: str, what: str) -> None:
         raise too_large_error(place) from None
     except ValueError:
         raise ValueError(
-            f"{what} has text{of_column}: {str(cell)[:50]!r} in row {row}. Only "
+            f"X has text{of_column}: {str(cell)[:50]!r} in row {row}. Only "
             "numbers can be analyzed: drop the column or encode it."
         ) from None
 
