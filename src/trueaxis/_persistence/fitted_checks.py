@@ -59,9 +59,10 @@ def whole(low: int, most: str | None = None) -> Check:
 
     def check(value: Any, sizes: Sizes) -> str | None:
         high = np.iinfo(np.intp).max if most is None else sizes.known[most]
-        if type(value) is int and low <= value <= high:
+        least = min(low, high)
+        if type(value) is int and least <= value <= high:
             return None
-        return f"is {value!r:.40}, but an integer in [{low}, {high}] is expected"
+        return f"is {value!r:.40}, but an integer in [{least}, {high}] is expected"
 
     return check
 
@@ -217,7 +218,7 @@ CHECKS: dict[str, Check] = {
     "_total_variance": real(float(np.finfo(float).tiny)),
     "_tails": _tails,
     "_sides": _sides,
-    "_n_judging": whole(0, "k"),
+    "_n_judging": whole(1, "k"),
     # Of some methods only:
     "_cells": _cells,
     "tau_": _temperatures,
