@@ -3,7 +3,7 @@
 All tables have as many cells, from two columns to a million of them. Every command runs
 in a fresh process, and so does the fit that it is compared with, `DSWL(k).fit` of the
 same array: the start of Python and the imports, about half a second and 100 MB, are
-part of both. `compare` fits some twenty methods, and is compared with all these fits.
+part of both.
 The script fails if a command takes more than `LIMIT` times the CPU time or the memory
 of the fit.
 
@@ -29,20 +29,6 @@ FIT = """
 import numpy as np
 from trueaxis import DSWL
 DSWL({k}).fit(np.load("x.npy"))
-"""
-# What `compare` does: each of its methods once.
-FITS = """
-import warnings
-import numpy as np
-from trueaxis import METHODS
-from trueaxis.diagnostics.comparison import suitable
-X = np.load("x.npy")
-warnings.simplefilter("ignore")
-for name in suitable(*X.shape):
-    try:
-        METHODS[name]({k}).fit(X)
-    except ValueError:
-        pass
 """
 # Public functions of Python, with a fit before each of them.
 CALL = """
@@ -119,9 +105,7 @@ def measure(n: int, D: int, data: str, wanted: list[str], folder: Path) -> Sheet
         if name != "fit" and wanted and name not in wanted:
             continue
         found = usage(arguments, folder)
-        several = name == "compare"
-        base = usage(code(FITS.format(k=k)), folder) if several else fit
-        ratios = ratios_of(found, base)
+        ratios = ratios_of(found, fit)
         above = "yes" if max(ratios) > LIMIT else ""
         sheet.add(name, *(f"{ratio:.1f}" for ratio in ratios), above)
         CONSOLE.print(f"{D:,} columns, {name}: {found}", style="dim")

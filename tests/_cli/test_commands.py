@@ -227,13 +227,28 @@ def test_methods_that_fail_have_empty_cells(folder):
 
 
 @pytest.mark.slow
-def test_slow_methods_are_left_out_and_named(folder):
-    path = folder / "wide.npy"
-    np.save(path, planted("none", n=40, n_features=600).X)
+def test_slow_methods_are_left_out_and_named(folder, monkeypatch):
+    path = folder / "small.npy"
+    np.save(path, planted("none", n=40).X)
+    slow = ((lambda n, D: n * D, 40 * 20 - 1, ("pcp",)),)
+    monkeypatch.setattr("trueaxis.diagnostics.comparison.COSTLY", slow)
     args = ["compare", str(path), "-k", "2", "--json"]
     result = CliRunner().invoke(main, args)
-    assert json.loads(result.stdout)["left_out"] == ["l1-pca"]
-    assert "l1-pca. To fit them anyway, name them with --methods" in result.stderr
+    assert json.loads(result.stdout)["left_out"] == ["pcp"]
+    assert "pcp. To fit them anyway, name them with --methods" in result.stderr
+
+
+def test_large_tables_are_compared_by_some_rows_and_this_is_said(folder, monkeypatch):
+    path = folder / "long.npy"
+    np.save(path, planted("ocs", n=90, share=0.1).X)
+    args = ["compare", str(path), "-k", "2", "--methods", "dswl,pca", "--json"]
+    monkeypatch.setattr("trueaxis.diagnostics.comparison.MAX_ROWS", 60)
+    result = CliRunner().invoke(main, args)
+    assert json.loads(result.stdout)["fitted_rows"] == 60
+    assert "fitted to 60 of 90 rows" in result.stderr
+    result = CliRunner().invoke(main, [*args, "--all-rows"])
+    assert json.loads(result.stdout)["fitted_rows"] == 90
+    assert "drawn at random" not in result.stderr
 
 
 def test_models_become_graphs(pump, model, folder):

@@ -43,12 +43,33 @@ def test_other_methods_adopt_the_number_of_components():
 def test_all_methods_that_are_fast_enough_are_compared():
     X = cloud(40).X
     assert suitable(*X.shape) == list(METHODS)
-    assert set(METHODS) - set(suitable(10**6, 100)) == set(COSTLY)
+    slow = {name for _, _, names in COSTLY for name in names}
+    assert set(METHODS) - set(suitable(10**4, 10**4)) == slow < set(METHODS)
     results = compare(X, n_components=2)
     assert [result.method for result in results] == [
         "dswl",
         *(name for name in METHODS if name != "dswl"),
     ]
+
+
+def test_all_rows_are_judged_by_fits_to_some():
+    X = cloud(400, share=0.1).X
+    X[::7, 2] = np.nan
+    one, other = (
+        compare(X, ["dswl", "pca"], n_components=2, max_rows=100) for _ in range(2)
+    )
+    for result, again in zip(one, other, strict=True):
+        assert result.flagged == again.flagged and result.angle == again.angle
+    dswl, pca = one
+    assert dswl.model.n_samples_ == pca.model.n_samples_ == 100
+    assert dswl.flagged == (dswl.model.predict(X) < 0).sum() >= 40
+    assert pca.flagged == (pca.model.predict(dswl.model.impute(X)) < 0).sum()
+    for most in (400, 10_000, None):
+        whole, _ = compare(X, ["dswl", "pca"], n_components=2, max_rows=most)
+        assert whole.flagged == (~DSWL(2).fit(X).support_).sum()
+    for most, error in ((1, ValueError), (2.5, TypeError)):
+        with pytest.raises(error, match=f"max_rows={most}"):
+            compare(X, max_rows=most)
 
 
 def test_methods_that_refuse_the_rows_say_why():

@@ -282,6 +282,7 @@ def compare(
     choice: Choice,
     fit_options: FitOptions,
     methods: list[str],
+    all_rows: bool,
     output: str,
     as_json: bool,
 ) -> None:
@@ -291,25 +292,32 @@ def compare(
     import_sklearn()
     from trueaxis._cli import json_output
     from trueaxis._cli.workflow import fit_first_step, prepare
+    from trueaxis.diagnostics.comparison import MAX_ROWS, suitable
     from trueaxis.diagnostics.comparison import compare as compare_methods
-    from trueaxis.diagnostics.comparison import suitable
     from trueaxis.estimators import METHODS
 
     X = prepare(fit_first_step(fit_options, table), table)
-    left_out = [] if methods else sorted(METHODS.keys() - set(suitable(*X.shape)))
-    with console.stages(methods or suitable(*X.shape)) as begin:
+    n, D = X.shape
+    fitted = n if all_rows else min(n, MAX_ROWS)
+    chosen = methods or suitable(fitted, D)
+    left_out = [] if methods else sorted(METHODS.keys() - set(chosen))
+    with console.stages(chosen) as begin:
         results = compare_methods(
             X, methods or None, n_components=fit_options.n_components,
-            **fit_options.parameters, progress=begin,
+            **fit_options.parameters, max_rows=fitted, progress=begin,
         )  # fmt: skip
     columns = json_output.comparison_columns(results)
     if output not in ("", STANDARD):
         write_table(output, columns)
+    if fitted < n:
+        console.remark(
+            f"The methods were fitted to {fitted:,} of {n:,} rows, drawn at random, "
+            "and judge all of them. To fit all rows, pass --all-rows."
+        )
     if left_out:
         console.remark(
-            "Left out, because they would take long on "
-            f"{X.shape[0]:,} x {X.shape[1]:,}: {', '.join(left_out)}. To fit them "
-            "anyway, name them with --methods."
+            f"Left out, because they would take long on {fitted:,} x {D:,}: "
+            f"{', '.join(left_out)}. To fit them anyway, name them with --methods."
         )
     if as_json:
         first = results[0].model
@@ -318,6 +326,7 @@ def compare(
         content |= {"n_components": first.n_components_}
         content |= json_output.line_summary(first)
         content |= {"methods": json_output.as_records(columns), "left_out": left_out}
+        content |= {"fitted_rows": fitted}
         _say_json(content | {"output": output or None})
     elif output == STANDARD:
         write_table(output, columns)

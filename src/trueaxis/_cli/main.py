@@ -240,13 +240,23 @@ def repair(
     metavar="A,B,...",
     help="Methods to fit, compared with the first (default: dswl and all quick ones).",
 )
+@click.option(
+    "--all-rows",
+    is_flag=True,
+    help="Fit all rows of large tables, not 10,000 drawn at random.",
+)
 @size_options
 @line_options
 @table_options
 @json_option
 @guard_option
 def compare(
-    data: str, output: str, methods: list[str], as_json: bool, **options: Any
+    data: str,
+    output: str,
+    methods: list[str],
+    all_rows: bool,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Fit all suitable methods to a table and compare them."""
     from trueaxis._cli import commands
@@ -255,8 +265,9 @@ def compare(
     for name in methods:
         method_class(name, "--methods")
     commands.compare(
-        data, choice_from(options), fit_options_from(options), methods, output, as_json
-    )
+        data, choice_from(options), fit_options_from(options), methods, all_rows,
+        output, as_json,
+    )  # fmt: skip
 
 
 @main.command()

@@ -13,21 +13,30 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from trueaxis._rows.threads import own_floats
+from trueaxis._validation import validate_array, validate_number
 from trueaxis.diagnostics.influence import largest_angle
 from trueaxis.estimators import METHODS
 
-# Methods whose run time grows faster than the table: a measure of the work for n rows
-# and D columns, and its value for a fit of about half a minute.
-COSTLY: dict[str, tuple[Callable[[int, int], float], float]] = {
-    "l1-pca": (lambda n, D: n * D * max(D / 100, 1), 2e4),
-    "weighted-pca": (lambda n, D: n * n, 1e9),
-    "pcp": (lambda n, D: n * D * max(min(n, D), 20), 6e7),
-    "spcp": (lambda n, D: n * D * min(n, D), 1e8),
-    "rrpcp": (lambda n, D: n * D * max(min(n, D), 30), 1e8),
-    "t-rpca": (lambda n, D: n, 3e5),
-    "rwl-an": (lambda n, D: n * (D + 8), 1.5e7),
-    "drpca": (lambda n, D: n * (D / 10 + 2), 3e6),
-}
+# Most methods pass over all rows again and again. So many rows determine a subspace
+# well enough to see how methods differ.
+MAX_ROWS = 10_000
+# What grows like the time of slow methods for n rows and D columns, and its value for a
+# fit of about three seconds (`benchmarks/method_costs.py`).
+COSTLY: tuple[tuple[Callable[[int, int], int], float, tuple[str, ...]], ...] = (
+    (lambda n, D: n * D, 2e5, ("pcp",)),
+    (lambda n, D: n * D, 1e6, ("l1-pca", "two-way", "spcp", "rrpcp")),
+    (
+        lambda n, D: n * min(n, D),
+        1e6,
+        ("pca-lp", "rwl-an", "t-rpca", "drpca", "rpca-rp"),
+    ),
+    (
+        lambda n, D: n * D * min(n, D),
+        2e9,
+        ("r1-pca", "l2p-pca", "rpca-om", "rpca-di", "angle-pca", "l21-max", "rspca"),
+    ),
+    (lambda n, D: n * n * min(n, D), 2e9, ("weighted-pca",)),
+)
 
 
 @dataclass(frozen=True)
@@ -70,12 +79,9 @@ class ComparedMethod:
 
 
 def suitable(n: int, D: int) -> list[str]:
-    """Return the methods that fit n rows of D columns in about half a minute."""
-    return [
-        name
-        for name in METHODS
-        if name not in COSTLY or COSTLY[name][0](n, D) <= COSTLY[name][1]
-    ]
+    """Return the methods that fit n rows of D columns in about three seconds each."""
+    slow = {name for work, most, names in COSTLY if work(n, D) > most for name in names}
+    return [name for name in METHODS if name not in slow]
 
 
 @own_floats
@@ -86,9 +92,12 @@ def compare(
     n_components: Any = "auto",
     level: float = 0.025,
     contamination: float | None = None,
+    max_rows: int | None = MAX_ROWS,
     progress: Callable[[str], None] = lambda method: None,
 ) -> list[ComparedMethod]:
     """Fit methods to the same rows and compare each with the first.
+
+    Verdicts are about all rows, also where the methods are fitted to some of them.
 
     Parameters
     ----------
@@ -97,13 +106,16 @@ def compare(
         complete rows, get them filled by it.
     methods : sequence of str, optional
         Short names in `METHODS`, the reference first. By default "dswl", followed by
-        all others that take no longer than about half a minute each.
+        all others that take no longer than about three seconds each.
     n_components : int, float or "auto", default="auto"
         The first method determines the number, which the others adopt.
     level : float in (0, 0.5], default=0.025
         Expected share of regular rows that each method flags.
     contamination : float in (0, 0.5], optional
-        Share of all rows that each method flags; `level` is then ignored.
+        Share of the fitted rows that each method flags; `level` is then ignored.
+    max_rows : int or None, default=10_000
+        If there are more rows, the methods are fitted to so many of them, drawn at
+        random, but the same in every call. None fits all rows.
     progress : callable, optional
         Called with the name of every method before it is fitted.
 
@@ -121,9 +133,12 @@ def compare(
     >>> bool(60 <= dswl.flagged < 70), bool(pca.angle > 80)
     (True, True)
     """
-    rows = np.asarray(X)
+    if max_rows is not None:
+        validate_number("max_rows", max_rows, 2, np.inf, whole=True)
+    rows = validate_array(X, holes=True)
+    drawn = _draw(rows, max_rows)
     if methods is None:
-        chosen = suitable(*rows.shape)
+        chosen = suitable(*drawn.shape)
         methods = ["dswl", *(name for name in chosen if name != "dswl")]
     unknown = [name for name in methods if name not in METHODS]
     if unknown or not methods:
@@ -133,7 +148,7 @@ def compare(
         )
     progress(methods[0])
     line = {"level": level, "contamination": contamination}
-    first = _fit(methods[0], rows, n_components, line)
+    first = _fit(methods[0], drawn, n_components, line)
     if first.model is None:
         raise ValueError(first.problem)
     flagged = first.model.predict(rows) < 0
@@ -141,11 +156,20 @@ def compare(
     # The first method has taken the rows: it can fill their holes.
     if hasattr(first.model, "impute"):
         rows = first.model.impute(rows)
+        drawn = _draw(rows, max_rows)
     for name in methods[1:]:
         progress(name)
-        other = _fit(name, rows, first.model.n_components_, line)
+        other = _fit(name, drawn, first.model.n_components_, line)
         compared.append(_compare_with(other, first, flagged, rows))
     return compared
+
+
+def _draw(rows: NDArray[Any], most: int | None) -> NDArray[Any]:
+    """Return rows drawn at random, or all if there are no more than `most`."""
+    n = len(rows)
+    if most is None or n <= most:
+        return rows
+    return rows[np.sort(np.random.default_rng(0).choice(n, most, replace=False))]
 
 
 def _fit(
