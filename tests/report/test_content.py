@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from report_pages import embedded_data, page_text
+from report_pages import embedded_data, page_script, page_text
 
 from trueaxis import DSWL
 from trueaxis.datasets import planted, sensors
@@ -14,7 +14,7 @@ from trueaxis.report.analysis import analyse
 from trueaxis.report.content import describe_path, format_number
 from trueaxis.report.levels import levels_of
 from trueaxis.report.packing import rounded
-from trueaxis.report.page_data import rows_on_page, script_data
+from trueaxis.report.page_data import rows_on_page
 
 
 @pytest.mark.slow
@@ -62,7 +62,7 @@ def test_what_is_left_out_is_said(pump, monkeypatch):
     )
     monkeypatch.setattr(points, "MAX_FLAGGED", 20)
     assert "the worst 20 of 33 flagged" in page_text(pump)["left_out"]["map"]
-    assert len(script_data(pump)["id"]) == 60
+    assert len(page_script(pump)["id"]) == 60
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from saved_models import rows
 
 from trueaxis import DSWL
 from trueaxis.plots import CellMapDisplay, ContributionsDisplay
-from trueaxis.report.figures import _drawing
+from trueaxis.report.figures import _drawing, _one_per_pixel
 
 NAMES = {
     "another script": "\u957f\u5ea6",
@@ -37,3 +37,24 @@ def test_names_of_any_kind_are_drawn_without_a_warning(name):
         assert len(drawing.svg) < 500_000 and len(drawing.title) < 500
         drawing.svg.encode("utf-8")
     assert len(model.summary(frame)) < 5000 and "\x1b" not in model.summary(frame)
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_points_are_dropped_only_beside_others(scale):
+    from matplotlib.figure import Figure
+
+    ax = Figure(dpi=50).subplots()
+    ax.set_yscale(scale)
+    y = np.sort(np.random.default_rng(0).lognormal(size=20_000))
+    points = ax.scatter(np.arange(len(y)), y).get_offsets()
+    kept = _one_per_pixel(ax, points)
+    assert 300 < len(kept) < 5000
+    places, drawn = (ax.transData.transform(each) for each in (points, kept))
+    gap = np.abs(
+        places[:, None]
+        - drawn[
+            np.searchsorted(drawn[:, 0], places[:, 0]).clip(1, len(drawn) - 1)[:, None]
+            - [0, 1]
+        ]
+    )
+    assert gap.max(axis=2).min(axis=1).max() <= 0.5

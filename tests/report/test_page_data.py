@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from report_pages import embedded_data, page_text
+from report_pages import embedded_data, page_script, page_text
 from small_tables import cloud, with_sides
 
 from trueaxis import DSWL, PlainPCA
@@ -13,7 +13,7 @@ from trueaxis.diagnostics import KINDS
 from trueaxis.report import page_data, render
 from trueaxis.report.analysis import analyse
 from trueaxis.report.levels import levels_of
-from trueaxis.report.page_data import profile_data, rows_on_page, script_data
+from trueaxis.report.page_data import profile_data, rows_on_page
 from trueaxis.report.sentences import format_p, reason
 
 
@@ -98,7 +98,7 @@ def test_long_names_that_differ_in_the_middle_stay_different():
 def test_rows_of_a_group_apart_have_their_mark_in_map_and_table():
     X = cloud(share=0.1).X
     analysis = analyse(with_sides(PlainPCA(2).fit(X), X), X)
-    data, text = script_data(analysis), page_text(analysis)
+    data, text = page_script(analysis), page_text(analysis)
     n = int((analysis.diagnosis.kind == "group").sum())
     kinds = kinds_at(data, data["own"])
     assert kinds.count("group") == n > 0
@@ -124,7 +124,7 @@ def test_map_table_and_figures_follow_the_line(settings):
     X = sensors().X
     model = DSWL(2, **settings).fit(X)
     analysis = analyse(model, X)
-    data, text = script_data(analysis), page_text(analysis)
+    data, text = page_script(analysis), page_text(analysis)
     n = int((~model.support_).sum())
     assert data["flagged"] == n == data["listed"][0]
     # The lines of the map are at 1.

@@ -4,12 +4,24 @@ import json
 import re
 
 from trueaxis.report.content import text_values
+from trueaxis.report.levels import levels_of
+from trueaxis.report.page_data import rows_on_page, script_data
 
 
 def page_text(analysis, **names):
     """The text of a page, with defaults for all names."""
     full = dict(title=None, source=None, origin=None, command=None, seconds=None)
-    return text_values(analysis, None, **{**full, **names})
+    return text_values(*_shown(analysis), None, **{**full, **names})
+
+
+def page_script(analysis):
+    """The data of a page's script."""
+    return script_data(*_shown(analysis))
+
+
+def _shown(analysis):
+    levels = levels_of(analysis)
+    return levels, rows_on_page(levels)
 
 
 def embedded_data(page):

@@ -137,8 +137,9 @@ def render(
     check_dependencies()
     from trueaxis.report.content import text_values
     from trueaxis.report.figures import draw
+    from trueaxis.report.levels import levels_of
     from trueaxis.report.page import fill_template
-    from trueaxis.report.page_data import script_data, shorten_names
+    from trueaxis.report.page_data import rows_on_page, script_data, shorten_names
 
     begin = progress or (lambda stage: None)
     path = None
@@ -149,11 +150,13 @@ def render(
     short = shorten_names(found)
     figures = draw(short, path)
     begin("page")
+    levels = levels_of(short)
+    rows = rows_on_page(levels)
     text = text_values(
-        short, path, title=title, source=source, origin=origin, command=command,
+        levels, rows, path, title=title, source=source, origin=origin, command=command,
         seconds=seconds,
     )  # fmt: skip
-    return fill_template(text, script_data(short, found), figures)
+    return fill_template(text, script_data(levels, rows, found), figures)
 
 
 def write(page: str, path: str | Path) -> None:

@@ -15,13 +15,8 @@ from trueaxis.diagnostics.influence import responsible
 from trueaxis.plots.canvas import percent
 from trueaxis.report.analysis import Analysis, level_of
 from trueaxis.report.cells import cell_figures, describe_cells
-from trueaxis.report.levels import Levels, levels_of
-from trueaxis.report.page_data import (
-    kind_marks,
-    rows_not_listed,
-    rows_on_page,
-    tidy,
-)
+from trueaxis.report.levels import Levels
+from trueaxis.report.page_data import PageRows, kind_marks, rows_not_listed, tidy
 from trueaxis.report.sentences import (
     KIND_MEANINGS,
     KIND_NAMES,
@@ -44,7 +39,8 @@ CLEAR_TURN = 10.0  # degrees; smaller turns of the trust path are not worth repo
 
 
 def text_values(
-    analysis: Analysis,
+    levels: Levels,
+    rows: PageRows,
     path: TrustPath | None,
     *,
     title: str | None,
@@ -57,7 +53,9 @@ def text_values(
 
     Parameters
     ----------
-    analysis : Analysis
+    levels : Levels
+    rows : PageRows
+        The rows that the page shows.
     path : TrustPath or None
     title, source, origin, command, seconds
         See `trueaxis.report.render`.
@@ -68,7 +66,8 @@ def text_values(
         Strings, numbers and lists of them, by their names in the template.
     """
     heading = title or (f"Outliers in {source}" if source else "Outlier report")
-    n, levels = len(analysis.ids), levels_of(analysis)
+    analysis = levels.analysis
+    n = len(analysis.ids)
     groups = any(stop.counts["group"] for stop in levels.stops)
     return {
         "title": tidy(heading),
@@ -97,7 +96,7 @@ def text_values(
         "has_weights": hasattr(analysis.model, "weights_"),
         "of_the_fit": analysis.of_the_fit,
         "counted": bool((analysis.ids == np.arange(n).astype(str)).all()),
-        "left_out": left_out(levels),
+        "left_out": left_out(levels, rows),
         "worst": worst_rows(analysis),
         "cells": describe_cells(analysis),
         "path": None if path is None else describe_path(path),
@@ -130,9 +129,9 @@ def line_figure(model: Any) -> tuple[str, str]:
     return "contamination", f"{model.contamination:g}"
 
 
-def left_out(levels: Levels) -> dict[str, str]:
+def left_out(levels: Levels, rows: PageRows) -> dict[str, str]:
     """Return sentences about what the plots and the table do not show."""
-    analysis, rows = levels.analysis, rows_on_page(levels)
+    analysis = levels.analysis
     bad, n = len(analysis.flagged), len(analysis.ids)
     shown, bad_shown = len(rows.drawn), len(rows.points.flagged)
     notes = {"map": "", "table": rows_not_listed(levels, levels.own, rows)}
@@ -150,18 +149,20 @@ def left_out(levels: Levels) -> dict[str, str]:
 def worst_rows(analysis: Analysis) -> list[dict[str, str]]:
     """Return the worst rows, for browsers without scripts."""
     d = analysis.diagnosis
-    score, off, p = d.score_ratio, d.orthogonal_ratio, d.p_value
+    score, off = d.score_ratio, d.orthogonal_ratio
+    worst = analysis.flagged[:MAX_WITHOUT_SCRIPT]
+    p_values = np.exp(d.log_p_of(worst))
     return [
         {
             "id": analysis.ids[row],
             "label": "" if analysis.labels is None else analysis.labels[row],
             "kind": KIND_NAMES[d.kind[row]],
-            "p": format_p(p[row]),
+            "p": format_p(p),
             "score": format_number(score[row]),
             "off": format_number(off[row]),
             "because": reason(analysis, row),
         }
-        for row in analysis.flagged[:MAX_WITHOUT_SCRIPT]
+        for row, p in zip(worst, p_values, strict=True)
     ]
 
 

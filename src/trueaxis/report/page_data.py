@@ -19,7 +19,7 @@ from trueaxis.plots.canvas import FAR, LOOKS, percent, shorten
 from trueaxis.report.analysis import Analysis
 from trueaxis.report.axes import MAX_COMPONENTS, axes_data
 from trueaxis.report.cells import regular_notes
-from trueaxis.report.levels import Levels, Stop, levels_of
+from trueaxis.report.levels import Levels, Stop
 from trueaxis.report.packing import bent, coded, decimals, digits, rounded
 from trueaxis.report.profiles import profiles
 from trueaxis.report.sentences import (
@@ -91,22 +91,25 @@ class PageRows(NamedTuple):
         return np.concatenate([self.points.rows, self.rest])
 
 
-def script_data(analysis: Analysis, full: Analysis | None = None) -> dict[str, Any]:
+def script_data(
+    levels: Levels, rows: PageRows, full: Analysis | None = None
+) -> dict[str, Any]:
     """Return everything that the plots and the table show.
 
     Parameters
     ----------
-    analysis : Analysis
+    levels : Levels
+    rows : PageRows
+        The rows that the page shows.
     full : Analysis, optional
-        The same before `shorten_names`: the names in downloaded files.
+        The analysis before `shorten_names`: the names in downloaded files.
 
     Returns
     -------
     dict
         Values that JSON can represent.
     """
-    levels = levels_of(analysis)
-    rows = rows_on_page(levels)
+    analysis = levels.analysis
     notes = regular_notes(analysis, rows.drawn)
     return {
         "columns": analysis.names.tolist(),
@@ -229,14 +232,16 @@ def tidy(text: str) -> str:
 def shorten_names(analysis: Analysis) -> Analysis:
     """Return the same analysis, with names short enough for a page."""
     names, labels = distinct(analysis.names), analysis.labels
+    diagnosis = replace(analysis.diagnosis, names=names)
     short = replace(
         analysis,
         names=names,
         given_ids=distinct(analysis.ids),
         labels=None if labels is None else distinct(labels),
-        diagnosis=replace(analysis.diagnosis, names=names),
+        diagnosis=diagnosis,
     )
     # What does not depend on names is computed once.
+    vars(diagnosis)["log_p"] = analysis.diagnosis.log_p
     for same in ("plain", "flagged", "uneven"):
         vars(short)[same] = getattr(analysis, same)
     return short
@@ -265,6 +270,10 @@ def full_names(
 
 def distinct(texts: NDArray[np.str_]) -> NDArray[np.str_]:
     """Tidy names, and keep different names different."""
+    together = "".join(texts.tolist())
+    longest = texts.dtype.itemsize // np.dtype("U1").itemsize
+    if longest <= MAX_NAME and together.isascii() and together.isprintable():
+        return texts  # millions of names, usually
     short: dict[str, str] = {}
     taken: Counter[str] = Counter()
     for text in dict.fromkeys(texts.tolist()):
