@@ -10,8 +10,13 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 # Pictures are drawn into memory, also where there is a screen.
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+import signal
+
 import pytest
 from hypothesis import settings
+
+# Shells start processes in the background without Ctrl-C, which some tests need.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("ci", max_examples=30, deadline=None, derandomize=True)
 settings.load_profile("ci")

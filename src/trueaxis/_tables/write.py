@@ -108,7 +108,11 @@ def _text_cells(values: Any) -> Iterable[Any]:
         holes = values.dtype.kind == "f" and np.isnan(values).any()
         cells = values.tolist()
         return ["" if cell != cell else cell for cell in cells] if holes else cells
-    return (guarded(as_text(value)) for value in items(values))
+    cells = items(values)
+    if set(map(type, cells)) == {str}:  # often the same few, such as kinds
+        texts = {cell: guarded(cell) for cell in set(cells)}
+        return map(texts.__getitem__, cells)
+    return (guarded(as_text(cell)) for cell in cells)
 
 
 def _write_json_lines(
