@@ -81,16 +81,16 @@ def start(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
 
 
 def whole(arguments: list[str]) -> tuple[float, bytes]:
-    """Return the seconds that a command takes, up to `LONGEST`, and what it writes."""
+    """Return the seconds that a command takes, up to `DEAF`, and what it writes."""
     with tempfile.TemporaryDirectory() as folder:
         begin = time.monotonic()
         process = start(arguments, Path(folder))
         try:
-            told = process.communicate(timeout=LONGEST)[1]
+            told = process.communicate(timeout=DEAF)[1]
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-            return LONGEST, OLD
+            return DEAF, OLD
         if process.returncode:
             raise RuntimeError(f"{arguments} failed: {told}")
         return time.monotonic() - begin, Path(folder, arguments[-1]).read_bytes()
@@ -177,7 +177,7 @@ def main() -> None:
             ends = []
             for i in range(options.moments):
                 after = PYTHON_STARTS + random_.random() * max(
-                    takes - PYTHON_STARTS, 0.1
+                    min(takes, LONGEST) - PYTHON_STARTS, 0.1
                 )
                 ends.append(interrupt(arguments, after, SIGNALS[i % 2], complete))
             found = [end for end in ends if end is not None]
