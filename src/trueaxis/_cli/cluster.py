@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import logging
-import multiprocessing
-import os
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from multiprocessing import resource_tracker
 from typing import Any
 
 from trueaxis._cli.options import FitOptions
-from trueaxis._cli.process.signals import WATCH
+from trueaxis._cli.process.signals import start_tracker
 from trueaxis._cli.rows_output import RowFiles
 from trueaxis._cli.streaming import open_on_workers
 from trueaxis._files import temporary_folder
@@ -89,9 +86,6 @@ def _local_cluster(workers: int) -> Iterator[Any]:
     with temporary_folder() as folder, ExitStack() as at_end:
         # Dask would otherwise leave a folder with locks where temporary files are.
         at_end.enter_context(dask.config.set({"temporary-directory": str(folder)}))
-        # Before folders are removed, which processes still write to.
-        WATCH.cleanups.insert(0, _kill_children)
-        at_end.callback(WATCH.cleanups.remove, _kill_children)
         with _sigint_blocked():
             local = LocalCluster(
                 n_workers=workers,
@@ -104,31 +98,14 @@ def _local_cluster(workers: int) -> Iterator[Any]:
             yield local
 
 
-def _kill_children() -> None:
-    """End processes that were started here, in a hurry."""
-    children = multiprocessing.active_children()
-    for child in children:
-        child.kill()
-    for child in children:
-        child.join(0.1)
-
-
 @contextmanager
 def _sigint_blocked() -> Iterator[None]:
     """Block SIGINT in processes started here: on Ctrl-C the client shuts them down."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    # Otherwise the tracker would start with the first process, and unblock SIGINT here.
-    # After an interrupt it removes what is left, and need not say so.
-    before_tracker = os.environ.get("PYTHONWARNINGS")
-    os.environ["PYTHONWARNINGS"] = "ignore"
-    try:
-        resource_tracker.ensure_running()
-    finally:
-        os.environ.pop("PYTHONWARNINGS")
-        if before_tracker is not None:
-            os.environ["PYTHONWARNINGS"] = before_tracker
+    # Otherwise it would start with the first process, and unblock SIGINT here.
+    start_tracker()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -14,6 +14,7 @@ from trueaxis._cli import console, import_sklearn
 from trueaxis._cli.errors import NOTES
 from trueaxis._cli.missing import read_for_fit
 from trueaxis._cli.options import FitOptions
+from trueaxis._cli.process.signals import start_tracker
 from trueaxis._cli.rows_output import RowFiles, RowSource, RowSplit
 from trueaxis._cli.streaming import RowIdentities, open_if_large
 from trueaxis._tables.original import kept_standard_input
@@ -382,6 +383,7 @@ def reproduce(
                 "folder that has it with --data-home.",
                 console.stderr(),
             )
+    start_tracker()
     with console.bars() as begin:
         runner.reproduce(studies, folder, target, jobs=jobs or cores(), begin=begin)
     console.say(f"Results saved to {folder}, the page to {target}")

@@ -57,6 +57,19 @@ main(sys.argv[1:])
 
 
 @pytest.mark.parametrize("number", LINES)
+def test_experiments_leave_no_process_behind(number, tmp_path):
+    arguments = "reproduce toy --jobs 2 -o results --page page.md".split()
+    process = started(START, *arguments, cwd=tmp_path)
+    begin = time.monotonic()
+    while not any(tmp_path.glob("results/.parts/*/*.npz")):
+        assert process.poll() is None and time.monotonic() - begin < 100
+        time.sleep(0.05)
+    # Processes that went on would keep the pipes open, which are read to their ends.
+    check_end(process, number)
+    assert not (tmp_path / "page.md").exists()
+
+
+@pytest.mark.parametrize("number", LINES)
 @pytest.mark.parametrize(
     "command",
     [

@@ -86,7 +86,8 @@ class SignalWatch:
     def end(self) -> None:
         """End the process now, without temporary files and child processes."""
         self._ending.acquire()  # never released: one thread ends the process
-        for cleanup in self.cleanups:
+        # First the processes, which may still write to what is removed.
+        for cleanup in (_kill_children, *self.cleanups):
             with suppress(Exception):  # nothing may keep the process from ending
                 cleanup()
         with suppress(Exception):
@@ -117,6 +118,33 @@ class SignalWatch:
             select.select([], [], [], left)
         self.received = self.received or number
         self.end()
+
+
+def start_tracker() -> None:
+    """Start the process that removes what killed ones leave, without its warnings."""
+    if os.name != "posix":
+        return
+    from multiprocessing import resource_tracker
+
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = "ignore"
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        os.environ.pop("PYTHONWARNINGS")
+        if before is not None:
+            os.environ["PYTHONWARNINGS"] = before
+
+
+def _kill_children() -> None:
+    """End the processes of pools and clusters, which would wait for work forever."""
+    if "multiprocessing" not in sys.modules:
+        return
+    children = sys.modules["multiprocessing"].active_children()
+    for child in children:
+        child.kill()
+    for child in children:
+        child.join(0.1)
 
 
 def _forget() -> None:
