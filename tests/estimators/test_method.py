@@ -96,7 +96,7 @@ def test_methods_that_need_complete_rows_say_so(name):
         (np.ones(29), r"shape \(29,\), but X has 30 rows"),
         (-np.ones(30), "-1.0 in row 0"),
         (np.r_[np.ones(29), np.nan], "nan in row 29"),
-        ("balanced", "sample_weight='balanced' is not .*: pass one weight per row"),
+        ("balanced", "'balanced'.*: pass one real number per row"),
         (np.r_[1, np.zeros(29)], "Only 1 of 30 rows have a sample_weight above zero"),
     ],
 )

@@ -310,16 +310,7 @@ def compare(
     columns = json_output.comparison_columns(results)
     if output not in ("", STANDARD):
         write_table(output, columns)
-    if fitted < n:
-        console.remark(
-            f"The methods were fitted to {fitted:,} of {n:,} rows, drawn at random, "
-            "and judge all of them. To fit all rows, pass --all-rows."
-        )
-    if left_out:
-        console.remark(
-            f"Left out, because they would take long on {fitted:,} x {D:,}: "
-            f"{', '.join(left_out)}. To fit them anyway, name them with --methods."
-        )
+    console.remark_on_scope(fitted, n, D, left_out)
     if as_json:
         first = results[0].model
         content = json_output.head_summary("compare", data)
@@ -327,8 +318,7 @@ def compare(
         content |= {"n_components": first.n_components_}
         content |= json_output.line_summary(first)
         content |= {"methods": json_output.as_records(columns), "left_out": left_out}
-        content |= {"fitted_rows": fitted}
-        _say_json(content | {"output": output or None})
+        _say_json(content | {"fitted_rows": fitted, "output": output or None})
     elif output == STANDARD:
         write_table(output, columns)
     else:

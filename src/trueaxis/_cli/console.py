@@ -188,6 +188,20 @@ def _worst_rows(analysis: Analysis) -> Grid:
     return grid
 
 
+def remark_on_scope(fitted: int, n: int, D: int, left_out: list[str]) -> None:
+    """Say which rows and methods a comparison does without."""
+    if fitted < n:
+        remark(
+            f"The methods were fitted to {fitted:,} of {n:,} rows, drawn at random, "
+            "and judge all of them. To fit all rows, pass --all-rows."
+        )
+    if left_out:
+        remark(
+            f"Left out, because they would take long on {fitted:,} x {D:,}: "
+            f"{', '.join(left_out)}. To fit them anyway, name them with --methods."
+        )
+
+
 def show_comparison(results: list[ComparedMethod]) -> None:
     """Print one line per method."""
     from rich.box import SIMPLE
