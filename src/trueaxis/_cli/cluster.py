@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 from trueaxis._cli.options import FitOptions
@@ -83,9 +83,11 @@ def _local_cluster(workers: int) -> Iterator[Any]:
     import dask
     from distributed import LocalCluster
 
-    with temporary_folder() as folder, ExitStack() as at_end:
-        # Dask would otherwise leave a folder with locks where temporary files are.
-        at_end.enter_context(dask.config.set({"temporary-directory": str(folder)}))
+    # Dask would otherwise leave a folder with locks where temporary files are.
+    with (
+        temporary_folder() as folder,
+        dask.config.set({"temporary-directory": str(folder)}),
+    ):
         with _sigint_blocked():
             local = LocalCluster(
                 n_workers=workers,

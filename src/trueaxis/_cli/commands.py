@@ -305,7 +305,8 @@ def compare(
     with console.stages(chosen) as begin:
         results = compare_methods(
             X, methods or None, n_components=fit_options.n_components,
-            **fit_options.parameters, max_rows=fitted, progress=begin,
+            **fit_options.parameters, max_rows=None if all_rows else MAX_ROWS,
+            progress=begin,
         )  # fmt: skip
     columns = json_output.comparison_columns(results)
     if output not in ("", STANDARD):
