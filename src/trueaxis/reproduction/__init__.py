@@ -1,1 +1,0 @@
-"""Reproduction of the paper's studies: toy data, UCI data sets, face images."""

@@ -1,0 +1,1 @@
+"""The paper's studies, repeated: toy data, UCI data sets, face images."""

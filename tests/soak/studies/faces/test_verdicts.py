@@ -1,0 +1,102 @@
+"""Verdicts on the claims about faces."""
+
+import numpy as np
+import pytest
+
+from studies.faces import methods as faces_methods
+from studies.faces import verdicts
+
+
+def measured(**errors):
+    """Measurements of three folds at k = 100: error 100 times what is given."""
+    base = dict.fromkeys(faces_methods.TITLES, 1.1) | {"oracle": 1.0} | errors
+    rows = []
+    for method, level in base.items():
+        for fold in range(3):
+            error = 100 * np.broadcast_to(level, 3)[fold] + fold
+            rows.append(
+                {
+                    "set": "orl",
+                    "method": method,
+                    "fold": fold,
+                    "k": 100,
+                    "error": error,
+                    "psnr": 60 - 20 * np.log10(error),
+                }
+            )
+    return verdicts.FaceMeasurements(rows)
+
+
+def test_lowest_error_flips_with_the_errors():
+    def verdict(**errors):
+        data = measured(**errors)
+        return verdicts.lowest(data, "orl", "dswl", faces_methods.RIVALS)
+
+    good = verdict(dswl=1.01)
+    assert good.verdict == verdicts.HOLDS and "nearest" in good.why
+    bad = verdict(**{"dswl": 1.01, "rpca-di": 0.9})
+    assert bad.verdict == verdicts.FAILS
+    assert "RPCA-DI by " in bad.why and "at k = 100, beyond chance" in bad.why
+    assert verdicts.refuted(bad).verdict == verdicts.HOLDS
+    assert verdicts.refuted(good).verdict == verdicts.FAILS
+    doubtful = verdict(**{"dswl": 1.01, "rpca-di": (0.8, 1.12, 1.08)})
+    assert doubtful.verdict == verdicts.OPEN and "within chance" in doubtful.why
+
+
+def test_nearness_to_the_oracle_flips_with_the_errors():
+    def verdict(level):
+        return verdicts.near_oracle(measured(dswl=level), "orl", "dswl").verdict
+
+    assert verdict(1.01) == verdicts.HOLDS
+    assert verdict(1.04) == verdicts.FAILS
+    assert verdict((1.0, 1.0, 1.1)) == verdicts.OPEN
+
+
+def test_the_gain_flips_with_what_is_printed():
+    data = measured(dswl=1.0)
+    ours = data.gain("orl", "dswl", 100)
+    assert ours.mean() == pytest.approx(20 * np.log10(1.1), rel=0.02)
+
+    def verdict(printed):
+        return verdicts.gain_reached(data, "orl", "dswl", 100, printed)
+
+    assert verdict(ours.mean() - 0.01).verdict == verdicts.HOLDS
+    assert verdict(ours.mean() + 1).verdict == verdicts.FAILS
+    assert "does not reach the printed one either" in verdict(ours.mean() + 1).why
+    assert verdict(ours.mean() + 1e-6).verdict == verdicts.OPEN
+    one = verdicts.highest_psnr(data, "orl", "dswl", faces_methods.RIVALS, 100)
+    assert one.verdict == verdicts.HOLDS
+    two = verdicts.highest_psnr(data, "orl", "rpca-di", ["dswl"], 100)
+    assert two.verdict == verdicts.FAILS
+
+
+def test_a_rising_error_is_seen():
+    rows = [
+        {"set": "orl", "method": "pca", "fold": fold, "k": k, "error": error + fold}
+        for fold in range(3)
+        for k, error in ((10, 9.0), (20, 5.0), (30, 6.0))
+    ]
+    found = verdicts.falling(verdicts.FaceMeasurements(rows), "orl", ["pca"])
+    assert found.verdict == verdicts.FAILS and "from 20 to 30" in found.why
+    rows = [row for row in rows if row["k"] < 30]
+    found = verdicts.falling(verdicts.FaceMeasurements(rows), "orl", ["pca"])
+    assert found.verdict == verdicts.HOLDS
+
+
+def test_verdicts_on_weights_flip_with_the_weights():
+    bad = np.array([False] * 8 + [True] * 2)
+    good, wrong = np.where(bad, 1e-3, 1.0), np.where(bad, 2.0, 1.0)
+    assert verdicts.discriminates(good, bad).verdict == verdicts.HOLDS
+    assert verdicts.discriminates(wrong, bad).verdict == verdicts.FAILS
+    assert verdicts.prefers_occluded(good, bad).verdict == verdicts.FAILS
+    assert verdicts.prefers_occluded(wrong, bad).verdict == verdicts.HOLDS
+    assert verdicts.decades(good, bad) == pytest.approx(3)
+    assert verdicts.ordered(np.ones(10), bad) == 0.5
+    assert verdicts.wider_gap(good, wrong, bad).verdict == verdicts.HOLDS
+    assert verdicts.wider_gap(wrong, good, bad).verdict == verdicts.FAILS
+
+
+def test_neighbouring_numbers_are_drawn_together():
+    ks = [10, 20, 30, 40, 60]
+    assert verdicts.spans([10, 20, 40, 60], ks) == "10 to 20, 40 to 60"
+    assert verdicts.spans([30], ks) == "30"

@@ -1,0 +1,39 @@
+"""Methods of the studies, and temperatures of DSWL as published."""
+
+import numpy as np
+import pytest
+
+from studies.methods import NAMES, PUBLISHED, build, grid, temperatures
+from trueaxis.datasets import planted
+
+
+@pytest.mark.slow
+def test_temperatures_scale_with_the_data_and_the_objective_cannot_fall():
+    X = planted("scatter", n=60, n_features=5, n_components=2).X
+    chosen = temperatures(X, [1, 2])
+    for k, tau in temperatures(7 * X, [1, 2]).items():
+        np.testing.assert_allclose(tau, 49 * np.array(chosen[k]), rtol=1e-6)
+    for k in (1, 2, 5):
+        assert all(0 < tau[1] <= tau[0] for tau in grid(X, k).values())
+        assert all(tau[2] > 0 for tau in grid(X, k).values())
+
+
+@pytest.mark.slow
+def test_one_point_of_the_grid_serves_all_numbers_of_components():
+    X = planted("scatter", n=60, n_features=5, n_components=2).X
+    places = [
+        [p for p, tau in grid(X, k).items() if tau == found]
+        for k, found in temperatures(X, [1, 2]).items()
+    ]
+    assert places[0] == places[1] and len(places[0]) == 1
+
+
+def test_contenders_are_built_by_name():
+    for name in NAMES:
+        assert build(name, 2, (1.0, 1.0, 1.0)).n_components == 2
+    published = build(PUBLISHED, 2, (3.0, 2.0, 1.0)).get_params()
+    assert published["init"] == "uniform" and published["reweight"] is False
+    with pytest.raises(ValueError, match="needs temperatures"):
+        build(PUBLISHED, 2)
+    with pytest.raises(ValueError, match="not in the study"):
+        build("best", 2)
