@@ -10,13 +10,12 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 OPEN := $(if $(or $(DISPLAY),$(WAYLAND_DISPLAY),$(filter Darwin,$(shell uname))),--open)
 
 # The whole of it takes about 45 seconds on two idle cores.
-QUICK := -q -n 2 tests -m "not slow and not sklearn and not dask and not browser"
+QUICK := -q -n 2 tests -m "not soak and not slow and not sklearn and not dask and not browser"
 
-# More processes than cores, because some tests wait for others; each has folders of
-# tests to itself, as their fixtures are slow.
-WHOLE := -n 3 --dist worksteal
+# One process per core; tests that share a cluster or a browser are in the same one.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
 
-.PHONY: help demo test coverage quick lint sdist-check matrix release-check docs pictures bench fuzz reproduce clean
+.PHONY: help demo test soak coverage quick lint sdist-check matrix release-check docs pictures bench quality fuzz reproduce clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -24,14 +23,18 @@ help: ## list the commands
 demo: $(STAMP) ## fit a bundled dataset, print the outliers, write demo.html
 	$(BIN)/trueaxis demo --output demo.html $(OPEN)
 
-test: $(STAMP) ## run the whole test suite
-	$(BIN)/python -m pytest $(WHOLE)
+test: $(STAMP) ## run the tests
+	$(PYTEST)
 
-coverage: $(STAMP) ## run the whole test suite, and fail below 95 % of the lines
-	$(BIN)/python -m pytest $(WHOLE) --cov --cov-report=term --cov-fail-under=95
+soak: $(STAMP) ## run the slow, random and destructive tests, and a round of fuzzing
+	$(PYTEST) -m soak
+	$(BIN)/python -m fuzz --seed $(SEED) --cases 300
+
+coverage: $(STAMP) ## run both, and fail below 95 % of the lines
+	$(PYTEST) -m "soak or not soak" --cov --cov-report=term --cov-fail-under=95
 
 # Cached bytecode saves half a second of every command that a test starts.
-test coverage quick: export PYTHONDONTWRITEBYTECODE =
+test soak coverage quick: export PYTHONDONTWRITEBYTECODE =
 quick: $(STAMP) ## run ruff and the fast tests, in less than a minute
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest $(QUICK)
@@ -72,6 +75,9 @@ bench: $(STAMP) ## run the benchmarks of accuracy, speed and methods
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/methods.py
 
+quality: $(STAMP) ## measure answers on 100 real tables and planted data, and write the docs' tables
+	PYTHONPATH=. $(BIN)/python benchmarks/quality.py
+
 # Each case is a function of its seed: CASES=1 replays one.
 SEED ?= 0
 CASES ?= 3000
@@ -79,7 +85,7 @@ fuzz: $(STAMP) ## throw CASES hostile cases at the package, from SEED on
 	$(BIN)/python -m fuzz --seed $(SEED) --cases $(CASES)
 
 reproduce: $(STAMP) ## repeat the paper's experiments; TRUEAXIS_DATA names the data folder
-	$(BIN)/trueaxis reproduce all
+	$(BIN)/python -m studies
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"trueaxis needs Python 3.11 or newer, but $(PYTHON) is {v[0]}.{v[1]}: try make PYTHON=python3.11")'

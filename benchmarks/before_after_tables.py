@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 
 from before_after_clouds import Case, Data, known, planted_rows, size
+from paper_data import UCI, face_images, uci_table
 from trueaxis.datasets import (
-    FACES,
-    UCI,
     contaminate,
-    load,
     occlude,
     planted,
     sensors,
@@ -256,7 +254,7 @@ def uci(home: Path) -> Iterator[Case]:
 
 def uci_rows(home: Path, name: str, damage: bool) -> Data:
     """Return one of the paper's tables, z-scored, with damaged rows or without."""
-    X = load(name, data_home=home, download=False).X
+    X = uci_table(home, name)
     X = X[:, X.std(axis=0) > 0]
     bad = np.zeros(len(X), dtype=bool)
     if damage:
@@ -266,8 +264,8 @@ def uci_rows(home: Path, name: str, damage: bool) -> Data:
 
 def faces(home: Path) -> Iterator[Case]:
     """Yield images of faces, of which a fifth is occluded."""
-    for name in FACES:
-        for k in FACE_COUNTS[name]:
+    for name, counts in FACE_COUNTS.items():
+        for k in counts:
             make = functools.partial(face_rows, home, name, 4 if k == 5 else 1)
             label = f"real: {name} (faces), k={k}"
             yield Case("real", label, make, {"n_components": k}, True)
@@ -275,6 +273,5 @@ def faces(home: Path) -> Iterator[Case]:
 
 def face_rows(home: Path, name: str, every: int) -> Data:
     """Return some images of a set, a fifth of them occluded."""
-    X = load(name, data_home=home, download=False).X[::every]
-    images, bad = occlude(X.reshape(len(X), 32, 32))
-    return Data(images.reshape(len(X), -1).astype(float), bad=bad)
+    images, bad = occlude(face_images(home, name)[::every])
+    return Data(images.reshape(len(images), -1).astype(float), bad=bad)

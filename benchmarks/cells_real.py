@@ -7,6 +7,7 @@ lose, over what PCA of the clean table loses; holes are compared in column devia
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -14,9 +15,9 @@ from sklearn import datasets
 from sklearn.decomposition import PCA
 
 from cells_figures import cpu, imputed, lost, noted, rmse, share
+from paper_data import UCI, uci_table
 from sheet import CONSOLE, Sheet
 from trueaxis import DSWL
-from trueaxis.datasets import UCI, load
 from trueaxis.diagnostics import cell_map
 from verdict_figures import percent, target
 
@@ -46,7 +47,7 @@ def real_tables(data_home: str | None) -> Iterator[RealTable]:
     for name in UCI:
         if name in ("wine", "breast_cancer"):
             continue
-        X = load(name, data_home=data_home).X
+        X = uci_table(Path(data_home), name)
         X = X[:, [len(np.unique(x)) >= FEWEST_VALUES for x in X.T]]
         if X.shape[1] > 3:
             yield z_scored(name, X, 3)

@@ -18,6 +18,8 @@ from threadpoolctl import threadpool_limits
 from robpca import Job, available, robpca
 from trueaxis import DSWL, METHODS
 
+JOBS = os.cpu_count() or 1  # processes
+
 
 class Found(NamedTuple):
     """What a detector says about the rows of a table; a high score is outlying."""
@@ -65,9 +67,8 @@ NAMES = (*ALONE, *(["ROBPCA"] if available() else []))
 
 def on_all_cores(task: Callable, items: Sequence) -> list:
     """Apply a function to all items, in processes with one BLAS thread each."""
-    cores = os.cpu_count() or 1
-    with ProcessPoolExecutor(cores, initializer=quiet_and_single) as pool:
-        return list(pool.map(task, items, chunksize=len(items) // (8 * cores) + 1))
+    with ProcessPoolExecutor(JOBS, initializer=quiet_and_single) as pool:
+        return list(pool.map(task, items, chunksize=len(items) // (8 * JOBS) + 1))
 
 
 def quiet_and_single() -> None:
@@ -80,7 +81,7 @@ def found_by(name: str, jobs: Sequence[Job]) -> list[Found | None]:
     """Return what a detector finds in every table; None where ROBPCA fails."""
     if name != "ROBPCA":
         return on_all_cores(ALONE[name], jobs)
-    parts = 4 * (os.cpu_count() or 1)
+    parts = 4 * JOBS
     shares = [jobs[i::parts] for i in range(parts) if jobs[i::parts]]
     out: list[Found | None] = [None] * len(jobs)
     for i, found in enumerate(on_all_cores(hubert, shares)):

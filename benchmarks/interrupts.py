@@ -60,7 +60,6 @@ def targets(wide: Path, long: Path, model: Path) -> dict[str, list[str]]:
         "compare": ["compare", str(wide), "-k", "3", "-o", "methods.csv"],
         "export": ["export", str(model), "m.onnx"],
         "demo": ["demo", "-o", "demo.html"],
-        "reproduce": ["reproduce", "toy", "-o", "results", "--page", "page.md"],
     } | {
         f"fit --method {method}": [*fit, "--method", method, "-o", "m.npz"]
         for method in METHODS

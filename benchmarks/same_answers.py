@@ -4,9 +4,9 @@
     python benchmarks/same_answers.py compare before.npz --models before/
 
 `save` runs with the version to compare against (put its `src` first on PYTHONPATH);
-`compare` runs with the present one, fits the same again, and loads the models that the
-other version saved. Exits with 1 if a single bit differs. For changes that move code
-and must not change answers.
+`compare` runs with the present one and fits the same again. With `--models`, it also
+loads the models that the other version saved, which must be in the same format. Exits
+with 1 if a single bit differs. For changes that move code and must not change answers.
 """
 
 from __future__ import annotations
@@ -92,12 +92,8 @@ def weights(n: int) -> np.ndarray:
 
 
 def estimator(name: str, **params: Any) -> BaseEstimator:
-    """Build a method; the name of the center is spelled as the version has it."""
-    method = trueaxis.METHODS[name]
-    known = method().get_params()
-    if "center" in params and "center" not in known:
-        params["centre"] = params.pop("center")
-    return method(**({"n_components": 3} | params))
+    """Build a method."""
+    return trueaxis.METHODS[name](**({"n_components": 3} | params))
 
 
 def sources(folder: Path, X: np.ndarray) -> Iterator[tuple[str, Any]]:
@@ -283,11 +279,10 @@ def main() -> int:
         print(f"{n_fits} fits, {len(found)} attributes saved.")
         return 0
     with np.load(chosen.file) as before:
-        for saved in before.files:
-            name = saved.replace("/centre_", "/center_")  # as version 0.1 spelled it
+        for name in before.files:
             if name not in found:
                 differ.append(f"{name}: missing")
-            elif before[saved].tobytes() != found[name].tobytes():
+            elif before[name].tobytes() != found[name].tobytes():
                 differ.append(name)
     print(f"{n_fits} fits, {len(found)} attributes compared, {len(differ)} differ.")
     for name in differ[:20]:

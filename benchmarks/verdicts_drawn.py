@@ -8,61 +8,14 @@ from itertools import product
 import numpy as np
 from sklearn.decomposition import PCA
 
-from accuracy import TALL, angle, planted_cases
+from accuracy import TALL, angle
 from detectors import NAMES, found_by
 from robpca import Job
 from sheet import Sheet
 from trueaxis.datasets import planted
 from trueaxis.datasets.awkward import FRESH, TABLES
 from verdict_data import Labelled, moderate
-from verdict_figures import PEER_SEEDS, figures, found_by_all, judged, percent, target
-
-
-def planted_part(seeds: int) -> None:
-    """Repeat the cases of accuracy.py: angles over the oracle's, and F1."""
-    sheet = Sheet(
-        f"Planted outliers, {seeds} seeds ({PEER_SEEDS} of IsolationForest and ROBPCA)",
-        "data", "outliers", "angle over oracle's: DSWL (worst)", "PCA", "ROBPCA",
-        *(f"F1 {name}" for name in NAMES),
-    )  # fmt: skip
-    cases = list(planted_cases())
-    clouds = [
-        planted(kind, share=share, random_state=seed, **shape)
-        for (_, shape, kind, share), seed in product(cases, range(seeds))
-    ]
-    sizes = [case[1]["n_components"] for case in cases for _ in range(seeds)]
-    few = [i for i in range(len(clouds)) if i % seeds < PEER_SEEDS]
-    ratio, f1 = {}, {}
-    for name in NAMES:
-        mine = range(len(clouds)) if name in ("DSWL", "PCA") else few
-        found = found_by(name, [Job(clouds[i].X, sizes[i]) for i in mine])
-        ratio[name], f1[name] = np.full((2, len(clouds)), np.nan)
-        for i, f in zip(mine, found, strict=True):
-            f1[name][i] = figures(f, clouds[i].is_outlier)[1]
-            if f is not None and f.components is not None:
-                ratio[name][i] = over_oracle(f.components, clouds[i])
-    for i, (data, _, kind, share) in enumerate(cases):
-        part = slice(i * seeds, (i + 1) * seeds)
-        r = {name: values[part] for name, values in ratio.items()}
-        angles = [f"{np.nanmedian(r['DSWL']):.3f} ({r['DSWL'].max():.2f})"]
-        angles += [
-            f"{np.nanmedian(r[n]):.2f}" if n in r else "" for n in ("PCA", "ROBPCA")
-        ]
-        cells = [f"{np.nanmean(f[part]):.3f}" if share else "" for f in f1.values()]
-        sheet.add(data, f"{share:.0%} {kind}", *angles, *cells)
-    means = [f"{np.nanmean(f):.3f}" for f in f1.values()]
-    sheet.add("mean", "", "", "", "", *means)
-    sheet.show()
-    worst = np.median(ratio["DSWL"].reshape(-1, seeds), axis=1).max()
-    target("3", "angle over oracle's, worst case (median of seeds)", "<= 1.15",
-           f"{worst:.3f}", worst <= 1.15)  # fmt: skip
-    mean = np.nanmean(f1["DSWL"])
-    target("3", "planted outliers: mean F1", ">= .95", means[0], mean >= 0.95)
-
-
-def over_oracle(components: np.ndarray, cloud) -> float:
-    oracle = PCA(len(cloud.components)).fit(cloud.X[~cloud.is_outlier]).components_
-    return angle(components, cloud.components) / angle(oracle, cloud.components)
+from verdict_figures import PEER_SEEDS, found_by_all, judged, percent, target
 
 
 def found_part(seeds: int) -> None:

@@ -40,7 +40,7 @@ KINDS: dict[str, tuple[Callable[[Rng, Watch], str], float]] = {
 # Imported before any case: imports open files, set variables and take memory, once.
 PRELOADED = (
     "jinja2", "matplotlib.pyplot", "onnx", "pandas", "polars", "pyarrow.feather",
-    "pyarrow.parquet", "python_calamine", "xlsxwriter", "trueaxis.reproduction",
+    "pyarrow.parquet", "python_calamine", "xlsxwriter",
 )  # fmt: skip
 
 

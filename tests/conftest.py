@@ -13,6 +13,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 import signal
 
 import pytest
+from browsers import browser  # noqa: F401, a fixture
 from hypothesis import settings
 
 # Shells start processes in the background without Ctrl-C, which some tests need.
@@ -22,15 +23,40 @@ settings.register_profile("ci", max_examples=30, deadline=None, derandomize=True
 settings.load_profile("ci")
 
 
+@pytest.fixture(scope="session")
+def dask_client():
+    """A client of two worker processes, which all tests of a run share.
+
+    Tests that harm workers start a cluster of their own.
+    """
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(config, items):
-    """Mark the tests that `make quick` leaves out."""
+    """Mark tests by what they need.
+
+    `make test` leaves out what is marked `soak`. Tests that share a cluster or a
+    browser run in one process, so that there is one of each.
+    """
     for item in items:
         needs = set(getattr(item, "fixturenames", ()))
-        path = item.path.relative_to(config.rootpath)
+        parts = item.path.relative_to(config.rootpath).parts
         if needs >= {"estimator", "check"}:  # made by parametrize_with_checks
             item.add_marker("sklearn")
         if "browser" in needs:
             item.add_marker("browser")
-        if any("dask" in part for part in path.parts):
+            item.add_marker(pytest.mark.xdist_group("browser"))
+        if "dask_client" in needs or any("dask" in part for part in parts):
             item.add_marker("dask")
+            item.add_marker(pytest.mark.xdist_group("dask"))
+        # The journeys open pages in a browser, too; the rest is breadth.
+        if "soak" in parts or ("browser" in needs and "journeys" not in parts):
+            item.add_marker("soak")

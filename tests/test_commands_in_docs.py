@@ -13,13 +13,14 @@ import pandas as pd
 import pytest
 from doc_pages import PAGES, ROOT, copy_tables, name_of
 
+pytestmark = pytest.mark.soak
+
 # The language of a block, if any, and what is in it.
 BLOCK = re.compile(r"^```(\S*).*?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # Commands that are tested elsewhere, or need what a test has not.
 ELSEWHERE = {
     "make": "what this suite is run by, and `make demo` is `trueaxis demo`",
     "pip": "needs a package index",
-    "trueaxis reproduce all": "takes half an hour; tests/reproduction runs parts of it",
 }
 
 

@@ -30,7 +30,7 @@ def table_rows(text):
     return {cells[0]: cells[1:] for cells in (line.split(" | ") for line in lines)}
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_the_readme_compares_as_the_benchmark_does():
     printed = subprocess.run(
         [sys.executable, ROOT / "benchmarks" / "peers.py"],
@@ -94,7 +94,7 @@ def test_every_method_is_in_the_table_of_methods():
     assert rows == [(name, method.__name__) for name, method in METHODS.items()]
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_the_benchmark_of_all_methods_runs():
     done = subprocess.run(
         [sys.executable, ROOT / "benchmarks" / "methods.py", "--quick"],

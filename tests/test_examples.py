@@ -8,6 +8,8 @@ from pathlib import Path
 import matplotlib
 import pytest
 
+pytestmark = pytest.mark.soak
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 GALLERY = sorted(EXAMPLES.glob("*/plot_*.py"))
 NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")

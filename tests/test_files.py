@@ -55,7 +55,7 @@ for write, name in (
 """
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.skipif(os.name != "posix", reason="needs limits of processes")
 def test_all_that_writes_names_the_file_on_a_full_disk(tmp_path):
     done = subprocess.run(

@@ -18,6 +18,8 @@ from fuzz.runner import Campaign, WorkerEnded
 from trueaxis import DSWL, diagnostics, load
 from trueaxis.estimators.method import Method
 
+pytestmark = pytest.mark.soak
+
 ROOT = Path(__file__).parent.parent
 
 

@@ -1,12 +1,10 @@
 """trueaxis: robust principal component analysis, axes that outliers did not bend."""
 
-from trueaxis._moved import redirect_moved_modules
-
 TYPE_CHECKING = False  # importing `typing` would take longer than all the rest
 if TYPE_CHECKING:
     from typing import Any
 
-    from trueaxis import datasets, diagnostics, estimators, plots, report, reproduction
+    from trueaxis import datasets, diagnostics, estimators, plots, report
     from trueaxis._engine.rules.base import Rule
     from trueaxis._persistence.model_files import load, save
     from trueaxis._persistence.onnx_export import export_onnx
@@ -80,14 +78,13 @@ __all__ = [
     "open_rows",
     "plots",
     "report",
-    "reproduction",
     "save",
     "show_progress",
 ]
 
 # Everything is imported on first use: scikit-learn alone takes a second to import, and
 # `trueaxis --help` should not wait for it.
-_FOLDERS = ("datasets", "diagnostics", "estimators", "plots", "report", "reproduction")
+_FOLDERS = ("datasets", "diagnostics", "estimators", "plots", "report")
 _HOMES = {
     "Rule": "trueaxis._engine.rules.base",
     "export_onnx": "trueaxis._persistence.onnx_export",
@@ -110,6 +107,3 @@ def __getattr__(name: str) -> "Any":
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-redirect_moved_modules()

@@ -9,7 +9,7 @@ import trueaxis
 from trueaxis import DSWL
 from trueaxis._cli.main import main
 
-pytestmark = [pytest.mark.dask, pytest.mark.slow]
+pytestmark = [pytest.mark.dask, pytest.mark.slow, pytest.mark.soak]
 
 
 @pytest.fixture(scope="module")

@@ -125,7 +125,7 @@ def test_scores_are_those_of_the_diagnostics(pump, model):
     assert found["outlier"] == [str(flag) for flag in expected.flagged.tolist()]
     assert np.array_equal(np.array(found["orthogonal"], float), expected.orthogonal)
     assert np.array_equal(np.array(found["p_value"], float), expected.p_value)
-    assert {"inside", "off", "centre"} <= found.keys()  # DSWL's three reasons
+    assert {"inside", "off", "center"} <= found.keys()  # DSWL's three reasons
 
 
 def test_the_order_of_columns_and_others_beside_them_do_not_matter(pump, model, folder):

@@ -29,7 +29,7 @@ def test_numbers_that_json_lacks_are_null(folder):
     json.dumps(found, allow_nan=False)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_a_bar_on_a_terminal_and_silence_in_a_pipe(pump):
     command = [sys.executable, "-m", "trueaxis", "fit", pump, "-k", "2"]

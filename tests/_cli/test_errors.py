@@ -181,7 +181,7 @@ def test_another_broken_pipe_is_an_error(pump, model, monkeypatch):
     assert done.exit_code == 1 and "Broken pipe" in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_leaves_nothing(number, tmp_path):
@@ -214,6 +214,7 @@ COMMAND = [sys.executable, "-m", "trueaxis"]
 posix = pytest.mark.skipif(os.name != "posix", reason="needs a shell")
 
 
+@pytest.mark.soak
 @posix
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -249,6 +250,7 @@ def test_a_reader_may_leave_early(arguments, pump, model):
         assert "Exception ignored" not in errors and "Broken pipe" not in errors
 
 
+@pytest.mark.soak
 @posix
 @pytest.mark.slow
 def test_a_long_table_may_be_cut_off(tmp_path):
@@ -263,6 +265,7 @@ def test_a_long_table_may_be_cut_off(tmp_path):
     assert len(done.stdout.splitlines()) == 4
 
 
+@pytest.mark.soak
 @posix
 @pytest.mark.slow
 def test_notes_that_nobody_reads_do_not_stop_the_work(pump, tmp_path):
@@ -276,6 +279,7 @@ def test_notes_that_nobody_reads_do_not_stop_the_work(pump, tmp_path):
     assert (tmp_path / "m.npz").exists()
 
 
+@pytest.mark.soak
 @posix
 @pytest.mark.slow
 def test_closed_streams_are_no_error(pump, tmp_path):
@@ -295,6 +299,7 @@ def test_closed_streams_are_no_error(pump, tmp_path):
         assert done.stderr.startswith("Error: Standard output: No space left on")
 
 
+@pytest.mark.soak
 @posix
 @pytest.mark.slow
 @pytest.mark.parametrize(

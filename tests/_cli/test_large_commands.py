@@ -148,7 +148,7 @@ def test_scaled_fits_are_those_of_tables_in_memory(how, name, data, X, streamed)
     assert (table(data / "out.csv")["outlier"] == (expected.predict(X) < 0)).all()
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("how", ["standard", "robust"])
 def test_workers_scale_columns_and_leave_names_out(how, data, X):
     fit = ["fit", data / "parts", "-k", 3, "--scale", how, "--workers", 2]

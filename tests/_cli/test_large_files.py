@@ -24,6 +24,8 @@ from trueaxis._cli.main import main
 from trueaxis._rows import spooled as spool
 from trueaxis.datasets import planted
 
+pytestmark = pytest.mark.soak
+
 
 @pytest.fixture(scope="module")
 def X():

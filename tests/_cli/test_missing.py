@@ -247,6 +247,7 @@ def test_large_files_with_holes_that_are_refused(large, X):
         assert "read block by block, where rows cannot be left out" in message
 
 
+@pytest.mark.soak
 @pytest.mark.dask
 @pytest.mark.slow
 def test_workers_take_and_refuse_holes(X, tmp_path):

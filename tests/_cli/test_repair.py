@@ -169,7 +169,7 @@ def test_standard_input_and_output(table, tmp_path):
     assert done.stdout == (tmp_path / "out-changes.csv").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_reader_that_leaves_does_not_cost_the_changes(table, tmp_path):
     head, *rows = table.read_text().splitlines(keepends=True)
     table.write_text(head + "".join(rows) * 4)  # more than a pipe holds

@@ -266,7 +266,7 @@ def test_large_text_with_ruled_lines(pump, streamed, flags, tmp_path):
         np.testing.assert_array_equal(read_table(part).X, X[kept])
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_reader_that_leaves_does_not_cost_the_files(readings, model, tmp_path):
     code = (
         "import sys\n"

@@ -11,6 +11,8 @@ from command_line import run
 from trueaxis import DSWL, diagnostics
 from trueaxis.estimators import METHODS
 
+pytestmark = pytest.mark.soak
+
 N, D = 30, 4000
 PAIRS = 8 * D * D  # bytes of a matrix of all pairs of columns
 MOST = PAIRS / 2

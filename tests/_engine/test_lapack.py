@@ -42,7 +42,7 @@ def test_scipy_has_the_routine():
     assert lapack._dsyevr() is not None
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_other_threads_go_on():
     A, ticks, done = scatter(1200), [], threading.Event()
 

@@ -172,14 +172,16 @@ def test_an_edited_header(path, old, new):
     )
 
 
-def test_a_newer_format(path):
+def test_another_format(path):
     contents = members(path)
     header = json.loads(contents[HEADER])
-    for version in (99, 2):
+    for version, remedy in ((99, "upgrade trueaxis"), (3, "upgrade"), (1, "fit again")):
         header |= {"format_version": version, "library_version": "9.8"}
         pack(path, {HEADER: json.dumps(header)})  # all else may be different, too
         assert_refused(
-            path, rf"has format {version}, written by trueaxis 9\.8.*upgrade"
+            path,
+            rf"has format {version}, written by trueaxis 9\.8, but .* reads format 2 "
+            rf"only: {remedy}",
         )
     for version in (0, -1, "1", None, True, 1.0):
         header["format_version"] = version

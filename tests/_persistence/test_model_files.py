@@ -161,7 +161,7 @@ def test_a_save_that_fails_at_the_end_keeps_the_old_file(step, tmp_path, monkeyp
     assert path.read_bytes() == old
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_full_disk_leaves_the_old_file(tmp_path):
     pytest.importorskip("resource")
     code = """

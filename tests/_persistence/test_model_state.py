@@ -1,8 +1,5 @@
 """Parameters and attributes of models; what is refused on the way out and back."""
 
-import pickle
-import warnings
-
 import numpy as np
 import pytest
 from saved_models import (
@@ -15,7 +12,7 @@ from saved_models import (
     rows,
     saved_and_loaded,
 )
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -32,17 +29,10 @@ from trueaxis import (
     PlainPCA,
     ReweightedPCA,
 )
-from trueaxis._engine.outliers.judge import cutoff_ratio
 from trueaxis._engine.rules import base as rules
 from trueaxis._engine.rules.losses import HuberRule, PowerRule
 from trueaxis._persistence import archive as archives
-from trueaxis._persistence.json_values import encode
-from trueaxis._persistence.model_state import (
-    CLASSES,
-    known_attributes,
-    rename_parameters,
-)
-from trueaxis.estimators.base import Distances
+from trueaxis._persistence.model_state import CLASSES, known_attributes
 
 
 @pytest.mark.parametrize("name", CLASSES)
@@ -200,7 +190,7 @@ def test_a_forged_array(path, array, match):
     assert_refused(path, match)
 
 
-def test_older_files_lack_new_parameters_and_get_their_defaults(path):
+def test_parameters_that_a_file_lacks_have_their_defaults(path):
     forge(path, lambda header: header["parameters"].pop("trust"))
     assert trueaxis.load(path).trust == 0.5
 
@@ -230,7 +220,7 @@ def test_other_pipelines_are_refused(tmp_path):
             lambda h, a: a.update({"scaling.unit": np.ones(2)}),
             r"scaling.unit .* not floats of shape \(6,\)",
         ),
-        (lambda h, a: h.update(scaling=None), "scaling.centre"),
+        (lambda h, a: h.update(scaling=None), "scaling.center"),
     ],
 )
 def test_forged_scalers(scaled, change, match):
@@ -244,148 +234,21 @@ def test_forged_scalers(scaled, change, match):
         trueaxis.load(path)
 
 
-class Spelled(BaseEstimator):
-    def __init__(self, center="mean", tol=0.1):
-        self.center = center
-        self.tol = tol
-
-
-class OldSpelled(BaseEstimator):
-    def __init__(self, centre="mean", tol=0.1):
-        self.centre = centre
-        self.tol = tol
-
-
-class BothSpelled(BaseEstimator):
-    def __init__(self, center="mean", centre="deprecated"):
-        self.center = center
-        self.centre = centre
-
-
-@pytest.mark.parametrize(
-    ("cls", "stored", "expected"),
-    [
-        (Spelled, {"centre": "median", "tol": 1}, {"center": "median", "tol": 1}),
-        (Spelled, {"center": "median", "tol": 1}, {"center": "median", "tol": 1}),
-        (Spelled, {"tol": 1}, {"tol": 1}),
-        (OldSpelled, {"centre": "median", "tol": 1}, {"centre": "median", "tol": 1}),
-        (BothSpelled, {"centre": "median"}, {"center": "median"}),
-        (
-            BothSpelled,
-            {"center": "median", "centre": "deprecated"},
-            {"center": "median", "centre": "deprecated"},
-        ),
-    ],
-)
-def test_the_old_spelling_of_center_is_understood(cls, stored, expected):
-    before = dict(stored)
-    renamed = rename_parameters(cls, stored)
-    assert renamed == expected and list(renamed) == list(expected)
-    assert stored == before
-    cls(**renamed)
-
-
-def test_the_arrays_of_a_scaler_keep_their_names_in_the_file(scaled):
+def test_the_arrays_of_a_scaler_have_these_names_in_the_file(scaled):
     pipeline, _, path = scaled
     header, arrays = archives.read(path)
     assert header["scaling"] == "robust"
     assert {name for name in arrays if name.startswith("scaling.")} == {
-        "scaling.centre",
+        "scaling.center",
         "scaling.unit",
     }
     assert_same(arrays["scaling.unit"], pipeline[0].unit_)
 
 
-def test_deprecated_parameters_are_not_stored(tmp_path):
-    trueaxis.save(PCP(2).fit(rows()), tmp_path / "model.npz")
-    header, _ = archives.read(tmp_path / "model.npz")
-    assert "center" in header["parameters"] and "centre" not in header["parameters"]
-    assert trueaxis.load(tmp_path / "model.npz").get_params() == PCP(2).get_params()
-
-
-def test_files_with_the_old_spelling_of_center_load(tmp_path):
-    path = tmp_path / "model.npz"
-    trueaxis.save(PCP(2, center="median").fit(rows()), path)
-
-    def spell_as_before(header):
-        header["parameters"]["centre"] = header["parameters"].pop("center")
-
-    forge(path, spell_as_before)
-    assert trueaxis.load(path).get_params() == PCP(2, center="median").get_params()
-
-
 # ---------------------------------------------------------------- the law of rows
 
 
-def as_before(path, cutoffs=None):
-    """Turn a file into one of the version before p-values, which had cut-offs only."""
-
-    def change(header):
-        for name in ("level", "contamination"):
-            del header["parameters"][name]
-        for name in ("_tails", "_sides"):
-            del header["arrays"][name]
-        header["attributes"]["offset_"] = -1.0
-        if cutoffs is not None:
-            header["attributes"]["cutoffs_"] = encode(cutoffs)
-
-    contents = members(path)
-    pack(path, {n: c for n, c in contents.items() if n not in LAW_FILES})
-    forge(path, change)
-
-
 LAW_FILES = ("_tails.npy", "_sides.npy")
-
-
-def flags_as_before(model, X):
-    """Verdicts of the version before p-values: the larger ratio, compared with 1."""
-    pairs = zip(model.distances(X), model.cutoffs_, strict=True)
-    return np.where(np.max([cutoff_ratio(*pair) for pair in pairs], axis=0) > 1, -1, 1)
-
-
-@pytest.mark.parametrize("name", CLASSES)
-def test_files_of_the_version_before_flag_the_same_rows(name, tmp_path):
-    X = rows(seed=1, n=1000)
-    trueaxis.save(fitted(name), tmp_path / "model.npz")
-    for cutoffs in (None, Distances(1.5, 0.7), Distances(np.float64(3.0), 1e-9)):
-        as_before(tmp_path / "model.npz", cutoffs)
-        loaded = trueaxis.load(tmp_path / "model.npz")
-        assert cutoffs is None or loaded.cutoffs_ == cutoffs
-        labels = loaded.predict(X)
-        np.testing.assert_array_equal(labels, flags_as_before(loaded, X))
-        assert (loaded.level, loaded.contamination) == (0.025, None)
-        p = loaded.p_values(X)
-        np.testing.assert_array_equal(p < 0.025, labels == -1)
-        # And it is saved as any other.
-        again = saved_and_loaded(loaded, tmp_path)
-        assert_same(again.score_samples(X), loaded.score_samples(X))
-        np.testing.assert_array_equal(again.predict(X), labels)
-
-
-@pytest.mark.parametrize("cutoffs", [(0.0, 0.0), (2.0, 0.0), (0.0, 2.0)], ids=str)
-def test_cut_offs_of_zero_in_older_files(path, cutoffs):
-    as_before(path, Distances(*cutoffs))
-    loaded = trueaxis.load(path)
-    X = np.vstack([rows(seed=1, n=200), loaded.mean_[None]])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # names
-        np.testing.assert_array_equal(loaded.predict(X), flags_as_before(loaded, X))
-        assert np.isfinite(loaded.p_values(X)).all() and loaded.predict(X)[-1] == 1
-
-
-def test_pickles_of_the_version_before_flag_the_same_rows():
-    X = rows(seed=1, n=1000)
-    model = clone(fitted("dswl")).fit(rows())
-    state = vars(model)
-    for name in ("_tails", "_sides", "level", "contamination"):
-        del state[name]
-    state["offset_"] = -1.0
-    loaded = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(loaded.predict(X), flags_as_before(loaded, X))
-    assert (loaded.level, loaded.contamination) == (0.025, None)
-    assert_same(pickle.loads(pickle.dumps(loaded)).p_values(X), loaded.p_values(X))
-    assert clone(loaded).fit(rows()).get_params() == DSWL(2).get_params()
-    assert not hasattr(pickle.loads(pickle.dumps(DSWL(2))), "_tails")
 
 
 @pytest.mark.parametrize("settings", [{"level": 0.1}, {"contamination": 0.2}], ids=str)
@@ -399,16 +262,13 @@ def test_the_line_and_the_groups_come_back(settings, tmp_path):
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 
 
-def test_new_files_must_have_a_law(path):
+def test_files_must_have_a_law(path):
     forge(path, lambda header: header["arrays"].pop("_tails"))
     with pytest.raises(ValueError):
         trueaxis.load(path)
     contents = members(path)
     pack(path, {n: c for n, c in contents.items() if n not in LAW_FILES})
     forge(path, lambda header: header["arrays"].pop("_sides"))
-    assert_refused(path, "_sides is missing")
-    # Level 0.1 is also at -1; but older files have no level.
-    forge(path, lambda header: header["attributes"].update(offset_=-1.0))
     assert_refused(path, "_sides is missing")
 
 
@@ -439,21 +299,3 @@ def test_a_forged_law(path, arrays, match):
 def test_a_forged_line(path, offset):
     forge(path, lambda header: header["attributes"].update(offset_=offset))
     assert_refused(path, r"offset_ is .*, but a finite number in \[-inf, 0\]")
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"n_components_": "x"},
-        {"n_features_in_": 10**400},
-        {"n_samples_": None},
-        {"n_samples_": {"float": "inf"}},
-        {"cutoffs_": [1, "x"]},
-        {"cutoffs_": {"record": "Distances", "values": [[], {"float": "nan"}]}},
-    ],
-    ids=str,
-)
-def test_damaged_files_of_the_version_before(path, changes):
-    as_before(path)
-    forge(path, lambda header: header["attributes"].update(changes))
-    assert_refused(path, rf"damaged: {next(iter(changes))} (is|has) ")

@@ -233,7 +233,7 @@ def test_other_lines_agree(settings, tmp_path):
 
 def test_cutoffs_of_zero_leave_no_room(tmp_path):
     model = DSWL(2).fit(np.full((20, 4), 3.7))
-    model.cutoffs_ = Distances(0.0, 0.0)  # as in files of older versions
+    model.cutoffs_ = Distances(0.0, 0.0)
     got = run(model, [[3.7] * 4, [3.7, 3.7, 3.7, 3.8]], tmp_path)
     np.testing.assert_array_equal(got["outlier_score"], [0.0, -np.inf])
     np.testing.assert_array_equal(got["label"], [1, -1])

@@ -175,7 +175,7 @@ def fitted(model):
     }
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("weighted", [False, True])
 def test_fits_are_bitwise_the_same(X, folder, pool, weighted):
     weights = np.random.default_rng(1).integers(0, 3, N) if weighted else None
@@ -380,6 +380,7 @@ class Interrupted(BinaryRows):
             yield block
 
 
+@pytest.mark.soak
 @posix
 @pytest.mark.parametrize("n", [1, 2])
 def test_an_interrupt_ends_all_threads(n, folder, pool):

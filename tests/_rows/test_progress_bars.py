@@ -13,6 +13,8 @@ from trueaxis import DSWL, show_progress
 from trueaxis._rows import progress_bars as bars
 from trueaxis._rows.progress import has_listener
 
+pytestmark = pytest.mark.soak
+
 SHOWN = """
 import sys, time
 import numpy as np

@@ -203,7 +203,7 @@ DSWL(3).fit(sys.argv[1])
 """
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_stopped_process_leaves_no_file(kill, folder, tmp_path):
     environment = os.environ | {"TMPDIR": str(tmp_path)}
@@ -244,7 +244,7 @@ with open_rows(sys.argv[2], block_rows=10) as rows:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
 def test_forked_processes_read_the_spool(folder):
     command = [sys.executable, "-c", FORKED, folder / "all.npy", folder / "parts"]

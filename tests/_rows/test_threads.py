@@ -16,6 +16,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from trueaxis._rows import threads
 from trueaxis._rows.threads import ONE_BLAS_THREAD, in_order, n_threads
 
+pytestmark = pytest.mark.soak
+
 
 @pytest.fixture(autouse=True)
 def unset(monkeypatch):

@@ -63,7 +63,7 @@ def test_scores_are_of_repaired_rows_and_the_plain_spread_is_of_rows_as_they_are
     np.testing.assert_allclose(plane.scores, np.asarray(model.transform(X)))
     y = (model.impute(X) - model.mean_) @ model.components_.T
     np.testing.assert_allclose(plane.plain.covariance, np.cov(y.T))
-    np.testing.assert_allclose(plane.plain.centre, y.mean(axis=0), atol=1e-9)
+    np.testing.assert_allclose(plane.plain.center, y.mean(axis=0), atol=1e-9)
 
 
 def test_columns_to_correct_are_cells_that_are_there(model, X):

@@ -138,7 +138,7 @@ def test_the_three_log_weights_make_the_learned_weights():
     X = cloud(share=0.2).X
     model = DSWL(2, tau=(0.5, 0.3, 0.4), init="uniform", reweight=False).fit(X)
     why = reasons(model, X)
-    log_weights = why.inside + why.off + why.centre
+    log_weights = why.inside + why.off + why.center
     np.testing.assert_allclose(
         np.exp(log_weights - logsumexp(log_weights)), model.weights_, atol=1e-6
     )
@@ -266,8 +266,8 @@ def test_records_say_in_short_what_they_hold():
     ]
     for record, words in said:
         assert repr(record) == words
-    inside, off, centre = reasons(model, X)  # tuples are still tuples
-    assert len(inside) == len(off) == len(centre) == 200
+    inside, off, center = reasons(model, X)  # tuples are still tuples
+    assert len(inside) == len(off) == len(center) == 200
 
 
 def test_the_table_has_value_and_fit_of_the_column_to_correct():

@@ -17,7 +17,7 @@ def test_the_score_plane_has_plain_pca_in_robust_scores(name):
     plane = score_plane(model, X)
     scores = model.transform(X)
     np.testing.assert_allclose(plane.scores, scores)
-    np.testing.assert_allclose(plane.plain.centre, scores.mean(axis=0), atol=1e-9)
+    np.testing.assert_allclose(plane.plain.center, scores.mean(axis=0), atol=1e-9)
     np.testing.assert_allclose(plane.plain.covariance, np.cov(scores.T))
     variances = np.diag(plane.robust.covariance)
     np.testing.assert_allclose(variances, model.explained_variance_)
@@ -27,7 +27,7 @@ def test_plain_and_robust_are_the_same_for_plain_pca():
     X = small()
     model = PlainPCA(2).fit(X)
     plane = score_plane(model, X)
-    np.testing.assert_allclose(plane.plain.centre, 0, atol=1e-12)
+    np.testing.assert_allclose(plane.plain.center, 0, atol=1e-12)
     both = plane.plain.covariance, plane.robust.covariance
     np.testing.assert_allclose(*both, atol=1e-9)
     np.testing.assert_allclose(np.abs(plane.plain.axes), plane.robust.axes, atol=1e-7)

@@ -309,15 +309,6 @@ def test_models_are_cloned_pickled_saved_and_loaded(tmp_path):
     )
 
 
-def test_models_of_older_versions_fill_holes():
-    X, _ = clean()
-    model = DSWL(K).fit(X)
-    del model._cells
-    new = X[:3].copy()
-    new[:, 0] = np.nan
-    assert np.isfinite(pickle.loads(pickle.dumps(model)).impute(new)).all()
-
-
 def test_onnx_refuses_models_that_repair_cells(tmp_path):
     pytest.importorskip("onnx")
     X, *_ = spoiled(wrong=0.05)

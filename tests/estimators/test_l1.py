@@ -64,6 +64,7 @@ def test_l1_pca_that_does_not_end_warns_once():
     assert len(caught) == 1
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX timers")
 def test_l1_pca_can_be_interrupted():
     X = np.random.default_rng(7).standard_normal((2000, 400))

@@ -1,14 +1,12 @@
-"""Parameters: what is refused, with which words, and the old spelling of center."""
+"""Parameters: what is refused, with which words."""
 
 import dataclasses
 import inspect
-import pickle
 import re
 
 import numpy as np
 import pytest
 from estimator_data import GOOD, OTHERS
-from sklearn.base import clone
 
 import trueaxis as ta
 from trueaxis import METHODS, Rule
@@ -77,7 +75,7 @@ MULTISTART = ITERATIVE | {"n_init": integer(1)}
 
 
 def centered(*choices):
-    return {"center": choice(*choices), "centre": choice(*choices)}
+    return {"center": choice(*choices)}
 
 
 FIXED = MULTISTART | centered("mean", "median")
@@ -332,77 +330,3 @@ def test_shared_parameters_are_checked(name, options, message):
 def test_bad_parameters_are_refused_with_reason_and_remedy(options, error, message):
     with pytest.raises(error, match=message):
         ta.DSWL(**options).fit(GOOD)
-
-
-# ---------------------------------------------------------------- deprecated spelling
-
-SPELLED = [
-    (cls, value)
-    for cls, parameters in BAD.items()
-    if "centre" in parameters
-    for value in re.findall(r"'(\w+)'", parameters["centre"][0][2])
-]
-
-
-def test_all_methods_with_a_center_have_the_old_spelling():
-    assert {cls for cls, _ in SPELLED} == {
-        cls for cls, parameters in BAD.items() if "center" in parameters
-    }
-    assert len(SPELLED) == 31
-
-
-@pytest.mark.parametrize(("cls", "value"), SPELLED)
-def test_the_old_spelling_warns_and_gives_the_same_bits(cls, value):
-    words = f"{cls.__name__}(centre=...) is deprecated and will be removed in version"
-    expected = cls(2, center=value).fit(GOOD)
-    for model in (
-        cls(2, centre=value),
-        cls(2).set_params(centre=value),
-        clone(cls(2, centre=value)),
-        cls(2, center=value, centre=value),
-    ):
-        assert model.get_params()["centre"] == value
-        with pytest.warns(FutureWarning, match=re.escape(words)) as told:
-            model.fit(GOOD)
-        assert len(told) == 1 and told[0].filename == __file__
-        fitted = vars(model).keys() - model.get_params().keys()
-        assert fitted == vars(expected).keys() - expected.get_params().keys()
-        for name in fitted:
-            one, two = (pickle.dumps(getattr(m, name)) for m in (model, expected))
-            assert one == two, name
-
-
-@pytest.mark.parametrize("cls", dict.fromkeys(cls for cls, _ in SPELLED))
-def test_going_back_to_the_new_spelling(cls):
-    model = cls(2, centre="median").set_params(centre="deprecated", center="median")
-    again = clone(model).fit(GOOD)  # without a warning
-    np.testing.assert_array_equal(again.mean_, model.fit(GOOD).mean_)
-    assert "centre" not in repr(model)
-
-
-def test_a_warning_that_is_an_error_leaves_no_fit():
-    model = ta.R1PCA(2, centre="median")
-    with pytest.raises(FutureWarning, match="centre"):
-        model.fit(GOOD)
-    assert not hasattr(model, "components_")
-
-
-def test_both_spellings_that_disagree_are_refused():
-    with pytest.raises(ValueError, match="center='median' and centre='mean' were both"):
-        ta.R1PCA(2, center="median", centre="mean").fit(GOOD)
-    with pytest.warns(FutureWarning, match="centre=.... is deprecated"):
-        ta.R1PCA(2, center="median", centre="median").fit(GOOD)
-
-
-def test_pickles_of_version_0_1_have_the_new_spelling():
-    model = ta.R1PCA(2, center="median").fit(GOOD)
-    old = {name: value for name, value in vars(model).items() if name != "center"}
-    thawed = ta.R1PCA.__new__(ta.R1PCA)
-    thawed.__setstate__(old | {"centre": "median"})
-    assert thawed.get_params() == model.get_params()
-    np.testing.assert_array_equal(thawed.predict(GOOD), model.predict(GOOD))
-    scaler = ta.ColumnScaler().fit(GOOD)
-    old = {"how": "robust", "unit_": scaler.unit_, "centre_": scaler.center_}
-    thawed = ta.ColumnScaler.__new__(ta.ColumnScaler)
-    thawed.__setstate__(old | {"n_features_in_": GOOD.shape[1]})
-    np.testing.assert_array_equal(thawed.transform(GOOD), scaler.transform(GOOD))

@@ -294,16 +294,6 @@ def test_uneven_columns_of_huge_and_tiny_numbers(X, size):
     assert (found.wide if size > 1 else found.narrow) == 2 and found.ratio > 1e199
 
 
-def test_the_deprecated_spelling_of_the_center(X):
-    scaler = ColumnScaler().fit(X)
-    with pytest.warns(
-        FutureWarning, match="centre_ is deprecated.*use center_"
-    ) as told:
-        np.testing.assert_array_equal(scaler.centre_, scaler.center_)
-    assert told[0].filename == __file__
-    assert not hasattr(ColumnScaler(), "center_")
-
-
 def test_a_fit_that_fails_changes_nothing(X, monkeypatch):
     frame = pd.DataFrame(X, columns=[*"abcde"])
     fresh, fitted = ColumnScaler(), ColumnScaler().fit(frame)

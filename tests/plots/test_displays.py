@@ -45,7 +45,7 @@ def draw_all(model, X, ax=lambda: None):
     yield ImageGridDisplay.from_estimator(model, X, [0, 1], shape=(1, D), ax=ax())
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("name", METHODS)
 def test_every_display_draws_every_method(name):
     X = small()
@@ -79,7 +79,7 @@ def test_axes_that_are_given_are_drawn_on_and_no_figure_is_made():
     assert len(figures) == 9 and not plt.get_fignums()
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize(
     "X",
     [
@@ -140,7 +140,7 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
         ImageGridDisplay.from_estimator(model, X, shape=(2, 3))
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("scaler", [ColumnScaler(), StandardScaler()], ids=str)
 @pytest.mark.parametrize("method", [DSWL(2, cells=True), PlainPCA(2)], ids=str)
 def test_pipelines_are_drawn_as_their_method_is(scaler, method):

@@ -1,12 +1,11 @@
 """An analysis and its page; reports that are opened in a real browser."""
 
-import os
-import shutil
 from importlib import resources
 
 import numpy as np
 import pandas as pd
 import pytest
+from browsers import missing
 from small_tables import holed
 
 from trueaxis import DSWL
@@ -15,15 +14,6 @@ from trueaxis.report import render, write_report
 from trueaxis.report.analysis import analyse
 
 EVIL = "</script><script>window.harmed = 1</script><img src=x onerror=harmed=1>"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 
 
 @pytest.fixture(scope="session")
@@ -36,27 +26,6 @@ def pump():
 @pytest.fixture(scope="session")
 def page(pump):
     return render(pump, title="Pump", source="pump.csv", command="trueaxis report")
-
-
-def missing(what):
-    if os.environ.get("CI") == "true":
-        pytest.fail(f"{what} is not installed, which CI must have")
-    pytest.skip(f"{what} is not installed")
-
-
-@pytest.fixture(scope="session")
-def browser():
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("playwright")
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        missing("chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=QUIET)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,8 @@ from trueaxis.report.analysis import analyse
 def test_shares_without_a_distance_are_0():
     X = planted("none", n=40, n_features=3).X
     analysis = analyse(DSWL(3).fit(X), X)
-    at_centre = analyse(analysis.model, analysis.model.mean_[None])
-    assert (at_centre.shares(np.array([0])).score == 0).all()
+    at_center = analyse(analysis.model, analysis.model.mean_[None])
+    assert (at_center.shares(np.array([0])).score == 0).all()
 
 
 @pytest.mark.slow
@@ -24,11 +24,11 @@ def test_means_are_in_the_unit_of_the_data():
     X = sensors().X * [1, 1, 1000, 1, 1, 1]
     analysis = analyse(make_pipeline(ColumnScaler(), DSWL(2)).fit(X), X)
     np.testing.assert_allclose(
-        analysis.centre + analysis.shift, X.mean(axis=0), rtol=1e-9
+        analysis.center + analysis.shift, X.mean(axis=0), rtol=1e-9
     )
     unscaled = analyse(DSWL(2).fit(X), X)
     np.testing.assert_allclose(
-        unscaled.centre + unscaled.shift, X.mean(axis=0), rtol=1e-9
+        unscaled.center + unscaled.shift, X.mean(axis=0), rtol=1e-9
     )
     text = page_text(analysis, source="data.csv")
     assert (

@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+pytestmark = pytest.mark.soak
+
 EVIL = "</script><script>window.harmed = 1</script><img src=x onerror=harmed=1>"
 
 

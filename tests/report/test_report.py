@@ -62,7 +62,7 @@ def test_a_method_that_does_not_weigh_rows_says_so():
     assert "does not weigh rows" in render(analyse(PCP().fit(X), X))
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("case", [c for c in nasty() if "1e300" not in c[0]],
                          ids=lambda case: case[0])  # fmt: skip
 def test_awkward_tables_have_a_report(case):

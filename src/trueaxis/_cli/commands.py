@@ -14,7 +14,6 @@ from trueaxis._cli import console, import_sklearn
 from trueaxis._cli.errors import NOTES
 from trueaxis._cli.missing import read_for_fit
 from trueaxis._cli.options import FitOptions
-from trueaxis._cli.process.signals import start_tracker
 from trueaxis._cli.rows_output import RowFiles, RowSource, RowSplit
 from trueaxis._cli.streaming import RowIdentities, open_if_large
 from trueaxis._tables.original import kept_standard_input
@@ -343,41 +342,6 @@ def export(model_path: str, output: str, as_json: bool) -> None:
         _say_json(content | {"model": model_path, "onnx": output})
     else:
         console.say(f"ONNX graph saved to {output}")
-
-
-def reproduce(
-    study: str,
-    data_home: str | None,
-    quick: bool,
-    jobs: int | None,
-    output: str | None,
-    page: str | None,
-    offline: bool,
-) -> None:
-    """Repeat the paper's experiments."""
-    from trueaxis.reproduction import reproduce as runner
-    from trueaxis.reproduction.study import cores
-
-    folder = Path(output or ("results/quick" if quick else "results"))
-    # A quick run must not overwrite the page of the full study.
-    in_docs = not quick and output is None and Path("docs").is_dir()
-    target = Path(page or (Path("docs") if in_docs else folder) / "reproduction.md")
-    names = runner.NAMES if study == "all" else (study,)
-    studies = [
-        runner.prepare(name, data_home, quick, download=not offline) for name in names
-    ]
-    for prepared in studies:
-        for name in getattr(prepared, "missing", ()):
-            console.say(
-                f"Note: {name} is left out: the data set is neither in "
-                f"{data_home or 'TRUEAXIS_DATA (not set)'} nor in the cache. Give a "
-                "folder that has it with --data-home.",
-                console.stderr(),
-            )
-    start_tracker()
-    with console.bars() as begin:
-        runner.reproduce(studies, folder, target, jobs=jobs or cores(), begin=begin)
-    console.say(f"Results saved to {folder}, the page to {target}")
 
 
 def methods(as_json: bool) -> None:

@@ -120,32 +120,6 @@ def _may_be_terminal(file: Any) -> bool:
     return told or bool(file.isatty())
 
 
-@contextmanager
-def bars() -> Iterator[Callable[[str], Callable[[int, int], None]]]:
-    """Show one progress bar per task on a terminal; print nothing in a pipe."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = stderr()
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed} of {task.total}"),
-        TimeElapsedColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    ) as progress:
-
-        def begin(name: str) -> Callable[[int, int], None]:
-            task = progress.add_task(name, total=None)
-
-            def update(done: int, total: int) -> None:
-                progress.update(task, completed=done, total=total, refresh=True)
-
-            return update
-
-        yield begin
-
-
 def show_analysis(analysis: Analysis, to: Console | None = None) -> None:
     """Print the verdict, the worst rows and the effect on plain PCA; then the hints."""
     from trueaxis.report import sentences
@@ -210,9 +184,9 @@ def show_comparison(results: list[ComparedMethod]) -> None:
     first = results[0].method
     grid = Grid(
         box=SIMPLE,
-        caption=f"angle, centre and shared: compared with {first}; seconds: CPU time",
+        caption=f"angle, center and shared: compared with {first}; seconds: CPU time",
     )
-    for heading in ("method", "seconds", "outliers", "shared", "angle", "centre", ""):
+    for heading in ("method", "seconds", "outliers", "shared", "angle", "center", ""):
         left = heading in ("method", "")
         grid.add_column(heading, justify="left" if left else "right")
     for result in results:

@@ -207,7 +207,7 @@ def comparison_columns(results: list[ComparedMethod]) -> dict[str, list[Any]]:
         "outliers": [result.flagged for result in results],
         "shared": [result.shared for result in results],
         "angle": [result.angle for result in results],
-        "centre": [result.shift for result in results],
+        "center": [result.shift for result in results],
         "converged": [result.converged for result in results],
         "problem": [result.problem for result in results],
     }

@@ -305,29 +305,6 @@ def demo(output: str, show: bool) -> None:
     run(output, show)
 
 
-@main.command()
-@click.argument("study", type=click.Choice(["toy", "uci", "faces", "all"]))
-@click.option(
-    "--data-home",
-    envvar="TRUEAXIS_DATA",
-    help="Folder with the data sets (default: the variable TRUEAXIS_DATA).",
-)
-@click.option("--quick", is_flag=True, help="Run a small part, in about a minute.")
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    help="Number of processes (default: one per core).",
-)
-@click.option("-o", "--output", help="Folder for the results (default: results).")
-@click.option("--page", help="Page to write (default: docs/reproduction.md).")
-@click.option("--offline", is_flag=True, help="Do not download anything.")
-def reproduce(study: str, **options: Any) -> None:
-    """Repeat the paper's experiments; resume an interrupted run."""
-    from trueaxis._cli import commands
-
-    commands.reproduce(study, **options)
-
-
 def command_line(ctx: click.Context) -> str:
     """Return the command line as the user gave it."""
     return shlex.join(["trueaxis", *ctx.obj])

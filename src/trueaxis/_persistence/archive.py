@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from trueaxis import __version__
 from trueaxis._files import atomic_write
 
-FORMAT, FORMAT_VERSION = "trueaxis model", 1
+FORMAT, FORMAT_VERSION = "trueaxis model", 2
 HEADER = "header.json"
 KEYS = {"format", "format_version", "library_version", "arrays", "checksum"}
 NUMBERS = "biuf"  # kinds of arrays: booleans, integers, floats
@@ -186,7 +186,7 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
         raise damaged(f"its header is not valid JSON ({error!s:.200})") from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise foreign(f"an archive whose header does not say {FORMAT!r}")
-    _refuse_newer(header)
+    _refuse_other_formats(header)
     try:
         intact = header.get("checksum") == checksum(header)
     except (ValueError, RecursionError):  # such as a NaN, which `write` never writes
@@ -197,15 +197,16 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
     return header
 
 
-def _refuse_newer(header: dict[str, Any]) -> None:
+def _refuse_other_formats(header: dict[str, Any]) -> None:
     version = header.get("format_version")
     if type(version) is not int or version < 1:
         raise damaged(f"its format version is {version!r:.40}")
-    if version > FORMAT_VERSION:
+    if version != FORMAT_VERSION:
         raise ModelFileError(
             f"has format {version}, written by trueaxis "
-            f"{header.get('library_version')!s:.40}; trueaxis {__version__} reads "
-            f"formats up to {FORMAT_VERSION}: upgrade trueaxis."
+            f"{header.get('library_version')!s:.40}, but trueaxis {__version__} reads "
+            f"format {FORMAT_VERSION} only: "
+            + ("upgrade trueaxis." if version > FORMAT_VERSION else "fit again.")
         )
 
 

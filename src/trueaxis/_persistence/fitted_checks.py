@@ -265,11 +265,9 @@ def _lengths_of_history(attributes: dict[str, Any]) -> str | None:
 def _line(attributes: dict[str, Any]) -> str | None:
     law = Law.from_arrays(attributes["_tails"], attributes["_sides"])
     cuts = law.cuts(float(attributes["offset_"]) * float(np.log(10.0)))
-    # Files of older versions have cut-offs of 0 where the law has the smallest number.
-    least = 2 * float(np.sqrt(np.finfo(float).tiny))
     for cut, squared in zip(attributes["cutoffs_"], (cuts.s, cuts.e), strict=True):
         expected = float(np.sqrt(squared))
-        if abs(cut - expected) > CLOSE * expected + least:
+        if abs(cut - expected) > CLOSE * expected:
             return (
                 f"cutoffs_ has a distance of {cut:.3g}, but offset_ and _tails lead to "
                 f"{expected:.3g}"
@@ -290,27 +288,19 @@ def find_mismatch(attributes: dict[str, Any], names: Any) -> str | None:
 
     Attributes without a check are a mistake of the program: see `CHECKS`.
     """
-    wrong, sizes = check_each(attributes)
-    if wrong:
-        return wrong
-    for relation in RELATIONS:
-        if wrong := relation(attributes):
-            return wrong
-    return None if names is None else find_bad_names(names, sizes.known["D"])
-
-
-def check_each(attributes: dict[str, Any]) -> tuple[str | None, Sizes]:
-    """Return what is wrong with some attribute, and the sizes that they share."""
     axes = attributes.get("components_")
     sizes = Sizes({}, axes.dtype if isinstance(axes, np.ndarray) else np.dtype(object))
     # In the order of the table, as later checks rely on sizes that earlier ones found.
     for name in sorted(attributes, key=list(CHECKS).index):
         value = attributes[name]
         if wrong := CHECKS[name](value, sizes):
-            return f"{name} {wrong}", sizes
+            return f"{name} {wrong}"
         if size := {"n_features_in_": "D", "n_components_": "k"}.get(name):
             sizes.known[size] = value
-    return None, sizes
+    for relation in RELATIONS:
+        if wrong := relation(attributes):
+            return wrong
+    return None if names is None else find_bad_names(names, sizes.known["D"])
 
 
 def find_bad_names(names: Any, D: int) -> str | None:

@@ -31,7 +31,7 @@ RULES = {
         retained.AngleRule,
         retained.MembershipRule,
         selection.NearestRule,
-        selection.NeighbourRule,
+        selection.NeighborRule,
         selection.RatioRule,
         core.CoreRule,
         core.CutRule,

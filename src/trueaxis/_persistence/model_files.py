@@ -86,7 +86,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is not a trueaxis model file, is damaged, or has a newer format.
+        If the file is not a trueaxis model file, is damaged, or has another format.
 
     Examples
     --------

@@ -17,14 +17,14 @@ from trueaxis import __version__
 from trueaxis._persistence import archive
 from trueaxis._persistence.archive import ModelFileError, damaged
 from trueaxis._persistence.encoder_state import encoder_from_parts, encoder_to_parts
-from trueaxis._persistence.fitted_checks import FLOATS, check_each, find_mismatch
+from trueaxis._persistence.fitted_checks import FLOATS, find_mismatch
 from trueaxis._persistence.json_values import decode, encode
 from trueaxis._rows.dask.collections import compute_vector, is_dask
 from trueaxis.estimators import METHODS, ReweightedPCA
 from trueaxis.estimators.base import SubspaceEstimator
 from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.method import Method
-from trueaxis.estimators.parameters import DEPRECATED, add_law, check_parameters
+from trueaxis.estimators.parameters import check_parameters
 from trueaxis.estimators.pipeline import SplitPipeline, join_pipeline, split_pipeline
 from trueaxis.estimators.scaler import HOW, ColumnScaler
 
@@ -32,7 +32,7 @@ from trueaxis.estimators.scaler import HOW, ColumnScaler
 DICTS = ("history_", "_cells")
 # Arrays of the scaler before the method, and their attributes. The names on the left
 # are part of the file format.
-SCALER_ARRAYS = {"scaling.centre": "center_", "scaling.unit": "unit_"}
+SCALER_ARRAYS = {"scaling.center": "center_", "scaling.unit": "unit_"}
 
 CLASSES: dict[str, Any] = METHODS | {"reweighted-pca": ReweightedPCA}
 # These grow with the number of training samples, and are not needed to predict.
@@ -147,8 +147,6 @@ def _parameters(model: Any) -> dict[str, Any]:
     check_parameters(model)  # as `load` does
     defaults, encoded = type(model)().get_params(deep=False), {}
     for name, value in model.get_params(deep=False).items():
-        if isinstance(value, str) and value == DEPRECATED:
-            continue  # files must stay readable when the parameter is removed
         try:
             encoded[name] = encode(value)
         except TypeError as error:
@@ -213,13 +211,10 @@ def _read_model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
         )
     parameters, values = (_decoded(header, key) for key in ("parameters", "attributes"))
     cls = CLASSES[name]
-    parameters = rename_parameters(cls, parameters)
     _refuse_unknown("parameters", parameters, set(cls._get_param_names()), cls)
     attributes = values | _unflatten(arrays)
     if "_cells" not in known_attributes(cls) and not attributes["_cells"]:
         del attributes["_cells"]
-    if "level" not in parameters:
-        attributes = _add_law(attributes)
     _refuse_unknown("attributes", attributes, known_attributes(cls), cls)
     missing = sorted(known_attributes(cls) - TRAINING - attributes.keys())
     if missing:
@@ -237,31 +232,6 @@ def _read_model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     if header.get("feature_names") is not None:
         model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
     return model
-
-
-def _add_law(attributes: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes of a file from before p-values, with a law of its rows."""
-    sources = ("n_features_in_", "n_components_", "n_samples_", "cutoffs_")
-    missing = [name for name in sources if name not in attributes]
-    if missing:
-        raise damaged(f"{missing[0]} is missing")
-    if wrong := check_each({name: attributes[name] for name in sources})[0]:
-        raise damaged(wrong)
-    return add_law(attributes)
-
-
-def rename_parameters(cls: Any, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a file under the names that the class has now.
-
-    Older versions wrote `center` as "centre".
-    """
-    names = cls._get_param_names()
-    if "centre" not in parameters or "center" in parameters or "center" not in names:
-        return parameters
-    return {
-        "center" if name == "centre" else name: value
-        for name, value in parameters.items()
-    }
 
 
 def _read_scaler(

@@ -217,7 +217,7 @@ def _add_nodes(
     """Add the nodes from X to the label."""
     rows = "X"
     if scaler is not None:
-        rows = graph.subtract(rows, "scaler_centre", scaler.center_)
+        rows = graph.subtract(rows, "scaler_center", scaler.center_)
         rows = graph.divide(rows, "scaler_unit", scaler.unit_)
     # Center first: far from the origin, x P - m P would lose digits.
     y = graph.subtract(rows, "mean", subspace.mean)

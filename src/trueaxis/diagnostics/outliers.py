@@ -267,12 +267,12 @@ class Reasons(NamedTuple):
 
     inside : -v / (n tau_a), for the distance inside the subspace
     off : -e / (n tau_b), for the distance off it
-    centre : -d / (n tau_c), for the distance from the center
+    center : -d / (n tau_c), for the distance from the center
     """
 
     inside: NDArray[np.float64]
     off: NDArray[np.float64]
-    centre: NDArray[np.float64]
+    center: NDArray[np.float64]
 
     def __repr__(self) -> str:
         return f"Reasons({len(self.inside):,} rows)"
@@ -359,7 +359,7 @@ def outlier_table(
         distance over its cut-off), "score", "orthogonal" (distances), "column" (the one
         to correct), "share" (by how much that would help, 0 to 1), "value" (what is
         there), "fitted" (what would fit) and "position" (of the row, from 0); for DSWL
-        also the logarithms of its three weights, "inside", "off" and "centre". The
+        also the logarithms of its three weights, "inside", "off" and "center". The
         index has the labels of the rows: that of X, if X is a frame, so that
         ``X.loc[table.index]`` are the same rows, as are ``X.iloc[table.position]``.
 

@@ -30,14 +30,14 @@ class Spread:
 
     Attributes
     ----------
-    centre : ndarray of shape (j,)
+    center : ndarray of shape (j,)
     covariance : ndarray of shape (j, j)
     axes : ndarray of shape (j, j)
         One principal axis per row: one standard deviation long if it lies in the
         plane, shorter if it points out of it.
     """
 
-    centre: NDArray[np.float64]
+    center: NDArray[np.float64]
     covariance: NDArray[np.float64]
     axes: NDArray[np.float64]
 
@@ -122,8 +122,8 @@ def _score_plane(
     scores = _scores(rows, robust.mean, P)
     given = imputed(rows)
     plain = plain_subspace(given, len(robust.basis))
-    centre = (plain.mean - robust.mean) @ P.T
-    t = (scores if given is rows else _scores(given, robust.mean, P)) - centre
+    center = (plain.mean - robust.mean) @ P.T
+    t = (scores if given is rows else _scores(given, robust.mean, P)) - center
     n = len(t)
     size = np.sqrt(plain.variances[list(chosen)] * n / max(n - 1, 1))
     variances = robust.variances[list(chosen)]
@@ -134,7 +134,7 @@ def _score_plane(
             np.zeros(len(chosen)), np.diag(variances), np.diag(np.sqrt(variances))
         ),
         plain=Spread(
-            centre,
+            center,
             t.T @ t / max(n - 1, 1),
             size[:, None] * (plain.basis[list(chosen)] @ P.T),
         ),

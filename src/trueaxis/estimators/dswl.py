@@ -276,9 +276,8 @@ class DSWL(IterativeMethod):
 
     def _repair(self) -> CellModel:
         """Return what fills the holes of rows, and repairs their cells."""
-        cells = getattr(self, "_cells", None)  # models of older versions have none
-        if cells:
-            return CellModel.from_arrays(cells)
+        if self._cells:
+            return CellModel.from_arrays(self._cells)
         # Fitted on complete rows: a hole is filled by what the components say.
         least = max(NOISE_FLOOR * self._total_variance, NO_VARIANCE)
         noise = max(self.noise_variance_, least)

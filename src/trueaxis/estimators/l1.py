@@ -10,9 +10,7 @@ from trueaxis._engine.recipes import LeastAbsoluteRecipe
 from trueaxis.estimators.method import IterativeMethod
 from trueaxis.estimators.parameters import (
     choice,
-    deprecated_centre,
     number,
-    renamed_center,
 )
 
 
@@ -35,8 +33,8 @@ class L1PCA(IterativeMethod):
     ----------
     center : {"median", "mean", "none"}, default="median"
         Median or mean of every column, or zero (as in the paper).
-    n_components, max_iter, tol, random_state, level, contamination, centre
-        See `Method`; `centre` is the old spelling of `center`.
+    n_components, max_iter, tol, random_state, level, contamination
+        See `Method`.
 
     References
     ----------
@@ -52,9 +50,8 @@ class L1PCA(IterativeMethod):
     """
 
     center: Literal["median", "mean", "none"] = choice("median", "mean", "none")
-    centre: str = deprecated_centre("median", "mean", "none")
     max_iter: int = number(50, 1, whole=True)
     tol: float = number(1e-4, 0)
 
     def _recipe(self) -> Recipe:
-        return LeastAbsoluteRecipe(renamed_center(self), self.max_iter, self.tol)
+        return LeastAbsoluteRecipe(self.center, self.max_iter, self.tol)

@@ -17,10 +17,8 @@ from trueaxis._engine.lowrank.recipe import (
 from trueaxis.estimators.method import Method
 from trueaxis.estimators.parameters import (
     choice,
-    deprecated_centre,
     number,
     number_or_none,
-    renamed_center,
 )
 
 
@@ -36,15 +34,12 @@ class Pursuit(Method):
         Penalty of sparse entries; "auto" is 1 / sqrt(max(n, D)).
     center : {"none", "median"}, default="none"
         Subtracted from X before it is split.
-    centre : deprecated
-        Old spelling of `center`.
     """
 
     max_iter: int = number(5000, 1, whole=True)
     tol: float = number(1e-6, 0)
     lam: float | Literal["auto"] = number("auto", 0, auto=True)
     center: Literal["none", "median"] = choice("none", "median")
-    centre: str = deprecated_centre("none", "median")
 
     def fit(  # type: ignore[override]  # a split has no sample weights
         self, X: ArrayLike, y: Any = None, **unknown: Any
@@ -77,7 +72,7 @@ class Pursuit(Method):
         return super().fit(X)
 
     def _split(self, splitting: Splitting) -> Recipe:
-        center = renamed_center(self)
+        center = self.center
         return PursuitRecipe(splitting, center, self.max_iter, self.tol)
 
 
@@ -108,8 +103,8 @@ class PCP(Pursuit):
     balance : float, default=10.0
         The penalty does not grow while the error of the multipliers exceeds this
         multiple of the error of L + S = X. With infinity it always grows.
-    n_components, max_iter, tol, random_state, level, contamination, centre
-        See `Method`; `centre` is the old spelling of `center`.
+    n_components, max_iter, tol, random_state, level, contamination
+        See `Method`.
 
     Attributes
     ----------
@@ -171,8 +166,8 @@ class SPCP(Pursuit):
     center : {"none", "median"}, default="none"
         Subtracted from X before it is split: nothing, as published, or the median of
         every column, which is better far from the origin.
-    n_components, max_iter, tol, random_state, level, contamination, centre
-        See `Method`; `centre` is the old spelling of `center`.
+    n_components, max_iter, tol, random_state, level, contamination
+        See `Method`.
 
     Attributes
     ----------
@@ -232,8 +227,8 @@ class RRPCP(Pursuit):
     center : {"none", "median"}, default="none"
         Subtracted from X before it is split: nothing, as published, or the median of
         every column, which is better far from the origin.
-    n_components, max_iter, tol, random_state, level, contamination, centre
-        See `Method`; `centre` is the old spelling of `center`.
+    n_components, max_iter, tol, random_state, level, contamination
+        See `Method`.
 
     Attributes
     ----------

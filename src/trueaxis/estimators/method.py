@@ -39,12 +39,9 @@ from trueaxis.estimators.base import (
 )
 from trueaxis.estimators.parameters import (
     LEVEL,
-    add_law,
     check_parameters,
     choice,
-    deprecated_centre,
     number,
-    rename_centre,
 )
 
 
@@ -207,10 +204,6 @@ class Method(SubspaceEstimator):
         tags.input_tags.allow_nan = self._takes_holes
         return tags
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a pickle, also one of an older version."""
-        super().__setstate__(add_law(rename_centre(self, state)))
-
     def _recipe(self) -> Recipe:
         """Return the recipe of the fit for the current parameters."""
         raise TypeError(
@@ -346,15 +339,12 @@ class FixedCenterMethod(Method):
         See `MultistartMethod`.
     center : {"mean", "median"}, default="mean"
         The sample mean, as in the papers, or the spatial median.
-    centre : deprecated
-        Old spelling of `center`.
     """
 
     max_iter: int = number(200, 1, whole=True)
     tol: float = number(1e-6, 0)
     n_init: int = number(1, 1, whole=True)
     center: Literal["mean", "median"] = choice("mean", "median")
-    centre: str = deprecated_centre("mean", "median")
 
 
 class IterationParameters(Protocol):

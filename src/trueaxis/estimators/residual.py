@@ -15,7 +15,6 @@ from trueaxis.estimators.parameters import (
     flag,
     number,
     number_or_none,
-    renamed_center,
 )
 
 ANNEALING_PATH = (1.5, 1.0, 0.75, 0.5, 0.35, 0.25, 0.15)
@@ -80,8 +79,8 @@ class R1PCA(FixedCenterMethod):
         Fixed center: sample mean, as published, or spatial median (more robust).
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state, level, contamination, centre
-        See `Method`; `centre` is the old spelling of `center`.
+    n_components, max_iter, tol, random_state, level, contamination
+        See `Method`.
 
     Attributes
     ----------
@@ -111,7 +110,7 @@ class R1PCA(FixedCenterMethod):
         return reweighting(
             self,
             self._rule(),
-            center=renamed_center(self),
+            center=self.center,
             solver=PowerSolver(1),
             constants={"c_": ("c", None)},
         )
@@ -150,8 +149,8 @@ class L2pPCA(FixedCenterMethod):
         Fixed center: sample mean, as published, or spatial median (more robust).
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state, level, contamination, centre
-        See `Method`; `centre` is the old spelling of `center`. `history_` belongs to
+    n_components, max_iter, tol, random_state, level, contamination
+        See `Method`. `history_` belongs to
         the last p.
 
     References
@@ -176,6 +175,6 @@ class L2pPCA(FixedCenterMethod):
         return reweighting(
             self,
             *(PowerRule(p) for p in (*above, self.p)),
-            center=renamed_center(self),
+            center=self.center,
             solver=EXACT if self.solver == "eigen" else PowerSolver(1),
         )

@@ -18,7 +18,6 @@ from trueaxis.estimators.parameters import (
     choice,
     number,
     number_or_none,
-    renamed_center,
 )
 
 
@@ -51,8 +50,8 @@ class RPCADI(FixedCenterMethod):
         Fixed center: sample mean, as published, or spatial median (more robust).
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state, level, contamination, centre
-        See `Method`; `centre` is the old spelling of `center`.
+    n_components, max_iter, tol, random_state, level, contamination
+        See `Method`.
 
     References
     ----------
@@ -76,7 +75,7 @@ class RPCADI(FixedCenterMethod):
         return reweighting(
             self,
             MembershipRule(float(self.tau), self.membership),
-            center=renamed_center(self),
+            center=self.center,
         )
 
 
@@ -107,8 +106,8 @@ class AnglePCA(FixedCenterMethod):
         Fixed center: sample mean, as published, or spatial median (more robust).
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state, level, contamination, centre
-        See `Method`; `centre` is the old spelling of `center`.
+    n_components, max_iter, tol, random_state, level, contamination
+        See `Method`.
 
     Attributes
     ----------
@@ -137,7 +136,7 @@ class AnglePCA(FixedCenterMethod):
         return reweighting(
             self,
             AngleRule(number_or_none(self.gamma), exact=exact),
-            center=renamed_center(self),
+            center=self.center,
             solver=PowerSolver(1) if exact else EXACT,
             constants={"gamma_": ("gamma", None)},
         )
@@ -161,8 +160,8 @@ class L21MaxPCA(FixedCenterMethod):
         Fixed center: sample mean, as published, or spatial median (more robust).
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state, level, contamination, centre
-        See `Method`; `centre` is the old spelling of `center`.
+    n_components, max_iter, tol, random_state, level, contamination
+        See `Method`.
 
     References
     ----------
@@ -181,6 +180,6 @@ class L21MaxPCA(FixedCenterMethod):
         return reweighting(
             self,
             LengthRule(),
-            center=renamed_center(self),
+            center=self.center,
             solver=PowerSolver(1),
         )

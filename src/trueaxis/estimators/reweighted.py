@@ -15,8 +15,6 @@ from trueaxis.estimators.method import Method, MultistartMethod, reweighting
 from trueaxis.estimators.parameters import (
     checked,
     choice,
-    deprecated_centre,
-    renamed_center,
 )
 
 
@@ -82,8 +80,8 @@ class ReweightedPCA(MultistartMethod):
     n_init : int, default=1
         Number of starts. All but the first are random; the largest objective wins (the
         smallest if the rule has aim = -1).
-    n_components, max_iter, tol, random_state, level, contamination, centre
-        See `Method`; `centre` is the old spelling of `center`.
+    n_components, max_iter, tol, random_state, level, contamination
+        See `Method`.
 
     Examples
     --------
@@ -96,7 +94,6 @@ class ReweightedPCA(MultistartMethod):
 
     rule: Callable[..., NDArray[Any]] | Rule | None = checked(None, _check_rule)
     center: Literal["weighted", "mean", "median"] = choice("weighted", "mean", "median")
-    centre: str = deprecated_centre("weighted", "mean", "median")
 
     def _recipe(self) -> Recipe:
         rule = self.rule
@@ -105,6 +102,6 @@ class ReweightedPCA(MultistartMethod):
         return reweighting(
             self,
             rule,
-            center=renamed_center(self),
+            center=self.center,
             counts_effective_rows=True,
         )

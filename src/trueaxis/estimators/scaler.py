@@ -21,7 +21,7 @@ from trueaxis._rows.dask.rows import DaskRows
 from trueaxis._rows.memory import refuse_large
 from trueaxis._rows.threads import own_floats
 from trueaxis._rows.transformed import TransformedRows, Where
-from trueaxis._validation import validate_array, validate_choice, validate_rows, warn
+from trueaxis._validation import validate_array, validate_choice, validate_rows
 from trueaxis.estimators.base import unchanged_on_error
 
 HOW = ("standard", "robust")
@@ -181,23 +181,6 @@ class ColumnScaler(
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a pickle, also one of version 0.1, which spelled `centre_`."""
-        if "centre_" in state:
-            state = dict(state)
-            state["center_"] = state.pop("centre_")
-        super().__setstate__(state)
-
-    @property
-    def centre_(self) -> NDArray[Any]:
-        """Deprecated spelling of `center_`."""
-        warn(
-            "ColumnScaler.centre_ is deprecated and will be removed in version 1.0: "
-            "use center_ instead.",
-            FutureWarning,
-        )
-        return self.center_
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from trueaxis._engine.fit import Recipe
 from trueaxis._engine.rules.selection import (
     NearestRule,
-    NeighbourRule,
+    NeighborRule,
     Ratio,
     RatioRule,
     Selection,
@@ -21,9 +21,7 @@ from trueaxis.estimators.parameters import (
     checked,
     choice,
     count_or_share,
-    deprecated_centre,
     number,
-    renamed_center,
 )
 
 CONSTANTS = {"q_": ("q", None)}  # the number of rows kept
@@ -206,7 +204,7 @@ class RWLAN(SelectingMethod):
     def _recipe(self) -> Recipe:
         # At least one row must be left out to set the weights. A given gamma ignores q.
         q = Selection(self.q, left_out=1) if isinstance(self.gamma, str) else 0.0
-        return reweighting(self, NeighbourRule(q, self.gamma), constants=CONSTANTS)
+        return reweighting(self, NeighborRule(q, self.gamma), constants=CONSTANTS)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -235,8 +233,8 @@ class RPCARP(SelectingMethod):
         sample mean or spatial median, fixed from the start.
     n_init : int, default=1
         Number of starts. All but the first are random; the best objective wins.
-    n_components, max_iter, tol, random_state, level, contamination, centre
-        See `Method`; `centre` is the old spelling of `center`.
+    n_components, max_iter, tol, random_state, level, contamination
+        See `Method`.
 
     Attributes
     ----------
@@ -259,9 +257,8 @@ class RPCARP(SelectingMethod):
 
     ratio: Ratio = choice("sin2", "tan")
     center: Literal["selected", "mean", "median"] = choice("selected", "mean", "median")
-    centre: str = deprecated_centre("selected", "mean", "median")
 
     def _recipe(self) -> Recipe:
-        center = renamed_center(self)
+        center = self.center
         rule = RatioRule(Selection(self.q), self.ratio, center != "selected")
         return reweighting(self, rule, center=center, constants=CONSTANTS)

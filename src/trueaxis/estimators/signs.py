@@ -9,7 +9,7 @@ from trueaxis._engine.fit import Recipe
 from trueaxis._engine.recipes import SignRecipe
 from trueaxis._validation import validate_choice
 from trueaxis.estimators.method import FixedCenterMethod
-from trueaxis.estimators.parameters import choice, flag, number, renamed_center
+from trueaxis.estimators.parameters import choice, flag, number
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -36,8 +36,8 @@ class PCAL1(FixedCenterMethod):
         Number of starts. All but the first are random; the best objective wins.
     center : {"mean", "median"}, default="mean"
         Fixed center: sample mean, as published, or spatial median (more robust).
-    n_components, max_iter, tol, random_state, level, contamination, centre
-        See `Method`; `centre` is the old spelling of `center`. `max_iter` applies to
+    n_components, max_iter, tol, random_state, level, contamination
+        See `Method`. `max_iter` applies to
         each component; `history_["component"]` has the component of every iteration.
 
     References
@@ -80,8 +80,8 @@ class PCAL1NonGreedy(FixedCenterMethod):
         Number of starts. All but the first are random; the best objective wins.
     center : {"mean", "median"}, default="mean"
         Fixed center: sample mean, as published, or spatial median (more robust).
-    n_components, max_iter, tol, random_state, level, contamination, centre
-        See `Method`; `centre` is the old spelling of `center`.
+    n_components, max_iter, tol, random_state, level, contamination
+        See `Method`.
 
     References
     ----------
@@ -129,8 +129,8 @@ class PCALp(FixedCenterMethod):
         Number of starts. All but the first are random; the best objective wins.
     center : {"mean", "median"}, default="mean"
         Fixed center: sample mean, as published, or spatial median (more robust).
-    n_components, max_iter, tol, random_state, level, contamination, centre
-        See `Method`; `centre` is the old spelling of `center`.
+    n_components, max_iter, tol, random_state, level, contamination
+        See `Method`.
 
     References
     ----------
@@ -168,7 +168,7 @@ def _sign_recipe(
         p=p,
         greedy=greedy,
         init=init,
-        center=renamed_center(method),
+        center=method.center,
         n_init=method.n_init,
         max_iter=method.max_iter,
         tol=method.tol,

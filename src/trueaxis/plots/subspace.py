@@ -148,7 +148,7 @@ class ScoresDisplay(Display):
             name: r * np.sqrt(spread.covariance[j, j])
             for name, spread in self._spreads()
         }
-        center = self.plane.plain.centre[j]
+        center = self.plane.plain.center[j]
         most = REACH * half["robust"] or np.inf
         ends = np.array([-half["robust"], half["robust"]])
         plain = center + half["plain"] * np.array([-1, 1])
@@ -170,7 +170,7 @@ class ScoresDisplay(Display):
             half = self.plane.radius * np.sqrt(spread.covariance[0, 0])
             for sign in (-1, 1):
                 label = f"{name} {_percent(self.plane.level)}" if sign > 0 else None
-                end = spread.centre[0] + sign * half
+                end = spread.center[0] + sign * half
                 ax.axvline(end, color=color, ls=style, lw=1.6, zorder=1, label=label)
         return note
 
@@ -181,11 +181,11 @@ def _draw_ellipse(ax: Any, spread: Spread, plane: ScorePlane, name: str) -> None
     angle = np.linspace(0, 2 * np.pi, 200)
     circle = np.column_stack([np.cos(angle), np.sin(angle)])
     size = plane.radius * np.sqrt(np.maximum(variances, 0.0))
-    line = spread.centre + circle * size @ turn.T
+    line = spread.center + circle * size @ turn.T
     label = f"{name} axes and {_percent(plane.level)} ellipse"
     ax.plot(*line.T, style, color=color, lw=1.6, zorder=5, label=label)
     for axis in spread.axes:
-        ends = spread.centre + plane.radius * np.outer([-1, 1], axis)
+        ends = spread.center + plane.radius * np.outer([-1, 1], axis)
         ax.plot(*ends.T, style, color=color, lw=1.1, zorder=5)
 
 

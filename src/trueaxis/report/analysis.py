@@ -176,9 +176,9 @@ class Analysis:
         return np.argsort(-np.abs(self.plain.shift), kind="stable")
 
     @cached_property
-    def plain_centre(self) -> NDArray[np.float64]:
+    def plain_center(self) -> NDArray[np.float64]:
         """Plain mean of every column, in raw units."""
-        return self.centre + self.shift
+        return self.center + self.shift
 
     @cached_property
     def uneven(self) -> UnevenSpread | None:
@@ -247,7 +247,7 @@ class Analysis:
             return np.asarray(cell_map(strict, self.X).wrong.sum(axis=1))
 
     @cached_property
-    def centre(self) -> NDArray[np.float64]:
+    def center(self) -> NDArray[np.float64]:
         """Robust mean of every column, in raw units."""
         mean: NDArray[np.float64] = self.model.mean_.astype(float)
         if self.scaler is not None:

@@ -49,7 +49,7 @@ def axes_data(analysis: Analysis, drawn: NDArray[np.intp]) -> dict[str, Any]:
         "scores": bent((scores[drawn] / spread).T),
         "loadings": packed_loadings(model.loadings_[:k]),
         "plain": {
-            "centre": rounded((plain / spread).mean(axis=0)),
+            "center": rounded((plain / spread).mean(axis=0)),
             "covariance": rounded(covariance.ravel(), 6),
         },
         "cutoff": rounded(np.array([analysis.diagnosis.score_cutoff]))[0],
@@ -81,5 +81,5 @@ def score_spreads(model: Any) -> NDArray[np.float64]:
 
 
 def _scores(model: Any, rows: Any, k: int) -> NDArray[np.float64]:
-    centred = rows.read() - model.mean_
-    return np.asarray(centred @ model.components_[:k].T, dtype=float)
+    centered = rows.read() - model.mean_
+    return np.asarray(centered @ model.components_[:k].T, dtype=float)

@@ -175,8 +175,8 @@ def plain_pca(analysis: Analysis) -> dict[str, Any]:
         "columns": [
             {
                 "name": analysis.names[j],
-                "robust": format_number(analysis.centre[j]),
-                "plain": format_number(analysis.plain_centre[j]),
+                "robust": format_number(analysis.center[j]),
+                "plain": format_number(analysis.plain_center[j]),
                 "shift": format_difference(analysis.shift[j]),
             }
             for j in shown

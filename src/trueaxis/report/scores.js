@@ -41,12 +41,12 @@ function bentTicks(a, b, at) {
 }
 
 // A circle about 0 in units of standard deviations, or an ellipse of a covariance.
-function ellipse(centre, [xx, xy, yy], radius) {
+function ellipse(center, [xx, xy, yy], radius) {
   const a = Math.sqrt(Math.max(xx, 0));
   const b = a > 0 ? xy / a : 0, c = Math.sqrt(Math.max(yy - b * b, 0));
   return Array.from({ length: 121 }, (_, i) => {
     const u = Math.cos((i * Math.PI) / 60), v = Math.sin((i * Math.PI) / 60);
-    return [centre[0] + radius * a * u, centre[1] + radius * (b * u + c * v)];
+    return [center[0] + radius * a * u, center[1] + radius * (b * u + c * v)];
   });
 }
 
@@ -106,8 +106,8 @@ function makeScores(data, levels, listeners) {
         if (cutoff !== null && Math.max(a, b) < judging) follow(ellipse([0, 0], [1, 0, 1], cutoff * score));
         pen.setLineDash([6, 4]);
         const c = [plain.covariance[a * k + a], plain.covariance[a * k + b], plain.covariance[b * k + b]];
-        const centre = [plain.centre[a], plain.centre[b]];
-        if ([...c, ...centre, cutoff].every((v) => v !== null)) follow(ellipse(centre, c, cutoff * score));
+        const center = [plain.center[a], plain.center[b]];
+        if ([...c, ...center, cutoff].every((v) => v !== null)) follow(ellipse(center, c, cutoff * score));
       }
       pen.setLineDash([]);
     },

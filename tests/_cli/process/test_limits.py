@@ -7,6 +7,8 @@ import sys
 import pytest
 from command_line import run
 
+pytestmark = pytest.mark.soak
+
 posix = pytest.mark.skipif(os.name != "posix", reason="needs limits of processes")
 # Memory in bytes and size of files in bytes; -1 for no limit.
 LIMITED = """

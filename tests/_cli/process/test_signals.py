@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 pytestmark = [
+    pytest.mark.soak,
     pytest.mark.slow,
     pytest.mark.skipif(os.name != "posix", reason="needs signals"),
 ]
@@ -54,19 +55,6 @@ os.write(1, b"ready\\n")
 from trueaxis._cli.process.start import main
 main(sys.argv[1:])
 """
-
-
-@pytest.mark.parametrize("number", LINES)
-def test_experiments_leave_no_process_behind(number, tmp_path):
-    arguments = "reproduce toy --jobs 2 -o results --page page.md".split()
-    process = started(START, *arguments, cwd=tmp_path)
-    begin = time.monotonic()
-    while not any(tmp_path.glob("results/.parts/*/*.npz")):
-        assert process.poll() is None and time.monotonic() - begin < 100
-        time.sleep(0.05)
-    # Processes that went on would keep the pipes open, which are read to their ends.
-    check_end(process, number)
-    assert not (tmp_path / "page.md").exists()
 
 
 @pytest.mark.parametrize("number", LINES)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 pytestmark = [
+    pytest.mark.soak,
     pytest.mark.slow,
     pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full"),
 ]

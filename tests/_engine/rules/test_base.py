@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from trueaxis import ReweightedPCA, Rule
-from trueaxis._engine.rules.base import RowDistances, UniformRule
-from trueaxis.datasets import planted
+from trueaxis._engine.rules.base import RowDistances
 
 
 def test_sums_and_medians_count_copies():
@@ -27,25 +25,3 @@ def test_distances_of_some_rows_are_theirs_and_count_once():
         np.testing.assert_array_equal(found, expected[index])
     assert some.fit_weight is None and some.counts is None
     assert some.mean(some.d) == pytest.approx((v + e)[index].mean())
-
-
-class Old(Rule):
-    """A rule of a user of version 0.1, with parameters named like today's hooks."""
-
-    def __init__(self, bounded=True, for_size=3):
-        self.bounded, self.for_size = bounded, for_size
-
-    def weights(self, v, e, d):
-        return 1 / (1e-6 + e)
-
-    def calm(self, view):
-        return UniformRule()
-
-
-def test_hooks_of_version_0_1_are_called_with_a_warning():
-    X = planted("none", n=60, n_features=5).X
-    with pytest.warns(FutureWarning, match="Old.calm is deprecated.*_bounded"):
-        model = ReweightedPCA(2, rule=Old()).fit(X)
-    # Variances are those of equally weighted rows.
-    squares = (model.transform(X) ** 2).sum(axis=0)
-    assert model.explained_variance_ == pytest.approx(squares / (len(X) - 1))

@@ -9,13 +9,13 @@ from trueaxis._engine.rules.losses import AdaptiveRule, CauchyRule, HuberRule, P
 from trueaxis._engine.rules.retained import AngleRule, LengthRule, MembershipRule
 from trueaxis._engine.rules.selection import (
     NearestRule,
-    NeighbourRule,
+    NeighborRule,
     RatioRule,
 )
 
 RULES = [
     PowerRule(1.0), PowerRule(0.5), HuberRule(0.8), CauchyRule(0.8), AdaptiveRule(0.8),
-    NearestRule(20.0, 1.0), NearestRule(20.0, 2.0), NeighbourRule(20.0, 9.0),
+    NearestRule(20.0, 1.0), NearestRule(20.0, 2.0), NeighborRule(20.0, 9.0),
 ]  # fmt: skip
 
 

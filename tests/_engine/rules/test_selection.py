@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from trueaxis._engine.rules.base import Size
 from trueaxis._engine.rules.selection import (
     NearestRule,
-    NeighbourRule,
+    NeighborRule,
     Selection,
     project_on_simplex,
     smallest,
@@ -19,7 +19,7 @@ from trueaxis._engine.rules.selection import (
 
 def test_simplex_projection_and_adaptive_neighbours_agree():
     distances = some_distances()
-    rule = NeighbourRule(12.0)
+    rule = NeighborRule(12.0)
     gamma, w = rule.solved(distances)
     assert (w > 0).sum() == 12 and w.sum() == pytest.approx(1)
     again = project_on_simplex(-distances.e / (2 * gamma), None)

@@ -2,19 +2,12 @@
 
 import dask
 import pytest
-from dask_helpers import local_cluster
-
-
-@pytest.fixture(scope="module")
-def two_workers():
-    with local_cluster(2) as client:
-        yield client
 
 
 @pytest.fixture
-def client(two_workers):
-    with two_workers.as_current():
-        yield two_workers
+def client(dask_client):
+    with dask_client.as_current():
+        yield dask_client
 
 
 @pytest.fixture

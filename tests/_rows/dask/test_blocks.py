@@ -11,7 +11,7 @@ from trueaxis._rows.dask.blocks import BUNDLE_BYTES, bundle_lengths
 from trueaxis._rows.dask.collections import dask_rows
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_many_small_blocks_are_bundled(client, tmp_path):
     small = da.from_array(X, chunks=(50, -1))
     rows = dask_rows(counting(small, str(tmp_path)))

@@ -57,7 +57,7 @@ def test_same_model_from_files_that_workers_read(client, tmp_path):
     assert model.feature_names_in_[4] == "c4"
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_client_need_not_be_the_default(tmp_path):
     np.save(tmp_path / "all.npy", X)
     address = {"dashboard_address": ":0", "threads_per_worker": 1}
@@ -149,7 +149,7 @@ def test_open_sources_take_no_options(in_process):
         open_rows(rows, columns=[0, 1])
 
 
-def test_sources_that_workers_cannot_read_are_refused(two_workers, tmp_path):
+def test_sources_that_workers_cannot_read_are_refused(dask_client, tmp_path):
     class Sliceable:
         shape, dtype = (10, 2), np.dtype(float)
 
@@ -157,9 +157,9 @@ def test_sources_that_workers_cannot_read_are_refused(two_workers, tmp_path):
             return np.zeros((10, 2))[some]
 
     with pytest.raises(TypeError, match="SlicedRows cannot be sent to Dask workers"):
-        open_rows(Sliceable(), client=two_workers)
+        open_rows(Sliceable(), client=dask_client)
     np.save(tmp_path / "all.npy", X)
-    mapped = open_rows(np.load(tmp_path / "all.npy", mmap_mode="r"), client=two_workers)
+    mapped = open_rows(np.load(tmp_path / "all.npy", mmap_mode="r"), client=dask_client)
     assert_same(DSWL(3).fit(mapped), DSWL(3).fit(X))
 
 

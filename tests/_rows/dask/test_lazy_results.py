@@ -14,7 +14,7 @@ from trueaxis._rows.dask.collections import dask_rows
 from trueaxis._rows.watched_file import SourceError
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_results_are_lazy_and_correct(client):
     lazy = da.from_array(X, chunks=(2_000, -1))
     model = DSWL(3).fit(X)
@@ -143,7 +143,7 @@ def test_records_that_do_not_fit_into_memory_are_refused(in_process, monkeypatch
         RPCAOM(3).fit(rows)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_saving_after_the_cluster_closed_is_refused(tmp_path):
     with local_cluster(1):
         model = DSWL(3).fit(da.from_array(X, chunks=(3_000, -1)))

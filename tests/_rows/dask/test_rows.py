@@ -25,7 +25,7 @@ def test_same_model_for_any_chunks(client, rows):
     assert_same(DSWL(3).fit(lazy), DSWL(3).fit(X))
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_same_model_by_algorithm_1(client):
     lazy = da.from_array(X, chunks=(4_000, D))
     assert_same(DSWL(3, **UNEQUAL).fit(lazy), DSWL(3, **UNEQUAL).fit(X))
@@ -119,6 +119,7 @@ def test_blocks_are_recomputed_where_they_do_not_fit(client, tmp_path, monkeypat
     assert reads(tmp_path) == {0: 3, 1: 3, 2: 3}  # sample, weights, verdicts
 
 
+@pytest.mark.soak
 def test_blocks_are_released_after_the_fit(client):
     before = set(client.who_has())
     model = DSWL(3).fit(da.from_array(X, chunks=(2_000, -1)))

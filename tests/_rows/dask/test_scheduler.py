@@ -23,6 +23,8 @@ from trueaxis._rows.dask.rows import DaskRows
 from trueaxis._rows.dask.scheduler import TaskRunner
 from trueaxis._rows.watched_file import SourceError
 
+pytestmark = pytest.mark.soak
+
 
 def deadly(array, folder, when):
     """Return the array; the workers that compute block 1 at these times are killed."""

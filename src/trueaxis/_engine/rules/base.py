@@ -18,7 +18,6 @@ from sklearn.base import BaseEstimator
 
 from trueaxis._engine.kernels import RowWeights
 from trueaxis._engine.quantiles import counted_median
-from trueaxis._validation import warn
 
 
 class Size(NamedTuple):
@@ -170,16 +169,7 @@ class Rule(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
 
     def _bounded(self, distances: RowDistances) -> Rule:
         """Return the rule with bounded weights, for computing variances."""
-        calm = getattr(self, "calm", None)  # its name in version 0.1
-        if calm is None:
-            return self
-        warn(
-            f"{type(self).__name__}.calm is deprecated and will not be called from "
-            "version 1.0 on: rename it to _bounded.",
-            FutureWarning,
-        )
-        bounded: Rule = calm(distances)
-        return bounded
+        return self
 
 
 def _logarithm(w: Any, shape: tuple[int, ...], name: str) -> NDArray[np.float64]:

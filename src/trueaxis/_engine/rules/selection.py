@@ -152,7 +152,7 @@ Gamma = Literal["adaptive", "frozen"]
 
 
 @dataclass(eq=False)
-class NeighbourRule(SelectingRule):
+class NeighborRule(SelectingRule):
     """RWL-AN: weights on the simplex that minimize sum w e + gamma sum w^2.
 
     Attributes
@@ -169,7 +169,7 @@ class NeighbourRule(SelectingRule):
         """Whether gamma is constant."""
         return self.gamma != "adaptive"
 
-    def for_part(self, share: float) -> NeighbourRule:
+    def for_part(self, share: float) -> NeighborRule:
         """Return the rule that keeps the same share of a sample.
 
         Weights of fewer rows are larger, so gamma must be smaller.
@@ -177,7 +177,7 @@ class NeighbourRule(SelectingRule):
         gamma = self.gamma if isinstance(self.gamma, str) else share * self.gamma
         return replace(self, q=share * self.count, gamma=gamma)
 
-    def freeze(self, distances: RowDistances) -> NeighbourRule:
+    def freeze(self, distances: RowDistances) -> NeighborRule:
         """Return the rule with gamma set, if it is "frozen"."""
         if self.gamma != "frozen":
             return self
@@ -241,22 +241,22 @@ class RatioRule(SelectingRule, GuardedRule):
     ratio : {"tan", "sin2"}
         "tan" for w = d / (sqrt(e) v^1.5), the gradient of sqrt(e/v); "sin2" for
         w = 1/d, the gradient of e/d, whose sum falls if the center is fixed.
-    centre_fixed : bool
+    center_fixed : bool
         Whether the center is not learned.
     """
 
     ratio: Ratio = "tan"
-    centre_fixed: bool = False
+    center_fixed: bool = False
     row_local = False
 
     @property
     def proven(self) -> bool:  # type: ignore[override]  # depends on parameters
         """Whether the ratio is "sin2" and the center fixed."""
-        return self.ratio == "sin2" and self.centre_fixed
+        return self.ratio == "sin2" and self.center_fixed
 
     def _about_fixed_center(self) -> RatioRule:
         """Return the rule for a center that is not learned."""
-        return replace(self, centre_fixed=True)
+        return replace(self, center_fixed=True)
 
     def score(self, distances: RowDistances) -> NDArray[np.float64]:
         """Return e/d; infinity for rows at the center, where it is undefined."""
