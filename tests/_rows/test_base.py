@@ -2,8 +2,9 @@
 
 import pytest
 
-from trueaxis import DSWL, PlainPCA
+from trueaxis import DSWL
 from trueaxis._rows.base import ArrayRows
+from trueaxis.methods import PlainPCA
 
 
 @pytest.mark.slow

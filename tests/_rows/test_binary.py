@@ -5,11 +5,12 @@ import pytest
 from forged_models import claiming
 from row_sources import Chunked, D
 
-from trueaxis import PlainPCA, open_rows
+from trueaxis import open_rows
 from trueaxis._rows import watched_file as watch
 from trueaxis._rows.sliced import SlicedRows
 from trueaxis._tables.read import read_table
 from trueaxis.datasets import planted
+from trueaxis.methods import PlainPCA
 
 
 def test_take_reads_little_beyond_the_rows(X, folder, monkeypatch):

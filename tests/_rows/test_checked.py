@@ -6,7 +6,8 @@ import pyarrow.parquet as parquet
 import pytest
 from row_sources import N, write_parquet
 
-from trueaxis import DSWL, PlainPCA, open_rows
+from trueaxis import DSWL, open_rows
+from trueaxis.methods import PlainPCA
 
 
 @pytest.mark.slow

@@ -2,9 +2,10 @@
 
 import pytest
 
-from trueaxis import DSWL, METHODS, PCP
+from trueaxis import DSWL
 from trueaxis._rows import memory
 from trueaxis.diagnostics import contributions
+from trueaxis.methods import METHODS, PCP
 
 
 def test_methods_that_need_all_rows_check_the_memory(folder, monkeypatch):

@@ -17,11 +17,12 @@ from row_sources import (
 )
 
 import trueaxis
-from trueaxis import DSWL, METHODS, ColumnScaler, open_rows
+from trueaxis import DSWL, ColumnScaler, open_rows
 from trueaxis._rows.watched_file import SourceError
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import contributions, diagnose, effect, reasons, score_plane
 from trueaxis.diagnostics.trust import trust_path
+from trueaxis.methods import METHODS
 
 
 def sources(folder, X):

@@ -13,7 +13,7 @@ from pass_listener import Listener
 from row_sources import Chunked, D, N, posix, write_parquet
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from trueaxis import DSWL, METHODS, PlainPCA, open_rows
+from trueaxis import DSWL, open_rows
 from trueaxis._cli.missing import HoleCounter
 from trueaxis._rows import base, portions, threads
 from trueaxis._rows import parquet as parquet_rows
@@ -31,6 +31,7 @@ from trueaxis._rows.portions import (
 from trueaxis._rows.progress import report_to
 from trueaxis._rows.stacked import StackedRows
 from trueaxis._rows.transformed import RowwiseRows, replace_uncounted
+from trueaxis.methods import METHODS, PlainPCA
 
 SOME_THREADS = (1, 2, 3, 5)
 

@@ -11,12 +11,13 @@ import pytest
 from pass_listener import Listener
 from row_sources import posix, write_parquet
 
-from trueaxis import DSWL, METHODS, open_rows
-from trueaxis._engine.kernels import DistanceKernel
-from trueaxis._engine.starts.subspaces import equal_weights
+from trueaxis import DSWL, open_rows
 from trueaxis._rows import spooled as spool
 from trueaxis._rows.base import ArrayRows, Rows
 from trueaxis._rows.progress import has_listener, passing, report_to, stage
+from trueaxis.core.kernels import DistanceKernel
+from trueaxis.core.starts import equal_weights
+from trueaxis.methods import METHODS
 
 
 @pytest.fixture(params=["npy", "spool", "no spool", "dask"])

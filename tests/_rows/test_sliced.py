@@ -6,10 +6,11 @@ import pytest
 import zarr
 from row_sources import Chunked, D, N, Spoiling, assert_same_model
 
-from trueaxis import DSWL, PlainPCA, open_rows
+from trueaxis import DSWL, open_rows
 from trueaxis._rows import memory
 from trueaxis._rows.sliced import SlicedRows
 from trueaxis._rows.watched_file import SourceError
+from trueaxis.methods import PlainPCA
 
 
 def test_slices_that_contradict_the_shape_are_refused(X):

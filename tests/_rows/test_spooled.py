@@ -13,16 +13,13 @@ import numpy as np
 import pytest
 from row_sources import NAMES, D, N, several_ways, write_parquet
 
-from trueaxis import (
-    DSWL,
-    METHODS,
-    open_rows,
-)
+from trueaxis import DSWL, open_rows
 from trueaxis._rows import parquet as parquet_rows
 from trueaxis._rows import spooled as spool
 from trueaxis._rows.parquet import ParquetRows
 from trueaxis._rows.spooled import SpooledRows
 from trueaxis._rows.watched_file import SourceError
+from trueaxis.methods import METHODS
 
 
 @pytest.mark.slow
@@ -123,7 +120,7 @@ def test_spool_is_removed_after_an_error(what, folder, spools, at_once, monkeypa
         assert not spools[0].closed
         raise what("stop")
 
-    monkeypatch.setattr("trueaxis.estimators.method.fit_with", fail)
+    monkeypatch.setattr("trueaxis.base.fit_with", fail)
     with pytest.raises(what):
         DSWL(3).fit(folder / "parts")
     assert [file.closed for file in spools] == [True]

@@ -5,8 +5,8 @@ import pytest
 from command_line import run
 from scipy.linalg import subspace_angles
 
-from trueaxis import METHODS
 from trueaxis.datasets import planted
+from trueaxis.methods import METHODS
 
 # Scattered bad rows, a tenth of all. Plain PCA is turned by more than 50 degrees.
 ROBUST = {

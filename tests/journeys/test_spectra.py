@@ -3,8 +3,9 @@
 import numpy as np
 from scipy.linalg import subspace_angles
 
-from trueaxis import DSWL, PlainPCA
+from trueaxis import DSWL
 from trueaxis.datasets import spectra
+from trueaxis.methods import PlainPCA
 
 
 def angle(model, lab):

@@ -37,8 +37,8 @@ from trueaxis._rows.memory import TooLarge
 from trueaxis._rows.progress_bars import show_progress
 from trueaxis._tables.read import STANDARD
 from trueaxis._tables.write import write_blocks
-from trueaxis.estimators import METHODS
-from trueaxis.estimators.pipeline import join_pipeline, split_pipeline
+from trueaxis.methods import METHODS
+from trueaxis.pipeline import join_pipeline, split_pipeline
 from trueaxis.report.sentences import describe_line
 
 

@@ -9,9 +9,10 @@ from dask_helpers import D, X, assert_same, local_cluster
 from sklearn.pipeline import make_pipeline
 
 import trueaxis
-from trueaxis import DSWL, RPCAOM, ColumnScaler, open_rows
+from trueaxis import DSWL, ColumnScaler, open_rows
 from trueaxis._rows.dask.collections import dask_rows
 from trueaxis._rows.watched_file import SourceError
+from trueaxis.methods import RPCAOM
 
 
 @pytest.mark.soak

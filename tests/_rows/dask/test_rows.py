@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 from dask_helpers import D, N, X, assert_same, counting, reads
 
-from trueaxis import DSWL, METHODS, RPCAOM, open_rows
+from trueaxis import DSWL, open_rows
 from trueaxis._rows.dask import scheduler
 from trueaxis.datasets import planted
+from trueaxis.methods import METHODS, RPCAOM
 from trueaxis.plots import WeightsDisplay
 from trueaxis.report.analysis import analyse
 

@@ -20,7 +20,7 @@ from trueaxis._rows.threads import own_floats
 from trueaxis._tables.column import Column, quote
 from trueaxis._tables.frames import columns_of, frame_names, is_frame
 from trueaxis._validation import validate_array, validate_choice, validate_rows, warn
-from trueaxis.estimators.base import unchanged_on_error
+from trueaxis.base import unchanged_on_error
 from trueaxis.estimators.encoder.plan import (
     Choices,
     Part,
