@@ -836,11 +836,7 @@ class Method(SubspaceEstimator):
         fit = fit_with(recipe, problem, self.n_components)  # iterate and judge
         self._store(problem, fit)
         # Rows that do not count are judged, too, like new ones.
-        kernel = self._support_kernel()
-        if fit.found.near is None:
-            (support,), _ = rows.scan_in_place(kernel)
-        else:
-            support = fit.found.near.support(rows, kernel)
+        (support,), _ = rows.scan_in_place(self._support_kernel())
         self.support_ = rows.like_rows(support)
         return fit
 

@@ -114,7 +114,7 @@ def test_models_that_cannot_be_saved(tmp_path):
     with pytest.raises(NotFittedError):
         trueaxis.save(half, path)
     for other in (Own(2).fit(rows()), make_pipeline(Own(2).fit(rows())), DSWL, None):
-        with pytest.raises(TypeError, match=r"trueaxis\.METHODS"):
+        with pytest.raises(TypeError, match=r"trueaxis\.methods"):
             trueaxis.save(other, path)
     again = DSWL(4).fit(rows())
     again.n_features_in_ = 3

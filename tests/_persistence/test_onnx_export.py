@@ -391,7 +391,7 @@ class Own(PlainPCA):
     [
         (DSWL(2), NotFittedError, "DSWL instance is not fitted"),
         (make_pipeline(ColumnScaler(), DSWL(2)), NotFittedError, "not fitted"),
-        (PCA(2), TypeError, r"is a PCA.*trueaxis\.METHODS"),
+        (PCA(2), TypeError, r"is a PCA.*trueaxis\.methods"),
         (Own(2), TypeError, "is a Own.*ReweightedPCA"),
         (None, TypeError, "is a NoneType"),
         (ColumnScaler(), TypeError, "is a ColumnScaler"),

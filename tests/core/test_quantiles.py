@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueaxis.core.quantiles import quantile
+from trueaxis.core.moments import quantile
 
 
 @given(seed=st.integers(0, 10**6), q=st.floats(0, 1))

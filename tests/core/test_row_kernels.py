@@ -1,7 +1,6 @@
 """Kernels applied to parts of the rows and merged give the result for all rows."""
 
 import pickle
-from dataclasses import replace
 from itertools import pairwise
 
 import cloudpickle
@@ -31,26 +30,12 @@ from trueaxis.core.verdicts import (
     LogWeightKernel,
     MaskKernel,
     PValueKernel,
+    RegularKernel,
     SupportKernel,
 )
-from trueaxis.dswl.full_fit import ReweightKernel
 from trueaxis.dswl.plan import EntropyRule
 from trueaxis.methods.signs import PowerPull
 from trueaxis.methods.two_way import ColumnWeighting
-
-
-def reweighting(sub, rule, cuts, sides, counts):
-    state = replace(sub, mean=sub.mean + 0.3, basis=np.eye(2, 6))
-    return ReweightKernel(
-        state,
-        rule,
-        sub,
-        cuts,
-        row_counts=RowCounts(counts),
-        sides=sides,
-        dtype=float,
-        with_distances=True,
-    )
 
 
 def kernels_of_every_kind():
@@ -72,7 +57,8 @@ def kernels_of_every_kind():
         "within": SupportKernel(sub, cuts, apart),
         "p-values": PValueKernel(sub, law),
         "marks": MaskKernel(apart),
-        "together": reweighting(sub, rule, cuts, apart, counts),
+        "apart": LogWeightKernel(sub, rule, roll, apart),
+        "regular": RegularKernel(SupportKernel(sub, cuts, apart), roll),
         "scatter": ScatterKernel(sub.mean, counts, np.eye(6, 3)),
         "pull": PowerPull(sub, 1.5, 0.0, counts),
         "largest": LargestValueKernel(),
@@ -107,14 +93,14 @@ def numbers_in(state):
 
 def test_kernels_without_per_row_values_are_their_own_parts():
     X, _ = kernels_of_every_kind()
-    sub, rule = equal_weights(ArrayRows(X), 2), EntropyRule(3.0, 2.0, 4.0)
+    sub = equal_weights(ArrayRows(X), 2)
     apart = Sides(np.eye(1, 6), np.zeros(1), np.ones(1))
     roll = RowCounts(None)
     sweep = DistanceKernel(sub, lambda v, e, s: RowWeights(-v), roll)
-    together = reweighting(sub, rule, Cuts(4.0, 5.0), apart, None)
-    scaled = TransformedKernel(together, ColumnWeighting(X[0], X[1]))
     within = SupportKernel(sub, Cuts(4.0, 5.0), apart)
-    for kernel in (sweep, together, scaled, within, PowerPull(sub, 1.0, 0.0, None)):
+    regular = RegularKernel(within, roll)
+    scaled = TransformedKernel(regular, ColumnWeighting(X[0], X[1]))
+    for kernel in (sweep, regular, scaled, within, PowerPull(sub, 1.0, 0.0, None)):
         assert kernel.part(3, 5) is kernel  # so that it is sent to a worker once
 
 

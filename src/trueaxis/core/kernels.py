@@ -164,9 +164,9 @@ class MomentKernel(Kernel):
 
     def absorb(self, state: GroupedMoments, block: NDArray[Any], first: int) -> None:
         """Add the moments of a block."""
+        weighting = self.weighting.part(first, len(block))
         y = state.scratch.like(block)
         np.subtract(block, self.pivot, out=y, casting="same_kind")
-        weighting = self.weighting.part(first, len(block))
         _accumulate(state, y, weighting, self.row_counts.of(block, first))
 
     def merge(self, state: GroupedMoments, other: GroupedMoments) -> GroupedMoments:

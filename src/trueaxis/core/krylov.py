@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from trueaxis._rows.base import Kernel, Rows
 from trueaxis.core.kernels import Scratch
-from trueaxis.core.moments import Moments
-from trueaxis.core.quantiles import column_means
+from trueaxis.core.moments import Moments, column_means
 from trueaxis.core.subspace import Subspace, rounding_variances, solve
 
 # Root mean square sine of the angles to the true span at which the search ends.

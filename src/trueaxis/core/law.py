@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln
 
 from trueaxis.core.columns import tie_of
-from trueaxis.core.quantiles import between
+from trueaxis.core.moments import between
 from trueaxis.core.rules import RowDistances
 from trueaxis.core.subspace import Subspace
 

@@ -20,8 +20,7 @@ from trueaxis._rows.base import ArrayRows, Rows
 from trueaxis._rows.checked import largest_squarable
 from trueaxis.core.columns import separable_columns
 from trueaxis.core.law import Law
-from trueaxis.core.moments import Moments, Scatter
-from trueaxis.core.quantiles import n_different_rows, total_count
+from trueaxis.core.moments import Moments, Scatter, n_different_rows, total_count
 from trueaxis.core.rules import Size
 from trueaxis.core.starts import (
     Depth,

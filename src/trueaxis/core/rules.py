@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from trueaxis.core.kernels import RowWeights
-from trueaxis.core.quantiles import counted_median
+from trueaxis.core.moments import counted_median
 
 
 class Size(NamedTuple):

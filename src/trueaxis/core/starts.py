@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from trueaxis._rows.base import ArrayRows, Rows, rows_per_block
 from trueaxis.core.iteration import Squarem, iterate
 from trueaxis.core.kernels import RowWeights
-from trueaxis.core.moments import Moments
-from trueaxis.core.quantiles import quantile
+from trueaxis.core.moments import Moments, quantile
 from trueaxis.core.reweighting import ReweightedStep, measure_rows, weighted_moments
 from trueaxis.core.rules import PowerRule
 from trueaxis.core.subspace import Subspace, solve

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
-from trueaxis.core.lapack import leading_eigen
 from trueaxis.core.moments import Moments, NoSubspace, Scatter
 
 # Variances below this share of the total are rounding errors. They are raised to it, so
@@ -177,7 +177,10 @@ def top_eigen(scatter: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]
     # and conquer is faster unless few eigenvectors are needed.
     vectors = np.empty((D, 0))
     if 7 * k < D:
-        values, vectors = leading_eigen(scatter / size, k)
+        values, vectors = scipy.linalg.eigh(
+            scatter / size, subset_by_index=[D - k, D - 1], lower=False,
+            overwrite_a=True, check_finite=False,
+        )  # fmt: skip
     if vectors.shape[1] < k:  # LAPACK leaves some out if many eigenvalues are equal
         values, vectors = np.linalg.eigh(scatter / size, UPLO="U")
     leading = slice(-1, -k - 1, -1)

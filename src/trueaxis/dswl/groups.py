@@ -18,7 +18,7 @@ from scipy.special import ndtr, xlogy
 
 from trueaxis.core.krylov import rough_solve
 from trueaxis.core.law import Sides
-from trueaxis.core.quantiles import between, column_means, quantile
+from trueaxis.core.moments import between, column_means, quantile
 from trueaxis.core.starts import (
     ENOUGH_ROWS,
     enough_rows,

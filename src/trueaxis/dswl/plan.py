@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.core.kernels import RowWeights
+from trueaxis.core.moments import quantile
 from trueaxis.core.problem import Problem
-from trueaxis.core.quantiles import quantile
 from trueaxis.core.rules import RowDistances, Rule
 
 # Distances below this share of a typical one are rounding errors.

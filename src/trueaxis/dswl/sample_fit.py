@@ -25,9 +25,8 @@ from trueaxis.core.iteration import IterationResult, Squarem, iterate
 from trueaxis.core.kernels import Scratch, replace_cancelled
 from trueaxis.core.krylov import ScatterKernel, orthonormal_beside
 from trueaxis.core.law import REGULAR
-from trueaxis.core.moments import Moments
+from trueaxis.core.moments import Moments, n_different_rows
 from trueaxis.core.problem import Problem
-from trueaxis.core.quantiles import n_different_rows
 from trueaxis.core.reweighting import (
     EXACT,
     POWER_STEPS,

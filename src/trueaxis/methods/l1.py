@@ -24,8 +24,8 @@ from trueaxis.core.iteration import (
     StepResult,
     iterate,
 )
+from trueaxis.core.moments import counted_median
 from trueaxis.core.problem import Problem, affine_hull
-from trueaxis.core.quantiles import counted_median
 from trueaxis.core.recipes import (
     Recipe,
     SearchResult,
