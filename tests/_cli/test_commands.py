@@ -73,7 +73,7 @@ def test_every_method_can_be_named(pump, folder):
         "--set",
         "tau=[20, 10, 30]",
         "--set",
-        "reweight=false",
+        "cells=false",
     )
     run("fit", pump, *args, "-o", folder / "tau.npz")
     assert trueaxis.load(folder / "tau.npz").tau == (20, 10, 30)

@@ -99,7 +99,7 @@ def test_without_cells_only_holes_are_filled(X, table, tmp_path):
     assert found["output"].endswith("out.csv")
     assert found["changes"].endswith("out-changes.csv")
     repaired = read_table(tmp_path / "out.csv", Choice(columns=NAMES)).X
-    np.testing.assert_array_equal(repaired, DSWL(2).fit(X).impute(X))
+    np.testing.assert_array_equal(repaired, DSWL(2).fit(X).repair(X, wrong=False))
 
 
 @pytest.mark.slow
@@ -141,7 +141,9 @@ def test_models_that_cannot_repair(X, table, tmp_path):
     assert "Note" not in invoke(*given, plain, "--no-cells").stdout
     assert "--components is for a fit" in run(*given, plain, "-k", 2, code=2)
     np.testing.assert_allclose(
-        np.load(tmp_path / "o.npy"), DSWL(2).fit(whole).impute(X), rtol=1e-12
+        np.load(tmp_path / "o.npy"),
+        DSWL(2).fit(whole).repair(X, wrong=False),
+        rtol=1e-12,
     )
 
 

@@ -47,7 +47,7 @@ def test_every_method_has_a_file_name():
     "model",
     [
         DSWL(np.int64(2), tau=(0.5, 0.25, float("inf")), random_state=None),
-        DSWL(0.9, tau=[0.5, 0.25, 1], reweight=np.bool_(True), trust=np.float32(0.5)),
+        DSWL(0.9, tau=[0.5, 0.25, 1], cells=np.bool_(False), trust=np.float32(0.5)),
         DSWL(None, tau=np.array([0.5, 0.25, 1.0]), max_iter=50),
         R1PCA(2, loss="l21", c=2),  # c_ is None
         R1PCA(2, c=np.inf),

@@ -35,7 +35,6 @@ from trueaxis.core.verdicts import (
 )
 from trueaxis.dswl.plan import EntropyRule
 from trueaxis.methods.signs import PowerPull
-from trueaxis.methods.two_way import ColumnWeighting
 
 
 def kernels_of_every_kind():
@@ -91,19 +90,6 @@ def numbers_in(state):
     return np.asarray(state, dtype=float).ravel().tolist()
 
 
-def test_kernels_without_per_row_values_are_their_own_parts():
-    X, _ = kernels_of_every_kind()
-    sub = equal_weights(ArrayRows(X), 2)
-    apart = Sides(np.eye(1, 6), np.zeros(1), np.ones(1))
-    roll = RowCounts(None)
-    sweep = DistanceKernel(sub, lambda v, e, s: RowWeights(-v), roll)
-    within = SupportKernel(sub, Cuts(4.0, 5.0), apart)
-    regular = RegularKernel(within, roll)
-    scaled = TransformedKernel(regular, ColumnWeighting(X[0], X[1]))
-    for kernel in (sweep, regular, scaled, within, PowerPull(sub, 1.0, 0.0, None)):
-        assert kernel.part(3, 5) is kernel  # so that it is sent to a worker once
-
-
 @pytest.mark.parametrize("kind", sorted(kernels_of_every_kind()[1]))
 @given(cuts=st.lists(st.integers(0, 230), max_size=6))
 @settings(max_examples=15, deadline=None)
@@ -141,11 +127,3 @@ def test_log_sums_of_parts_equal_those_of_the_whole():
     assert found.log_total() == pytest.approx(top + np.log(w.sum()), rel=1e-12)
     entropy = -(p * np.log(per_copy)).sum()
     assert found.perplexity() == pytest.approx(np.exp(entropy), rel=1e-9)
-
-
-def test_empty_log_sums_are_zero():
-    empty = LogSum()
-    empty.add(np.array([-np.inf, -np.inf]), None)
-    empty.add(np.array([1.0]), np.array([0.0]))
-    empty += LogSum()
-    assert empty.total == 0.0

@@ -35,7 +35,7 @@ def test_imputed_rows_are_those_of_the_model(model, X):
     rows = fitted_rows(model, X)
     good = model.support_  # outliers keep their cells
     np.testing.assert_array_equal(rows.read()[good], model.repair(X)[good])
-    np.testing.assert_array_equal(imputed(rows).read(), model.impute(X))
+    np.testing.assert_array_equal(imputed(rows).read(), model.repair(X, wrong=False))
     assert (imputed(rows) is rows) == (not model.cells)
 
 
@@ -46,7 +46,7 @@ def test_complete_rows_are_left_alone():
 
 
 def test_plain_pca_gets_holes_filled_and_wrong_cells_as_they_are(model, X):
-    filled = model.impute(X)
+    filled = model.repair(X, wrong=False)
     plain = PlainPCA(2).fit(filled)
     change = effect(model, X)
     expected = principal_angles(model.components_, plain.components_)
@@ -62,7 +62,7 @@ def test_scores_are_of_repaired_rows_and_the_plain_spread_is_of_rows_as_they_are
 ):
     plane = score_plane(model, X)
     np.testing.assert_allclose(plane.scores, np.asarray(model.transform(X)))
-    y = (model.impute(X) - model.mean_) @ model.components_.T
+    y = (model.repair(X, wrong=False) - model.mean_) @ model.components_.T
     np.testing.assert_allclose(plane.plain.covariance, np.cov(y.T))
     np.testing.assert_allclose(plane.plain.center, y.mean(axis=0), atol=1e-9)
 
@@ -99,7 +99,7 @@ def test_every_diagnostic_is_finite(model, X):
 
 def test_methods_that_need_complete_rows_are_compared_on_filled_ones(X):
     dswl, pca = compare(X, ["dswl", "pca"], n_components=2)
-    filled = dswl.model.impute(X.to_numpy())
+    filled = dswl.model.repair(X.to_numpy(), wrong=False)
     assert pca.problem == ""
     np.testing.assert_array_equal(pca.model.mean_, PlainPCA(2).fit(filled).mean_)
     assert dswl.flagged == int((dswl.model.predict(X.to_numpy()) < 0).sum())

@@ -84,7 +84,7 @@ def test_rows_with_holes_are_transformed_and_judged(pumps, new_pumps):
     assert (np.abs(scores - model.transform(whole)) / spread)[:10].max() < 0.6
     labels = pd.Series(model.predict(holed), holed.index)
     assert set(labels.index[labels == -1]) == new_pumps.bad.keys()
-    filled = pd.DataFrame(model.impute(holed), holed.index, holed.columns)
+    filled = pd.DataFrame(model.repair(holed, wrong=False), holed.index, holed.columns)
     for i, serial in enumerate(holed.index[:10]):
         column = holed.columns[i % 2]
         right = new_pumps.healthy.loc[serial, column]

@@ -92,7 +92,7 @@ def repair_table(
     with ignore_feature_name_warning():
         scaled = parts.scaled(X)
         model = parts.model
-        filled = (model.repair if replace_wrong else model.impute)(scaled)
+        filled = model.repair(scaled, wrong=replace_wrong)
         cells = cell_map(model, scaled)
     missing = np.isnan(X)
     changed = missing | (filled != scaled)

@@ -55,7 +55,7 @@ def export_onnx(
     group that stands apart have the label -1 whatever their score.
 
     A graph can neither raise errors nor fill holes: a row with NaN gets NaN in all
-    outputs and the label -1. Pass rows that `DSWL.impute` completed.
+    outputs and the label -1. Pass rows that `DSWL.repair` completed.
 
     Parameters
     ----------

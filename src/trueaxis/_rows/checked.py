@@ -288,7 +288,7 @@ def raise_nonfinite(
         )
     raise IncompleteRows(
         f"{found} Complete rows are needed here: use DSWL, which takes missing cells, "
-        "fill them with DSWL().fit(X).impute(X), or drop the rows."
+        "fill them with DSWL().fit(X).repair(X), or drop the rows."
     )
 
 

@@ -193,8 +193,8 @@ def _largest(scatter: NDArray[Any]) -> float:
     if not np.isfinite(size):
         raise SquaresOverflow(
             "Squared distances overflow, because X has rows beyond 1e150 that carry "
-            "weight. Remove them, rescale X, or use DSWL with its robust start, "
-            'init="auto".'
+            "weight. Remove them, rescale X, or use DSWL without temperatures: its "
+            "start is robust."
         )
     return size
 

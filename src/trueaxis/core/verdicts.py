@@ -10,7 +10,6 @@ data has to be in memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import Kernel, RecordKernel, Rows
+from trueaxis._rows.base import Kernel, Rows
 from trueaxis.core.columns import varying_columns
 from trueaxis.core.kernels import (
     ALL_ROWS,
@@ -351,21 +350,6 @@ class PValueKernel(MeasuringKernel):
         sides = self.law.sides
         beyond = None if sides is None else sides.beyond(block)
         return self.law.log_p(e, s, beyond)[None]
-
-
-class MaskKernel(RecordKernel):
-    """Kernel that records a boolean function of every row."""
-
-    n_fields = 1
-    title = "groups apart"
-    field_type = bool
-
-    def __init__(self, function: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> None:
-        self.function = function
-
-    def absorb(self, state: None, block: NDArray[Any], first: int) -> NDArray[np.bool_]:
-        """Apply the function to a block."""
-        return self.function(block)[None]
 
 
 def _measure(

@@ -155,8 +155,8 @@ def compare(
     flagged = first.model.predict(rows) < 0
     compared = [_compare_with(first, first, flagged, rows)]
     # The first method has taken the rows: it can fill their holes.
-    if hasattr(first.model, "impute"):
-        rows = first.model.impute(rows)
+    if hasattr(first.model, "repair"):
+        rows = first.model.repair(rows, wrong=False)
         drawn = _draw(rows, max_rows)
     for name in methods[1:]:
         progress(name)

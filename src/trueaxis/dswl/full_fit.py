@@ -35,7 +35,6 @@ from trueaxis.core.verdicts import (
     Judge,
     LogSum,
     LogWeightKernel,
-    MaskKernel,
     RegularKernel,
     SupportKernel,
     Verdicts,
@@ -44,7 +43,7 @@ from trueaxis.core.verdicts import (
 )
 from trueaxis.dswl.groups import sides_of
 from trueaxis.dswl.plan import DSWLParameters, EntropyRule, Plan, make_plan, min_rows
-from trueaxis.dswl.sample_fit import SampleFit, fit_sample, learn, regular_variances
+from trueaxis.dswl.sample_fit import SampleFit, fit_sample, regular_variances
 
 LARGE_EXPONENT = 1e6  # of a weight; those of ordinary rows are near zero
 
@@ -183,7 +182,7 @@ class FullDataFit:
 
         Of large data, only the sample.
         """
-        if self.plan.in_passes:
+        if self.plan.large:
             measured = measure_without_leverage(self.kept_rows, subspace, fit_weight)
             return measured, None
         measured, index = measure_rows(self.judge.rows, subspace), self.judge.index
@@ -222,12 +221,12 @@ class FullDataFit:
         """Learn the law of the rows of the fit, and of all others."""
         judging = subspaces.judging
         distances = measured = measure_rows(self.kept_rows, judging)
-        if subspaces.fit_weight is not None:  # not `plan.in_passes`
+        if subspaces.fit_weight is not None:  # not `plan.large`
             weight = subspaces.fit_weight[self.judge.index]
             distances = without_leverage(measured._replace(fit_weight=weight))
         law = self.judge.law(distances, judging)
         verdicts = Verdicts(subspaces.result, law, len(judging.basis))
-        if not self.plan.reweight:
+        if self.plan.temperatures is not None:
             return verdicts
         return self._consistent(verdicts, measured, subspaces.n, D)
 
@@ -294,13 +293,9 @@ def full_data_fit(problem: Problem, plan: Plan, sample_fit: SampleFit) -> FullDa
     """Prepare the fit of all rows, without the groups that the sample set aside."""
     sample, counts, kept = problem.sample, problem.counts, sample_fit.kept
     sides = apart = sides_of(sample_fit.splits, plan.separable)
-    if apart is not None and not plan.in_passes:
+    if apart is not None and not plan.large:
         counts = np.ones(problem.rows.shape[0]) if counts is None else counts.copy()
-        if plan.large:
-            (others,), _ = problem.rows.scan(MaskKernel(apart))
-            counts[others] = 0.0
-        else:
-            counts[np.delete(sample.index, kept)] = 0.0
+        counts[np.delete(sample.index, kept)] = 0.0
         apart = None
     index, original = sample.index[kept], sample.original[kept]
     judge = Judge(problem.hull, counts, index, original, sides, problem.leveled)
@@ -359,28 +354,20 @@ class DSWLRecipe(DSWLParameters, Recipe):
         sample_fit = fit_sample(problem, plan)
         full = full_data_fit(problem, plan, sample_fit)
         found, temperatures = sample_fit.iterations, sample_fit.temperatures
-        if plan.iterate_on_all_rows:
-            found = learn(
-                problem.rows,
-                found.last.state,
-                temperatures,
-                plan.max_iter,
-                plan.tol_on_all_rows,
-                full.counts,
-            )
         state, rule = found.last.state, EntropyRule(*temperatures)
-        if plan.reweight:
+        settled = found.converged
+        if plan.temperatures is None:
+            settled = settled or found.last.change <= plan.accepted_change
             row_weights, subspaces = full.reweight(state, rule)
         else:
             row_weights = full.weights(state, rule)
             fit_weight = full.per_copy(row_weights.weights)
             subspaces = FinalSubspaces(state, state, fit_weight, problem.n_copies)
-        settled = found.converged or found.last.change <= plan.accepted_change
         tau = tuple(float(t / problem.n_copies) for t in temperatures)
         return DSWLResult(
             subspaces.result,
             replace(found, converged=bool(settled)),
-            plan.tol_on_all_rows,
+            plan.tol,
             row_weights.weights,
             attributes={
                 "tau_": tau,
@@ -406,7 +393,7 @@ class DSWLRecipe(DSWLParameters, Recipe):
         Which rows are regular shows with few components already.
         """
         plan = make_plan(self, problem, min(k, ROUGH_COMPONENTS))
-        if plan.published:
+        if plan.temperatures is not None:
             return None
         plan = replace(plan, rough=k > ROUGH_COMPONENTS)
         variances, n = regular_variances(problem, plan)

@@ -188,7 +188,7 @@ class Analysis:
         if not self.has_holes:
             return uneven_spreads(self.X)
         with ignore_feature_name_warning():
-            return uneven_spreads(self.model.impute(self.X))
+            return uneven_spreads(self.model.repair(self.X, wrong=False))
 
     @cached_property
     def has_holes(self) -> bool:

@@ -16,7 +16,7 @@ from trueaxis.methods import METHODS, RPCAOM
 from trueaxis.plots import WeightsDisplay
 from trueaxis.report.analysis import analyse
 
-UNEQUAL = {"tau": (4e-4, 1e-4, 3e-4), "reweight": False, "init": "uniform"}
+UNEQUAL = {"tau": (4e-4, 1e-4, 3e-4)}
 
 
 @pytest.mark.slow
@@ -33,7 +33,7 @@ def test_same_model_by_algorithm_1(client):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [{}, UNEQUAL, {"reweight": False}])
+@pytest.mark.parametrize("options", [{}, UNEQUAL])
 @pytest.mark.parametrize("rows", [777, (10, 0, 4_990, 4_000)])
 def test_same_model_in_this_process(in_process, options, rows):
     lazy = da.from_array(X, chunks=(rows, D))
@@ -87,7 +87,7 @@ def test_two_groups_apart(client):
     assert not expected.support_[N:].any()
     lazy = da.from_array(both, chunks=(2_000, -1))
     assert_same(DSWL(3).fit(lazy), expected)
-    assert_same(DSWL(3, reweight=False).fit(lazy), DSWL(3, reweight=False).fit(both))
+    assert_same(DSWL(3).fit(lazy), DSWL(3).fit(both))
 
 
 def test_diagnostics_read_one_block_at_a_time(client):
