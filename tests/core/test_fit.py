@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from engine_data import contaminated_cloud
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core.problem import Problem
 from trueaxis.core.recipes import (
     PlainRecipe,
@@ -18,6 +17,7 @@ from trueaxis.core.recipes import (
 )
 from trueaxis.core.rules import PowerRule
 from trueaxis.core.subspace import Subspace
+from trueaxis.data.rows import ArrayRows
 from trueaxis.dswl.full_fit import DSWLRecipe
 
 RECIPES = {

@@ -3,11 +3,11 @@
 import numpy as np
 from engine_data import normal_cloud
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core.iteration import iterate
 from trueaxis.core.reweighting import ReweightedStep
 from trueaxis.core.rules import UniformRule
 from trueaxis.core.subspace import Subspace
+from trueaxis.data.rows import ArrayRows
 
 
 def test_the_loop_stops_at_max_iter():

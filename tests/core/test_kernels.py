@@ -6,7 +6,6 @@ from engine_data import normal_cloud, pca_subspace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core.kernels import (
     DistanceKernel,
     MomentKernel,
@@ -15,6 +14,7 @@ from trueaxis.core.kernels import (
 )
 from trueaxis.core.reweighting import measure_rows
 from trueaxis.core.subspace import Subspace
+from trueaxis.data.rows import ArrayRows
 
 
 def symmetric(scatter):

@@ -10,10 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trueaxis._rows.base import ArrayRows
-from trueaxis._rows.checked import LargestValueKernel, ValueCheck
-from trueaxis._rows.dask.tasks import CheckedBlock
-from trueaxis._rows.transformed import ReplaceUncounted, TransformedKernel
 from trueaxis.core.columns import ColumnSpread, SpreadKernel
 from trueaxis.core.kernels import (
     DistanceKernel,
@@ -33,6 +29,10 @@ from trueaxis.core.verdicts import (
     PValueKernel,
     SupportKernel,
 )
+from trueaxis.data.checked import LargestValueKernel, ValueCheck
+from trueaxis.data.dask.tasks import CheckedBlock
+from trueaxis.data.rows import ArrayRows
+from trueaxis.data.transformed import ReplaceUncounted, TransformedKernel
 from trueaxis.dswl.full_fit import ReweightKernel
 from trueaxis.dswl.plan import EntropyRule
 from trueaxis.methods.signs import PowerPull

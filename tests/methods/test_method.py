@@ -19,8 +19,8 @@ from streamed import Streamed
 
 from trueaxis import DSWL
 from trueaxis import base as method
-from trueaxis._rows.checked import IncompleteRows
 from trueaxis.base import Method, SubspaceEstimator
+from trueaxis.data.checked import IncompleteRows
 from trueaxis.datasets import planted
 from trueaxis.methods import (
     DRPCA,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trueaxis import DSWL, ColumnScaler, TableEncoder, diagnostics, load, plots, save
-from trueaxis._rows.threads import own_floats
+from trueaxis.data.threads import own_floats
 from trueaxis.datasets import planted
 from trueaxis.methods import METHODS
 from trueaxis.report import write_report

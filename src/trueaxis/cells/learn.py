@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import ArrayRows, Rows
 from trueaxis.cells.factors import (
     Array,
     FactorModel,
@@ -42,6 +41,7 @@ from trueaxis.core.problem import Problem
 from trueaxis.core.recipes import Recipe, fit_with
 from trueaxis.core.starts import SAMPLE_ROWS, repeated
 from trueaxis.core.verdicts import PValueKernel
+from trueaxis.data.rows import ArrayRows, Rows
 
 MAX_FACTORS = 16  # factors that are not needed vanish; more of them only take longer
 

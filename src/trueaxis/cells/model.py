@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammainc
 
-from trueaxis._rows.checked import largest_magnitude
-from trueaxis._rows.transformed import Where
 from trueaxis.cells.factors import Array, Deviations, FactorModel
 from trueaxis.cells.wrong import Mask, WrongCells
+from trueaxis.data.checked import largest_magnitude
+from trueaxis.data.transformed import Where
 
 NEAR = 2.0  # rows are first compared by the cells within so many units of the center
 

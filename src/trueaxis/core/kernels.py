@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import Kernel
 from trueaxis.core.moments import Moments
 from trueaxis.core.subspace import Subspace
+from trueaxis.data.rows import Kernel
 
 
 class RowCounts(NamedTuple):

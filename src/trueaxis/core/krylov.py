@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import Kernel, Rows
 from trueaxis.core.kernels import Scratch
 from trueaxis.core.moments import Moments
 from trueaxis.core.quantiles import column_means
 from trueaxis.core.subspace import Subspace, rounding_variances, solve
+from trueaxis.data.rows import Kernel, Rows
 
 # Root mean square sine of the angles to the true span at which the search ends.
 SPAN_ERROR = 1e-8

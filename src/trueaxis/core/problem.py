@@ -16,8 +16,6 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import ArrayRows, Rows
-from trueaxis._rows.checked import largest_squarable
 from trueaxis.core.columns import separable_columns
 from trueaxis.core.law import Law
 from trueaxis.core.moments import Moments, Scatter
@@ -33,6 +31,8 @@ from trueaxis.core.starts import (
     random_directions,
 )
 from trueaxis.core.subspace import Subspace, spectrum
+from trueaxis.data.checked import largest_squarable
+from trueaxis.data.rows import ArrayRows, Rows
 
 
 def choose_dimension(

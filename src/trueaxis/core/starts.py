@@ -16,7 +16,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import ArrayRows, Rows, rows_per_block
 from trueaxis.core.iteration import Squarem, iterate
 from trueaxis.core.kernels import RowWeights
 from trueaxis.core.moments import Moments
@@ -24,6 +23,7 @@ from trueaxis.core.quantiles import quantile
 from trueaxis.core.reweighting import ReweightedStep, measure_rows, weighted_moments
 from trueaxis.core.rules import PowerRule
 from trueaxis.core.subspace import Subspace, solve
+from trueaxis.data.rows import ArrayRows, Rows, rows_per_block
 
 DIRECTIONS = 250
 

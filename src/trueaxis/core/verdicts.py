@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import ArrayRows, Kernel, RecordKernel, Rows
 from trueaxis.core.columns import varying_columns
 from trueaxis.core.kernels import (
     ALL_ROWS,
@@ -42,6 +41,7 @@ from trueaxis.core.quantiles import quantile
 from trueaxis.core.reweighting import measure_rows
 from trueaxis.core.rules import RowDistances, Rule
 from trueaxis.core.subspace import Subspace
+from trueaxis.data.rows import ArrayRows, Kernel, RecordKernel, Rows
 
 NORMAL_75 = 0.6745  # upper quartile of a normal distribution
 

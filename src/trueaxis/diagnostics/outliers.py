@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._rows.base import RecordKernel
-from trueaxis._rows.threads import own_floats
 from trueaxis._validation import fitted_rows, raw_rows
 from trueaxis.core.law import Law, Sides
 from trueaxis.core.reweighting import measure_rows
 from trueaxis.core.verdicts import cutoff_ratio
+from trueaxis.data.rows import RecordKernel
+from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics.columns import column_corrections
 from trueaxis.diagnostics.discoveries import discovery_line
 from trueaxis.diagnostics.pipelines import PipelineParts, method_of, takes_pipelines

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis._validation import fitted_rows
 from trueaxis.core.problem import Problem
 from trueaxis.core.reweighting import POWER_STEPS, PowerSolver
 from trueaxis.core.starts import equal_weights
+from trueaxis.data.rows import ArrayRows
 from trueaxis.diagnostics.influence import largest_angle
 from trueaxis.diagnostics.pipelines import takes_pipelines
 from trueaxis.dswl.sample_fit import learn, settle

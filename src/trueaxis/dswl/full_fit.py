@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.special import chdtr, gammaincinv
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core.kernels import (
     CountedKernel,
     RowCounts,
@@ -45,6 +44,7 @@ from trueaxis.core.verdicts import (
     measure_without_leverage,
     without_leverage,
 )
+from trueaxis.data.rows import ArrayRows
 from trueaxis.dswl.groups import sides_of
 from trueaxis.dswl.plan import DSWLParameters, EntropyRule, Plan, make_plan, min_rows
 from trueaxis.dswl.sample_fit import SampleFit, fit_sample, learn, regular_variances

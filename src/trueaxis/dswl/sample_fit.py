@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from trueaxis._rows.base import ArrayRows, Rows
 from trueaxis.core.iteration import IterationResult, Squarem, iterate
 from trueaxis.core.kernels import Scratch, replace_cancelled
 from trueaxis.core.krylov import ScatterKernel, orthonormal_beside
@@ -50,6 +49,7 @@ from trueaxis.core.starts import (
 )
 from trueaxis.core.subspace import Subspace, solve, spectrum
 from trueaxis.core.verdicts import CoreRule, HalfRule, deviations, without_leverage
+from trueaxis.data.rows import ArrayRows, Rows
 from trueaxis.dswl.groups import (
     GroupSplit,
     bending,

@@ -15,13 +15,13 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._rows.base import ArrayRows, Rows
 from trueaxis.base import Method, choice, number, number_or_none
 from trueaxis.core.iteration import IterationResult, StepResult, iterate
 from trueaxis.core.problem import Problem, affine_hull, hard_threshold
 from trueaxis.core.recipes import Recipe, SearchResult
 from trueaxis.core.starts import equal_weights, plain_moments
 from trueaxis.core.subspace import Subspace, spanned
+from trueaxis.data.rows import ArrayRows, Rows
 
 Matrix = NDArray[np.float64]
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from trueaxis import DSWL
-from trueaxis._rows.base import ArrayRows
-from trueaxis._rows.transformed import RowwiseRows
 from trueaxis.cells.model import CellModel, RememberedRepair, find_flaw
+from trueaxis.data.rows import ArrayRows
+from trueaxis.data.transformed import RowwiseRows
 
 
 @pytest.fixture(scope="module")

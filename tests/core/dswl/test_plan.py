@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from trueaxis import DSWL
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core.problem import Problem
+from trueaxis.data.rows import ArrayRows
 from trueaxis.dswl.full_fit import DSWLRecipe
 from trueaxis.dswl.plan import make_plan, max_components_with_outliers, min_rows
 

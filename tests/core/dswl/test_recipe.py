@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from streamed import Streamed
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core.problem import Problem
 from trueaxis.core.recipes import fit_with
+from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import planted
 from trueaxis.dswl.full_fit import DSWLRecipe
 

@@ -8,11 +8,11 @@ from engine_data import contaminated_cloud, pca_subspace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core.kernels import RowCounts, RowWeights
 from trueaxis.core.law import Cuts, Sides
 from trueaxis.core.reweighting import measure_rows, weighted_moments
 from trueaxis.core.verdicts import LogWeightKernel
+from trueaxis.data.rows import ArrayRows
 from trueaxis.dswl.full_fit import ReweightKernel
 from trueaxis.dswl.plan import EntropyRule
 

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trueaxis import DSWL
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core.kernels import RowCounts
 from trueaxis.core.law import Cuts, Sides
 from trueaxis.core.reweighting import measure_rows
 from trueaxis.core.subspace import Subspace
 from trueaxis.core.verdicts import NearDistances, SupportKernel
+from trueaxis.data.rows import ArrayRows
 from trueaxis.dswl.full_fit import ReweightKernel
 from trueaxis.dswl.plan import EntropyRule
 
