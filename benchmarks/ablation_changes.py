@@ -17,7 +17,7 @@ from trueaxis._engine.outliers import law, tail
 from trueaxis._engine.outliers.core import CoreRule, HalfRule
 from trueaxis._engine.reweighted import ReweightedStep
 from trueaxis._engine.starts.subspaces import equal_weights
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 
 STARTS, SAMPLE, DIRECTIONS = (
     f"starts.{name}" for name in ("subspaces", "sample", "directions")

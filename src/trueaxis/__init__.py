@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from trueaxis._engine.rules.base import Rule
     from trueaxis._persistence.model_files import load, save
     from trueaxis._persistence.onnx_export import export_onnx
-    from trueaxis._rows.open_rows import open_rows
-    from trueaxis._rows.progress_bars import show_progress
+    from trueaxis.data.open_rows import open_rows
+    from trueaxis.data.progress_bars import show_progress
     from trueaxis.estimators import (
         DRPCA,
         DSWL,
@@ -89,9 +89,9 @@ _HOMES = {
     "Rule": "trueaxis._engine.rules.base",
     "export_onnx": "trueaxis._persistence.onnx_export",
     "load": "trueaxis._persistence.model_files",
-    "open_rows": "trueaxis._rows.open_rows",
+    "open_rows": "trueaxis.data.open_rows",
     "save": "trueaxis._persistence.model_files",
-    "show_progress": "trueaxis._rows.progress_bars",
+    "show_progress": "trueaxis.data.progress_bars",
 }
 
 

@@ -12,7 +12,7 @@ from trueaxis._engine.problem import Problem
 from trueaxis._engine.recipes import PlainRecipe, ReweightingRecipe
 from trueaxis._engine.rules.losses import PowerRule
 from trueaxis._engine.subspace import Subspace
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 
 RECIPES = {
     "plain": PlainRecipe(),

@@ -9,7 +9,7 @@ from trueaxis._engine.rules.base import UniformRule
 from trueaxis._engine.subspace import (
     Subspace,
 )
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 
 
 def test_the_loop_stops_at_max_iter():

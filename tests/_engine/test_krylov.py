@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from trueaxis._engine.krylov import ScatterKernel, rough_solve, solve_near
 from trueaxis._engine.subspace import Subspace, subspace_change
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 
 
 def gapped(seed=0, n=300, D=150, k=3, noise=0.1, offset=0.0):

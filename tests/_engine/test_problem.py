@@ -6,7 +6,7 @@ from engine_data import normal_cloud, pca_subspace
 from trueaxis._engine.problem import affine_hull
 from trueaxis._engine.starts.subspaces import plain_moments
 from trueaxis._engine.subspace import Subspace, spanned
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 
 
 def test_the_hull_keeps_distances_and_maps_back():

@@ -24,7 +24,7 @@ from trueaxis._engine.rules.losses import HuberRule, PowerRule
 from trueaxis._engine.rules.retained import LengthRule
 from trueaxis._engine.rules.selection import NearestRule, RatioRule, Selection
 from trueaxis._engine.subspace import subspace_change
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 
 TIGHT = {"max_iter": 2000, "tol": 1e-10}
 RECIPES = {

@@ -14,7 +14,7 @@ from trueaxis._engine.subspace import (
     Subspace,
     subspace_change,
 )
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import planted
 
 

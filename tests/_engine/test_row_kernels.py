@@ -34,10 +34,10 @@ from trueaxis._engine.row_kernels import (
 from trueaxis._engine.starts.subspaces import equal_weights
 from trueaxis._engine.steps.signs import PowerPull
 from trueaxis._engine.steps.two_way import ColumnWeighting
-from trueaxis._rows.base import ArrayRows
-from trueaxis._rows.checked import LargestValueKernel, ValueCheck
-from trueaxis._rows.dask.tasks import CheckedBlock
-from trueaxis._rows.transformed import ReplaceUncounted, TransformedKernel
+from trueaxis.data.checked import LargestValueKernel, ValueCheck
+from trueaxis.data.dask.tasks import CheckedBlock
+from trueaxis.data.rows import ArrayRows
+from trueaxis.data.transformed import ReplaceUncounted, TransformedKernel
 
 
 def reweighting(sub, rule, cuts, sides, counts):

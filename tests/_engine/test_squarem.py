@@ -13,7 +13,7 @@ from trueaxis._engine.starts.subspaces import (
 from trueaxis._engine.subspace import (
     subspace_change,
 )
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import planted
 
 

@@ -17,7 +17,7 @@ import trueaxis
 import trueaxis as ta
 from trueaxis import METHODS
 from trueaxis._engine.rules.losses import PowerRule
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import planted
 
 

@@ -211,7 +211,7 @@ def test_light_rows_stay_light_beyond_the_sample(n):
 
 @pytest.mark.slow
 def test_blocks_do_not_matter(monkeypatch):
-    from trueaxis._rows import base as rows
+    from trueaxis.data import rows
 
     X = planted("ocs", n=2000, share=0.2).X
     one = DSWL(3).fit(X)

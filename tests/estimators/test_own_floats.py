@@ -13,7 +13,7 @@ from trueaxis import (
     plots,
     save,
 )
-from trueaxis._rows.threads import own_floats
+from trueaxis.data.threads import own_floats
 from trueaxis.datasets import planted
 from trueaxis.report import write_report
 

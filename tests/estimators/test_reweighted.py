@@ -10,7 +10,7 @@ from sklearn.decomposition import PCA
 from sklearn.model_selection import GridSearchCV
 
 from trueaxis import RPCAOM, PlainPCA, ReweightedPCA, Rule
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import planted
 
 

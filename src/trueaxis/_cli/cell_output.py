@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trueaxis._cli.json_output import as_records
 from trueaxis._engine.cells.model import CellModel
-from trueaxis._rows.base import Kernel
+from trueaxis.data.rows import Kernel
 from trueaxis.diagnostics import cell_map
 from trueaxis.estimators.pipeline import SplitPipeline
 from trueaxis.report.analysis import Analysis

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import Kernel
+from trueaxis.data.rows import Kernel
 
 ROUNDED = 64  # units of rounding; values that differ by less tell nothing
 

@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.progress import stage
+from trueaxis.data.progress import stage
 
 ROUNDING = 1e-13
 

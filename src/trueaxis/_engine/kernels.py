@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from trueaxis._engine.moments import Moments
 from trueaxis._engine.subspace import Subspace
-from trueaxis._rows.base import Kernel
+from trueaxis.data.rows import Kernel
 
 
 class RowCounts(NamedTuple):

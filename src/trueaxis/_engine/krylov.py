@@ -17,7 +17,7 @@ from trueaxis._engine.kernels import Scratch
 from trueaxis._engine.moments import Moments
 from trueaxis._engine.quantiles import column_means
 from trueaxis._engine.subspace import Subspace, rounding_variances, solve
-from trueaxis._rows.base import Kernel, Rows
+from trueaxis.data.rows import Kernel, Rows
 
 # Root mean square sine of the angles to the true span at which the search ends.
 SPAN_ERROR = 1e-8

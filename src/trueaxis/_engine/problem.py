@@ -29,8 +29,8 @@ from trueaxis._engine.starts.directions import (
 from trueaxis._engine.starts.sample import draw_sample
 from trueaxis._engine.starts.subspaces import Depth, depth, moments_of
 from trueaxis._engine.subspace import Subspace, spectrum
-from trueaxis._rows.base import ArrayRows, Rows
-from trueaxis._rows.checked import largest_squarable
+from trueaxis.data.checked import largest_squarable
+from trueaxis.data.rows import ArrayRows, Rows
 
 # A subspace cannot be determined more finely than this many units of rounding.
 ROUNDINGS = 30

@@ -39,7 +39,7 @@ from trueaxis._engine.steps.pairwise import pairwise_scatter
 from trueaxis._engine.steps.signs import SignSearch
 from trueaxis._engine.steps.two_way import two_way
 from trueaxis._engine.subspace import Subspace, along, spanned, top_eigen
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 
 ANNEALING_ROUNDS = 20
 SINGLE_ROWS = (

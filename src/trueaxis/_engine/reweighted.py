@@ -26,7 +26,7 @@ from trueaxis._engine.kernels import (
 from trueaxis._engine.moments import Moments
 from trueaxis._engine.rules.base import RowDistances, Rule, Size
 from trueaxis._engine.subspace import Subspace, solve, solve_from, subspace_change
-from trueaxis._rows.base import ArrayRows, Rows
+from trueaxis.data.rows import ArrayRows, Rows
 
 # The center of the scatter: the weighted mean of the rows, the center of the start, or
 # the mean of the core.

@@ -22,7 +22,7 @@ from trueaxis._engine.kernels import (
 from trueaxis._engine.outliers.law import Cuts, Law, Sides
 from trueaxis._engine.rules.base import RowDistances, Rule
 from trueaxis._engine.subspace import Subspace
-from trueaxis._rows.base import Kernel, RecordKernel
+from trueaxis.data.rows import Kernel, RecordKernel
 
 NEVER = -1e6  # a finite log-weight of weight 0; 0 times minus infinity is not a number
 

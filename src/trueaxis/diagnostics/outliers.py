@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from trueaxis._engine.outliers.judge import cutoff_ratio
 from trueaxis._engine.outliers.law import Law, Sides
 from trueaxis._engine.reweighted import measure_rows
-from trueaxis._rows.base import RecordKernel
-from trueaxis._rows.threads import own_floats
 from trueaxis._validation import fitted_rows, raw_rows
+from trueaxis.data.rows import RecordKernel
+from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics.columns import column_corrections
 from trueaxis.diagnostics.discoveries import discovery_line
 from trueaxis.diagnostics.pipelines import PipelineParts, method_of, takes_pipelines

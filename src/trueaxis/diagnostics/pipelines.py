@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from trueaxis._rows.base import ArrayRows
-from trueaxis._rows.threads import own_floats
+from trueaxis.data.rows import ArrayRows
+from trueaxis.data.threads import own_floats
 from trueaxis.estimators.base import SubspaceEstimator
 from trueaxis.estimators.pipeline import is_pipeline, split_pipeline
 

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaincinv
 
 from trueaxis._engine.subspace import Subspace
-from trueaxis._rows.base import RecordKernel, Rows
 from trueaxis._validation import fitted_rows
+from trueaxis.data.rows import RecordKernel, Rows
 from trueaxis.diagnostics.filled import imputed
 from trueaxis.diagnostics.influence import plain_subspace
 from trueaxis.diagnostics.pipelines import takes_pipelines

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trueaxis._rows.threads import own_floats
 from trueaxis._validation import raw_rows
+from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics.cells import list_cells
 from trueaxis.diagnostics.outliers import diagnose
 from trueaxis.diagnostics.pipelines import pipeline_parts, takes_pipelines

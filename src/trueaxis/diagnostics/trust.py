@@ -15,8 +15,8 @@ from trueaxis._engine.dswl.sample_fit import learn, settle
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.reweighted import POWER_STEPS, PowerSolver
 from trueaxis._engine.starts.subspaces import equal_weights
-from trueaxis._rows.base import ArrayRows
 from trueaxis._validation import fitted_rows
+from trueaxis.data.rows import ArrayRows
 from trueaxis.diagnostics.influence import largest_angle
 from trueaxis.diagnostics.pipelines import takes_pipelines
 

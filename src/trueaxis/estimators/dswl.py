@@ -21,10 +21,6 @@ from trueaxis._engine.cells.model import CellModel, RememberedRepair
 from trueaxis._engine.dswl.recipe import DSWLRecipe
 from trueaxis._engine.fit import Recipe
 from trueaxis._engine.problem import FillingCovariance
-from trueaxis._rows.base import Rows
-from trueaxis._rows.dask.collections import refuse_frames
-from trueaxis._rows.threads import own_floats
-from trueaxis._rows.transformed import RowwiseRows
 from trueaxis._validation import (
     make_rng,
     raw_rows,
@@ -32,6 +28,10 @@ from trueaxis._validation import (
     validate_tau,
     warn,
 )
+from trueaxis.data.dask.collections import refuse_frames
+from trueaxis.data.rows import Rows
+from trueaxis.data.threads import own_floats
+from trueaxis.data.transformed import RowwiseRows
 from trueaxis.estimators.method import IterativeMethod
 from trueaxis.estimators.parameters import checked, choice, flag, number
 

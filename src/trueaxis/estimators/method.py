@@ -22,10 +22,6 @@ from trueaxis._engine.row_kernels import PValueKernel
 from trueaxis._engine.rules.base import Rule
 from trueaxis._engine.starts.sample import SAMPLE_ROWS
 from trueaxis._engine.subspace import fix_signs
-from trueaxis._rows.base import ArrayRows, Rows
-from trueaxis._rows.checked import IncompleteRows, refuse_overflow
-from trueaxis._rows.threads import own_floats
-from trueaxis._rows.transformed import replace_uncounted
 from trueaxis._validation import (
     make_rng,
     validate_counts,
@@ -33,6 +29,10 @@ from trueaxis._validation import (
     validate_rows,
     warn,
 )
+from trueaxis.data.checked import IncompleteRows, refuse_overflow
+from trueaxis.data.rows import ArrayRows, Rows
+from trueaxis.data.threads import own_floats
+from trueaxis.data.transformed import replace_uncounted
 from trueaxis.estimators.base import (
     SubspaceEstimator,
     unchanged_on_error,

@@ -5,7 +5,7 @@ import pytest
 
 from trueaxis import DSWL
 from trueaxis._engine.cells.fit import learn_from_rows, refuse_empty_columns
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 
 
 def learned(X, counts=None, **options):

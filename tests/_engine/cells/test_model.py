@@ -5,8 +5,8 @@ import pytest
 
 from trueaxis import DSWL
 from trueaxis._engine.cells.model import CellModel, RememberedRepair, find_flaw
-from trueaxis._rows.base import ArrayRows
-from trueaxis._rows.transformed import RowwiseRows
+from trueaxis.data.rows import ArrayRows
+from trueaxis.data.transformed import RowwiseRows
 
 
 @pytest.fixture(scope="module")

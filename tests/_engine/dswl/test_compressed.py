@@ -10,7 +10,7 @@ from trueaxis._engine.dswl.sample_fit import find_core
 from trueaxis._engine.reweighted import measure_rows
 from trueaxis._engine.starts.directions import direction_rng, random_directions
 from trueaxis._engine.subspace import subspace_change
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 
 
 def wide(seed=0, n=300, D=200, k=3, noise=0.3, offset=0.0):

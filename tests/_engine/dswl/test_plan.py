@@ -11,7 +11,7 @@ from trueaxis._engine.dswl.plan import (
 )
 from trueaxis._engine.dswl.recipe import DSWLRecipe
 from trueaxis._engine.problem import Problem
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 
 TAU = (0.3, 0.1, 0.2)
 USUAL = {

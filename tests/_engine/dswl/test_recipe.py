@@ -7,7 +7,7 @@ from streamed import Streamed
 from trueaxis._engine.dswl.recipe import DSWLRecipe
 from trueaxis._engine.fit import fit_with
 from trueaxis._engine.problem import Problem
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import planted
 
 

@@ -14,7 +14,7 @@ from trueaxis._engine.kernels import RowCounts, RowWeights
 from trueaxis._engine.outliers.law import Cuts, Sides
 from trueaxis._engine.reweighted import measure_rows, weighted_moments
 from trueaxis._engine.row_kernels import LogWeightKernel
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 
 RULE = EntropyRule(9.0, 4.0, 12.0)
 

@@ -16,7 +16,7 @@ from trueaxis._engine.outliers.law import Cuts, Sides
 from trueaxis._engine.reweighted import measure_rows
 from trueaxis._engine.row_kernels import SupportKernel
 from trueaxis._engine.subspace import Subspace
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 
 
 class CountingRows(ArrayRows):

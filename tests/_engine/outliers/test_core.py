@@ -7,7 +7,7 @@ from trueaxis._engine.reweighted import measure_rows
 from trueaxis._engine.subspace import (
     Subspace,
 )
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 
 
 def test_distances_without_leverage_are_those_of_fits_without_the_row():

@@ -8,7 +8,7 @@ from trueaxis import METHODS
 from trueaxis._engine.outliers.judge import Judge, cutoff_ratio
 from trueaxis._engine.problem import Problem, affine_hull
 from trueaxis._engine.reweighted import measure_rows
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 
 
 def judge_of(X, counts=None):

@@ -13,7 +13,7 @@ from trueaxis._engine.starts.sample import (
     repeated,
     within_reach,
 )
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 
 
 def test_the_sample_of_weighted_rows_has_their_weights():

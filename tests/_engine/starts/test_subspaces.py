@@ -17,7 +17,7 @@ from trueaxis._engine.starts.subspaces import (
     spherical_start,
 )
 from trueaxis._engine.subspace import subspace_change
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 
 
 def test_spatial_median_minimizes_the_sum_of_distances():

@@ -16,7 +16,7 @@ from trueaxis._engine.fit import Recipe, fit_with
 from trueaxis._engine.problem import Problem
 from trueaxis._engine.row_kernels import PValueKernel
 from trueaxis._engine.starts.sample import SAMPLE_ROWS, repeated
-from trueaxis._rows.base import ArrayRows, Rows
+from trueaxis.data.rows import ArrayRows, Rows
 
 FEWEST_ROWS = 20  # with fewer, nobody can say which cells are wrong
 

@@ -20,7 +20,7 @@ from trueaxis._engine.krylov import ScatterKernel, orthonormal_beside
 from trueaxis._engine.moments import Moments
 from trueaxis._engine.reweighted import ReweightedResult, weighted_moments
 from trueaxis._engine.subspace import Subspace, solve, spectrum
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 
 SPARE = 20  # coordinates beyond twice the number of components
 WORTHWHILE = 4  # columns per coordinate from which on a fit in few coordinates pays

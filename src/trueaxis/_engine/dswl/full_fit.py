@@ -37,7 +37,7 @@ from trueaxis._engine.row_kernels import (
 )
 from trueaxis._engine.rules.base import RowDistances, Rule
 from trueaxis._engine.subspace import Subspace, solve, spectrum
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 
 LARGE_EXPONENT = 1e6  # of a weight; those of ordinary rows are near zero
 

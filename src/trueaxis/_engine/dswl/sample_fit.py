@@ -59,7 +59,7 @@ from trueaxis._engine.starts.subspaces import (
     spherical_start,
 )
 from trueaxis._engine.subspace import Subspace, spectrum
-from trueaxis._rows.base import ArrayRows, Rows
+from trueaxis.data.rows import ArrayRows, Rows
 
 SETTLE_ROUNDS = 8
 # With many components, and fewer rows than this for each, a fit starts from all rows,

@@ -15,7 +15,7 @@ from trueaxis._engine.lowrank.pursuit import PenalisedPursuit, PrincipalPursuit
 from trueaxis._engine.problem import Problem, affine_hull
 from trueaxis._engine.starts.subspaces import equal_weights, plain_moments
 from trueaxis._engine.subspace import Subspace, spanned
-from trueaxis._rows.base import ArrayRows, Rows
+from trueaxis.data.rows import ArrayRows, Rows
 
 
 @dataclass(frozen=True)

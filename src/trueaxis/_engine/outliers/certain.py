@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from trueaxis._engine.row_kernels import SupportKernel
 from trueaxis._engine.subspace import Subspace
-from trueaxis._rows.base import ArrayRows, Rows
+from trueaxis.data.rows import ArrayRows, Rows
 
 BATCH = 1 << 15  # rows whose verdicts are found while their distances are in cache
 SLACK = 1e4  # roundings by which recorded distances may be wrong

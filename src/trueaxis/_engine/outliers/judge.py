@@ -21,7 +21,7 @@ from trueaxis._engine.problem import AffineHull
 from trueaxis._engine.reweighted import measure_rows
 from trueaxis._engine.rules.base import RowDistances
 from trueaxis._engine.subspace import Subspace
-from trueaxis._rows.base import Rows
+from trueaxis.data.rows import Rows
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._engine.starts.directions import rough_median
-from trueaxis._rows.base import ArrayRows, Rows
+from trueaxis.data.rows import ArrayRows, Rows
 
 SAMPLE_ROWS = 4000
 # Rows this many times farther away than the others would cost those precision.

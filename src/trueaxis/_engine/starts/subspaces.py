@@ -27,7 +27,7 @@ from trueaxis._engine.starts.directions import (
     step_of,
 )
 from trueaxis._engine.subspace import Subspace, solve
-from trueaxis._rows.base import ArrayRows, Rows, rows_per_block
+from trueaxis.data.rows import ArrayRows, Rows, rows_per_block
 
 MEDIAN_ROUNDS = 500
 CENTER_ROUNDS = 10  # that find the spatial median well enough to start from

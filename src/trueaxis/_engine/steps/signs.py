@@ -20,7 +20,7 @@ from trueaxis._engine.problem import Problem
 from trueaxis._engine.reweighted import measure_rows
 from trueaxis._engine.squarem import Squarem
 from trueaxis._engine.subspace import Subspace, orthonormal, top_eigen
-from trueaxis._rows.base import ArrayRows, Kernel, Rows
+from trueaxis.data.rows import ArrayRows, Kernel, Rows
 
 MOST_DAMPINGS = 60
 # Weight of the current axes, so that axes without a gradient stay where they are.

@@ -25,8 +25,8 @@ from trueaxis._engine.reweighted import (
 from trueaxis._engine.rules.losses import PowerRule
 from trueaxis._engine.starts.subspaces import equal_weights
 from trueaxis._engine.subspace import Subspace, spanned, subspace_change
-from trueaxis._rows.base import Rows
-from trueaxis._rows.transformed import TransformedRows, Where
+from trueaxis.data.rows import Rows
+from trueaxis.data.transformed import TransformedRows, Where
 
 
 class ColumnWeighting(NamedTuple):

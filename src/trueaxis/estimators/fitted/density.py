@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from trueaxis._engine.subspace import Subspace
-from trueaxis._rows.base import Kernel
-from trueaxis._rows.threads import own_floats
 from trueaxis._validation import raw_rows
+from trueaxis.data.rows import Kernel
+from trueaxis.data.threads import own_floats
 
 LN_2_PI = float(np.log(2 * np.pi))
 
