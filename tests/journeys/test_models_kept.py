@@ -76,6 +76,17 @@ def test_a_model_is_the_same_in_another_process(pumps, new_pumps, tmp_path):
     assert loaded[-1].get_params() == model[-1].get_params()
 
 
+def edit_a_number(path, target):
+    """Copy a model file, with another number in its center."""
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(target, "w") as new:
+        name = next(name for name in old.namelist() if "mean" in name)
+        for info in old.infolist():
+            content = bytearray(old.read(info))
+            if info.filename == name:
+                content[-3] ^= 0x01
+            new.writestr(info, bytes(content))
+
+
 def test_a_model_file_runs_no_code_and_damage_is_told(pumps, tmp_path):
     """Model files come by mail: they hold no pickle, and a damaged one is refused."""
     path = tmp_path / "model.npz"
@@ -89,7 +100,10 @@ def test_a_model_file_runs_no_code_and_damage_is_told(pumps, tmp_path):
                     np.lib.format.read_array(file, allow_pickle=False)
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 0xFF
-    for damage in (bytes(content), path.read_bytes()[:-200], b"", b"no model"):
+    edited = tmp_path / "edited.npz"
+    edit_a_number(path, edited)
+    intact, edited = path.read_bytes(), edited.read_bytes()
+    for damage in (bytes(content), intact[:-200], edited, b"", b"no model"):
         damaged = tmp_path / "damaged.npz"
         damaged.write_bytes(damage)
         with pytest.raises(ValueError, match=r"damaged\.npz"):

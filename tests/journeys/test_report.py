@@ -355,6 +355,13 @@ def test_the_slider_is_the_level_of_the_command(
         assert at in name and [row["row"] for row in rows] == expected
         assert plant.bad.keys() <= set(expected)  # beyond every level
         wait_for_change(page, "canvas", own)
+    # Lines move even where no row is between the old and the new ones.
+    plots = "canvas", "score-canvas"
+    strict, lines = verdict_count(page), {name: pixels(page, name) for name in plots}
+    level.press("ArrowRight")
+    assert verdict_count(page) == strict
+    for name, picture in lines.items():
+        wait_for_change(page, name, picture)
     page.click("#level-own")
     assert names(page) == usual and verdict_count(page) == len(usual)
     page.locator("#search").focus()
@@ -607,6 +614,8 @@ def test_without_scripts_there_is_a_plain_table(plant, pumps_report, open_page):
     """A mail program shows no scripts: the sentence and the worst pumps are there."""
     page = open_page(pumps_report, java_script_enabled=False)
     assert "of 150 rows" in page.inner_text("#verdict")
-    rows = page.locator("noscript tbody tr").all_inner_texts()
+    table = page.locator("noscript tbody tr")
+    assert table.first.is_visible() and not page.locator("#map").is_visible()
+    rows = table.all_inner_texts()
     assert len(rows) == verdict_count(page)
     assert "P-074" in rows[0] and reading(plant, "P-074") in rows[0]
