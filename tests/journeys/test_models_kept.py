@@ -76,15 +76,17 @@ def test_a_model_is_the_same_in_another_process(pumps, new_pumps, tmp_path):
     assert loaded[-1].get_params() == model[-1].get_params()
 
 
-def edit_a_number(path, target):
-    """Copy a model file, with another number in its center."""
-    with zipfile.ZipFile(path) as old, zipfile.ZipFile(target, "w") as new:
-        name = next(name for name in old.namelist() if "mean" in name)
-        for info in old.infolist():
-            content = bytearray(old.read(info))
+def edited(path, name, old, new):
+    """Return a model file in which a part has been changed, and packed again."""
+    target = path.with_name("edited.npz")
+    with zipfile.ZipFile(path) as before, zipfile.ZipFile(target, "w") as after:
+        for info in before.infolist():
+            content = before.read(info)
             if info.filename == name:
-                content[-3] ^= 0x01
-            new.writestr(info, bytes(content))
+                assert old in content
+                content = content.replace(old, new, 1)
+            after.writestr(info, content)
+    return target.read_bytes()
 
 
 def test_a_model_file_runs_no_code_and_damage_is_told(pumps, tmp_path):
@@ -100,10 +102,10 @@ def test_a_model_file_runs_no_code_and_damage_is_told(pumps, tmp_path):
                     np.lib.format.read_array(file, allow_pickle=False)
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 0xFF
-    edited = tmp_path / "edited.npz"
-    edit_a_number(path, edited)
-    intact, edited = path.read_bytes(), edited.read_bytes()
-    for damage in (bytes(content), intact[:-200], edited, b"", b"no model"):
+    intact, center = path.read_bytes(), trueaxis.load(path).mean_
+    moved = edited(path, "mean_.npy", center.tobytes(), (center + 1).tobytes())
+    level = edited(path, "header.json", b'"level": 0.025', b'"level": 0.250')
+    for damage in (bytes(content), intact[:-200], moved, level, b"", b"no model"):
         damaged = tmp_path / "damaged.npz"
         damaged.write_bytes(damage)
         with pytest.raises(ValueError, match=r"damaged\.npz"):
