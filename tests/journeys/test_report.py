@@ -566,6 +566,9 @@ def test_a_phone_needs_no_sideways_scrolling(
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= 400, path.name
         assert page.locator("#canvas").bounding_box()["width"] < 400
+        for cell in page.locator("#body tr.row >> nth=0").locator("th, td").all():
+            box = cell.bounding_box()
+            assert box["x"] >= 0 and box["x"] + box["width"] <= 400
 
 
 def test_the_night_is_dark_and_paper_is_light(pumps_report, open_page):
