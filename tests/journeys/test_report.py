@@ -459,15 +459,18 @@ def test_scores_are_shown_on_axes_of_choice(pumps_report, open_page):
 def test_loadings_say_what_the_components_mean(pumps_report, open_page):
     """The first component is the load, of which power says most. No column lacks."""
     page = open_page(pumps_report)
-    tops = []
-    for component in ("0", "1"):
-        page.select_option("#component", component)
+    components, tops = by_command(pumps_report)["components"], []
+    for number, component in enumerate(components):
+        page.select_option("#component", str(number))
         shown = page.locator("#loadings-shown .name").all_inner_texts()
-        assert len(shown) == len(set(shown)) == 6
+        texts = page.locator("#loadings-shown .value").all_inner_texts()
+        values = [float(text.replace("\N{MINUS SIGN}", "-")) for text in texts]
+        expected = component["loadings"]
+        assert len(shown) == len(expected) == 6
+        assert values == pytest.approx([expected[name] for name in shown], rel=0.01)
+        sizes = [abs(value) for value in values]
+        assert sizes == sorted(sizes, reverse=True)
         tops.append(shown[0])
-        values = page.locator("#loadings-shown .value").all_inner_texts()
-        sizes = [abs(float(x.replace("\N{MINUS SIGN}", "-"))) for x in values]
-        assert sizes == sorted(sizes, reverse=True) and sizes[0] > 1
     assert tops == ["power", "pressure"]
 
 
