@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from trueaxis import DSWL, METHODS
+from trueaxis import DSWL
 from trueaxis.datasets import planted
+from trueaxis.methods import METHODS
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
