@@ -21,7 +21,7 @@ from trueaxis import DSWL, METHODS, ColumnScaler, open_rows
 from trueaxis._rows.watched_file import SourceError
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import contributions, diagnose, effect, reasons, score_plane
-from trueaxis.diagnostics.trust import trust_path
+from trueaxis.diagnostics.influence import trust_path
 
 
 def sources(folder, X):

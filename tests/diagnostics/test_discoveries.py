@@ -5,7 +5,7 @@ import pytest
 from small_tables import cloud
 
 from trueaxis import PlainPCA
-from trueaxis.diagnostics.discoveries import discovery_line
+from trueaxis.diagnostics.outliers import discovery_line
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from trueaxis.diagnostics import (
     score_plane,
     trust_path,
 )
-from trueaxis.diagnostics.filled import cell_repair, imputed
 from trueaxis.diagnostics.influence import principal_angles
+from trueaxis.diagnostics.inputs import cell_repair, imputed
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["cells", "holes"])

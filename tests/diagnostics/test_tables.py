@@ -8,7 +8,7 @@ import pytest
 from trueaxis import DSWL, PlainPCA
 from trueaxis.datasets import sensors
 from trueaxis.diagnostics import outlier_table, row_labels
-from trueaxis.diagnostics.tables import check_positions
+from trueaxis.diagnostics.inputs import check_positions
 
 TABLE = sensors()
 PLAIN = pd.DataFrame(TABLE.X, columns=TABLE.columns)

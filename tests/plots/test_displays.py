@@ -14,7 +14,7 @@ from small_tables import exact_plane, far_row, frame, many_columns, small
 
 from trueaxis import DSWL, METHODS, ColumnScaler, PlainPCA
 from trueaxis.diagnostics import trust_path
-from trueaxis.diagnostics.pipelines import method_of
+from trueaxis.diagnostics.inputs import method_of
 from trueaxis.plots import (
     CellMapDisplay,
     ContributionsDisplay,

@@ -6,7 +6,7 @@ from report_pages import embedded_data, page_script, page_text
 
 from trueaxis import DSWL
 from trueaxis.datasets import planted, sensors
-from trueaxis.diagnostics.trust import trust_path
+from trueaxis.diagnostics.influence import trust_path
 from trueaxis.plots.canvas import percent
 from trueaxis.report import page_data as points
 from trueaxis.report import render

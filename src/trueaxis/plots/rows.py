@@ -1,4 +1,4 @@
-"""Displays of rows: the map of their distances, and their weights."""
+"""Displays of rows: the map of their distances, and what the columns of one add."""
 
 from __future__ import annotations
 
@@ -7,12 +7,20 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import _safe_indexing
 
 from trueaxis._rows.threads import own_floats
-from trueaxis.diagnostics import Diagnosis, diagnose, row_labels
-from trueaxis.diagnostics.pipelines import method_of
+from trueaxis.diagnostics import (
+    Contributions,
+    Diagnosis,
+    contributions,
+    diagnose,
+    row_labels,
+)
+from trueaxis.diagnostics.inputs import check_positions
 from trueaxis.plots.canvas import (
-    SMALL,
+    BLUE,
+    ORANGE,
     TEXT,
     Display,
     distance_axis,
@@ -20,13 +28,16 @@ from trueaxis.plots.canvas import (
     label_points,
     legend_below,
     name_axes,
+    shorten,
 )
 
-WITH_WEIGHTS = (
-    "pca", "dswl", "r1-pca", "l2p-pca", "rpca-om", "rpca-di", "angle-pca", "l21-max",
-    "rwl-an", "t-rpca", "drpca", "rpca-rp", "rspca", "two-way",
-)  # fmt: skip
-FAINT = 1e-12  # weights below this fraction of the largest are drawn as 0
+IN_WORDS = {
+    "regular": "regular",
+    "inside": "far out in the subspace",
+    "off": "off the subspace",
+    "both": "off the subspace and far out in it",
+    "group": "in a group that stands apart",
+}
 
 
 @dataclass(eq=False, repr=False)
@@ -148,114 +159,133 @@ class OutlierMapDisplay(Display):
 
 
 @dataclass(eq=False, repr=False)
-class WeightsDisplay(Display):
-    """Sorted weights of the rows of the fit, in the colors of their kinds.
+class ContributionsDisplay(Display):
+    """Contributions of every column to the squared distances of one row.
 
-    Weights of 0, or below 1e-12 times the largest, are drawn on the bottom edge.
+    Both squared distances are shown in units of their squared cut-offs, so that bars
+    can be compared. A row is an outlier if the bars of one color add up to more than 1.
+    A bar to the left belongs to a column that pulls the row back toward the center.
 
     Parameters
     ----------
-    weights : ndarray of shape (n,)
-        `weights_` of the model.
-    kind : ndarray of shape (n,), str
-        See `trueaxis.diagnostics.KINDS`.
+    parts : Contributions
+        Contributions to the row, two arrays (1, D), see
+        `trueaxis.diagnostics.contributions`.
+    diagnosis : Diagnosis
+        Diagnosis of the row.
+    label : object
+        Label of the row.
 
     Examples
     --------
     >>> from trueaxis import DSWL
     >>> from trueaxis.datasets import sensors
-    >>> from trueaxis.plots import WeightsDisplay
+    >>> from trueaxis.plots import ContributionsDisplay
     >>> X = sensors().X
-    >>> display = WeightsDisplay.from_estimator(DSWL(2).fit(X), X)
-    >>> int((display.weights == 0).sum())
-    9
+    >>> display = ContributionsDisplay.from_estimator(DSWL(2).fit(X), X, 62)
+    >>> display.ax_.get_title()
+    'Row 62 is off the subspace: x5 explains 98 %'
     """
 
-    weights: NDArray[np.float64]
-    kind: NDArray[np.str_]
+    parts: Contributions
+    diagnosis: Diagnosis
+    label: Any
 
     def _brief(self) -> str:
-        outliers = (self.kind != "regular").sum()
-        return f"{len(self.weights):,} rows, {outliers:,} outliers"
+        kind, D = self.diagnosis.kind[0], len(self.diagnosis.names)
+        return f"row {self.label}, {kind}, {D:,} columns"
 
     @classmethod
     @own_floats
-    def from_estimator(cls, model: Any, X: ArrayLike, *, ax: Any = None) -> Self:
-        """Draw the weights of a fitted model.
+    def from_estimator(
+        cls,
+        model: Any,
+        X: ArrayLike,
+        row: int,
+        *,
+        n_columns: int = 12,
+        ax: Any = None,
+    ) -> Self:
+        """Compute the contributions to one row and draw them.
 
         Parameters
         ----------
         model : estimator or Pipeline
-            Fitted model of a method that weights rows, alone or at the end of a
-            pipeline.
+            Any fitted method, alone or at the end of a pipeline.
         X : array-like of shape (n, D)
-            The rows of the fit.
-        ax : matplotlib axes, optional
+            Rows, those of the fit or new ones.
+        row : int
+            Position of the row, from 0, and not its label in a frame: see "position"
+            of `outliers`.
+        n_columns, ax
+            See `plot`.
 
         Returns
         -------
-        WeightsDisplay
+        ContributionsDisplay
         """
-        kind = diagnose(model, X).kind
-        method = method_of(model)
-        weights = getattr(method, "weights_", None)
-        if weights is None:
-            raise TypeError(
-                f"{type(method).__name__} has no weights_, as it does not weight rows. "
-                f"Methods that do: {', '.join(WITH_WEIGHTS)}."
-            )
-        if len(weights) != len(kind):
-            raise ValueError(
-                f"X has {len(kind)} rows, but the model has weights of {len(weights)}: "
-                "pass the rows of the fit."
-            )
-        return cls(np.asarray(weights), kind).plot(ax)
+        n = int(X.shape[0]) if hasattr(X, "shape") else len(X)  # type: ignore[arg-type]
+        check_positions([row], n)
+        single = _safe_indexing(X, [row])
+        label = row_labels(X, n)[row]
+        display = cls(contributions(model, single), diagnose(model, single), label)
+        return display.plot(ax, n_columns=n_columns)
 
     @own_floats
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the weights.
+    def plot(self, ax: Any = None, *, n_columns: int = 12) -> Self:
+        """Draw the contributions.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
             Axes to draw on; a new figure if not given.
+        n_columns : int, default=12
+            Number of columns to show, largest contributions first. The others are
+            added up.
 
         Returns
         -------
         self
         """
-        ax, w = self._canvas(ax, (6.4, 4.2)), self.weights
-        order = np.argsort(-w, kind="stable")
-        n, sorted_w = len(w), w[order]
-        faint = sorted_w <= FAINT * sorted_w[0]
-        # Keep the line of equal weights in view, even if it is below all points.
-        low, high = min(sorted_w[~faint].min(), 1 / n), sorted_w[0]
-        margin = max(high / low, 4.0) ** 0.12
-        ax.set_yscale("log")
-        ax.set_xlim(-0.02 * n, 1.02 * n + 1)
-        # Leave room between the smallest weight and the zeros on the edge.
-        bottom, top = low / margin, high * margin
-        ax.set_ylim(bottom, top)
-        shown = np.where(faint, bottom, sorted_w)
-        draw_kinds(ax, np.arange(1, n + 1), shown, self.kind[order], clip_on=False)
-        ax.axhline(1 / n, color=TEXT, lw=1, ls="--", zorder=1)
-        ax.text(
-            0.995, 1 / n, "equal weights", va="bottom", ha="right", fontsize=SMALL,
-            color=TEXT, transform=ax.get_yaxis_transform(),
-        )  # fmt: skip
-        if faint.any():
-            note = (
-                f"{faint.sum()} rows on the edge:\n{(w == 0).sum()} of weight 0, the "
-                f"others below {FAINT * high:.0e}"
-            )
-            ax.text(
-                0.02, 0.04, note, fontsize=SMALL, color=TEXT, transform=ax.transAxes
-            )
-        name_axes(
-            ax,
-            f"Weights of {n} rows",
-            "rows, largest weight first",
-            "weight (sum is 1)",
-        )
+        bars, names, unit = self._bars(n_columns)
+        ax = self._canvas(ax, (6.4, 1.9 + 0.36 * len(names)))
+        place = np.arange(len(names))
+        for shift, values, color, hatch, label in (
+            (-0.2, bars[0], BLUE, "", "inside (score distance)"),
+            (0.2, bars[1], ORANGE, "////", "off (orthogonal distance)"),
+        ):
+            ax.barh(
+                place + shift, values, 0.38, color=color, edgecolor="black", lw=0.5,
+                hatch=hatch, label=label,
+            )  # fmt: skip
+        ax.axvline(0, color=TEXT, lw=0.8)
+        ax.set_yticks(place, names)
+        ax.set_ylim(len(names) - 0.4, -0.6)
+        diagnosis = self.diagnosis
+        column = shorten(str(diagnosis.names[diagnosis.column[0]]))
+        kind = IN_WORDS[str(diagnosis.kind[0])]
+        share = f"{diagnosis.share[0]:.0%}".replace("%", " %")
+        title = f"Row {shorten(str(self.label))} is {kind}: {column} explains {share}"
+        if len(title) > 44:  # long names do not fit into one line
+            title = title.replace(": ", ":\n", 1)
+        name_axes(ax, title, f"part of the squared distance ({unit})")
         legend_below(ax)
         return self
+
+    def _bars(self, n_columns: int) -> tuple[NDArray[Any], list[str], str]:
+        """Return lengths of the bars (2, columns shown), names and unit."""
+        diagnosis = self.diagnosis
+        limits = np.array([diagnosis.score_cutoff, diagnosis.orthogonal_cutoff])
+        unit = "1 = squared cut-off"
+        if (limits <= 0).any():
+            limits, unit = np.ones(2), "a cut-off is 0"
+        bars = np.vstack([self.parts.score, self.parts.orthogonal])
+        bars = bars / limits[:, None] / limits[:, None]
+        order = np.argsort(-np.abs(bars).max(axis=0), kind="stable")
+        top, rest = order[:n_columns], order[n_columns:]
+        names = [shorten(str(name)) for name in diagnosis.names[top]]
+        if len(rest):
+            names.append(f"{len(rest)} other columns")
+            others = bars[:, rest].sum(axis=1, keepdims=True)
+            return np.hstack([bars[:, top], others]), names, unit
+        return bars[:, top], names, unit
