@@ -267,7 +267,7 @@ def _mark_outliers(ax: Any, outlier: NDArray[np.bool_]) -> None:
 
 
 def _name_rows(ax: Any, texts: list[str], height: float) -> None:
-    step = max(int(np.ceil(1.3 * _font(height) / max(height, 1e-3))), 1)
+    step = max(int(np.ceil(1.25 * _font(height) / max(height, 1e-3))), 1)
     shown = np.arange(0, len(texts), step)
     ax.set_yticks(shown, texts[::step], fontsize=_font(height), color=TEXT)
     ax.tick_params(axis="y", length=0 if step == 1 else 2)
