@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from benchmarks.awkward import shifted
 from trueaxis import DSWL
 from trueaxis._engine.dswl.groups import (
     bending,
@@ -14,7 +15,6 @@ from trueaxis._engine.dswl.groups import (
 )
 from trueaxis._engine.starts.directions import random_directions
 from trueaxis.datasets import planted
-from trueaxis.datasets.awkward import shifted
 
 
 def test_a_split_is_where_two_normals_meet():
