@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core import law
 from trueaxis.core.iteration import iterate
 from trueaxis.core.reweighting import ReweightedStep
 from trueaxis.core.starts import equal_weights
 from trueaxis.core.verdicts import CoreRule, HalfRule
+from trueaxis.data.rows import ArrayRows
 from trueaxis.dswl import full_fit
 from trueaxis.dswl.plan import calibrate, min_rows
 

@@ -7,8 +7,7 @@ if TYPE_CHECKING:
     from trueaxis import datasets, diagnostics, methods, plots, report
     from trueaxis._persistence.model_files import load, save
     from trueaxis._persistence.onnx_export import export_onnx
-    from trueaxis._rows.open_rows import open_rows
-    from trueaxis._rows.progress_bars import show_progress
+    from trueaxis.data.open_rows import open_rows
     from trueaxis.dswl.estimator import DSWL
     from trueaxis.estimators.encoder import TableEncoder
     from trueaxis.estimators.scaler import ColumnScaler
@@ -29,7 +28,6 @@ __all__ = [
     "plots",
     "report",
     "save",
-    "show_progress",
 ]
 
 # Everything is imported on first use: scikit-learn alone takes a second to import, and
@@ -41,9 +39,8 @@ _HOMES = {
     "TableEncoder": "trueaxis.estimators.encoder",
     "export_onnx": "trueaxis._persistence.onnx_export",
     "load": "trueaxis._persistence.model_files",
-    "open_rows": "trueaxis._rows.open_rows",
+    "open_rows": "trueaxis.data.open_rows",
     "save": "trueaxis._persistence.model_files",
-    "show_progress": "trueaxis._rows.progress_bars",
 }
 
 

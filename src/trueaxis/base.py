@@ -25,11 +25,6 @@ from sklearn.base import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from trueaxis._rows.base import ArrayRows, Rows
-from trueaxis._rows.checked import IncompleteRows, refuse_overflow
-from trueaxis._rows.dask.collections import dask_rows, is_dask, refuse_frames
-from trueaxis._rows.threads import own_floats
-from trueaxis._rows.transformed import replace_uncounted
 from trueaxis._validation import (
     fitted_rows,
     make_rng,
@@ -59,6 +54,11 @@ from trueaxis.core.rules import Rule
 from trueaxis.core.starts import SAMPLE_ROWS
 from trueaxis.core.subspace import Subspace, fix_signs, orthonormal
 from trueaxis.core.verdicts import PValueKernel, SupportKernel
+from trueaxis.data.checked import IncompleteRows, refuse_overflow
+from trueaxis.data.dask.collections import dask_rows, is_dask, refuse_frames
+from trueaxis.data.rows import ArrayRows, Rows
+from trueaxis.data.threads import own_floats
+from trueaxis.data.transformed import replace_uncounted
 from trueaxis.overview import as_html, overview
 
 
@@ -461,8 +461,6 @@ def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
 
 
 LEVEL = 0.025  # default of `level`
-
-
 Check = Callable[[str, Any], None]
 
 

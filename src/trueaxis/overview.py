@@ -11,12 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueaxis._rows.dask.collections import is_dask
+from trueaxis.data.dask.collections import is_dask
 from trueaxis.wording import counted, percent, share_of, shorten
 
 MOST_COMPONENTS = 10  # components that are listed one by one
-
-
 MOST_LOADINGS = 3  # columns that are named for every component
 
 

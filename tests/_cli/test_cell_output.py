@@ -15,7 +15,7 @@ from trueaxis._cli.cell_output import (
     describe_counts,
     repair_table,
 )
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import planted
 from trueaxis.pipeline import SplitPipeline
 

@@ -17,7 +17,7 @@ from trueaxis._cli.missing import (
     describe_holes,
     takes_holes,
 )
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import sensors
 from trueaxis.methods import METHODS
 

@@ -6,13 +6,10 @@ from engine_data import normal_cloud, pca_subspace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueaxis._rows.base import ArrayRows
-from trueaxis.core.kernels import (
-    MomentKernel,
-    RowWeights,
-)
+from trueaxis.core.kernels import MomentKernel, RowWeights
 from trueaxis.core.reweighting import measure_rows
 from trueaxis.core.subspace import Subspace
+from trueaxis.data.rows import ArrayRows
 
 
 def symmetric(scatter):

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from trueaxis._rows.base import ArrayRows
-from trueaxis.core.krylov import rough_solve, solve_near
-from trueaxis.core.subspace import Subspace, subspace_change
+from trueaxis.core.subspace import Subspace, rough_solve, solve_near, subspace_change
+from trueaxis.data.rows import ArrayRows
 
 
 def gapped(seed=0, n=300, D=150, k=3, noise=0.1, offset=0.0):

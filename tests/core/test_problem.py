@@ -3,10 +3,10 @@
 import numpy as np
 from engine_data import normal_cloud
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core.problem import affine_hull
 from trueaxis.core.starts import plain_moments
 from trueaxis.core.subspace import Subspace, spanned
+from trueaxis.data.rows import ArrayRows
 
 
 def test_the_hull_keeps_distances_and_maps_back():

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from engine_data import contaminated_cloud
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core.problem import Problem
 from trueaxis.core.recipes import PlainRecipe, ReweightingRecipe
 from trueaxis.core.reweighting import PowerSolver
 from trueaxis.core.rules import PowerRule, UniformRule
 from trueaxis.core.subspace import subspace_change
+from trueaxis.data.rows import ArrayRows
 from trueaxis.methods.l1 import LeastAbsoluteRecipe
 from trueaxis.methods.lowrank import ExactSplitting, PursuitRecipe, StableSplitting
 from trueaxis.methods.pairwise import PairwiseRecipe

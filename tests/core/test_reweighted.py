@@ -4,12 +4,12 @@ import numpy as np
 from engine_data import normal_cloud, pca_subspace
 from streamed import Streamed
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core.iteration import iterate
 from trueaxis.core.reweighting import ReweightedStep
 from trueaxis.core.rules import UniformRule
 from trueaxis.core.starts import equal_weights
 from trueaxis.core.subspace import Subspace, subspace_change
+from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import planted
 from trueaxis.dswl.plan import EntropyRule, TrustRule, calibrate
 

@@ -9,30 +9,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trueaxis._rows.base import ArrayRows
-from trueaxis._rows.checked import LargestValueKernel, ValueCheck
-from trueaxis._rows.dask.tasks import CheckedBlock
-from trueaxis._rows.transformed import ReplaceUncounted, TransformedKernel
 from trueaxis.core.columns import ColumnSpread, SpreadKernel
-from trueaxis.core.kernels import (
-    DistanceKernel,
-    MomentKernel,
-    RowCounts,
-    RowWeights,
-    Scratch,
-)
-from trueaxis.core.krylov import ScatterKernel
+from trueaxis.core.kernels import DistanceKernel, MomentKernel, RowCounts, RowWeights
 from trueaxis.core.law import Cuts, Law, Sides, Tail
-from trueaxis.core.moments import Moments
+from trueaxis.core.moments import Moments, Scratch
 from trueaxis.core.starts import equal_weights
+from trueaxis.core.subspace import ScatterKernel
 from trueaxis.core.verdicts import (
     LogSum,
     LogWeightKernel,
-    MaskKernel,
     PValueKernel,
     RegularKernel,
     SupportKernel,
 )
+from trueaxis.data.checked import LargestValueKernel, ValueCheck
+from trueaxis.data.dask.tasks import CheckedBlock
+from trueaxis.data.rows import ArrayRows
+from trueaxis.data.transformed import ReplaceUncounted, TransformedKernel
 from trueaxis.dswl.plan import EntropyRule
 from trueaxis.methods.signs import PowerPull
 
@@ -55,7 +48,6 @@ def kernels_of_every_kind():
         "log-weights": LogWeightKernel(sub, rule, roll),
         "within": SupportKernel(sub, cuts, apart),
         "p-values": PValueKernel(sub, law),
-        "marks": MaskKernel(apart),
         "apart": LogWeightKernel(sub, rule, roll, apart),
         "regular": RegularKernel(SupportKernel(sub, cuts, apart), roll),
         "scatter": ScatterKernel(sub.mean, counts, np.eye(6, 3)),

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core.iteration import Squarem, iterate
 from trueaxis.core.reweighting import ReweightedStep, measure_rows
 from trueaxis.core.starts import equal_weights
 from trueaxis.core.subspace import subspace_change
+from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import planted
 from trueaxis.dswl.plan import EntropyRule, calibrate
 

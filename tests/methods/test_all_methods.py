@@ -15,8 +15,8 @@ from streamed import Streamed
 
 import trueaxis
 import trueaxis.methods as tm
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core.rules import PowerRule
+from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import planted
 from trueaxis.methods import METHODS
 

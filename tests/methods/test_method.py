@@ -18,8 +18,8 @@ from sklearn.utils.validation import has_fit_parameter
 from streamed import Streamed
 
 from trueaxis import DSWL
-from trueaxis._rows.checked import IncompleteRows
 from trueaxis.base import Method
+from trueaxis.data.checked import IncompleteRows
 from trueaxis.datasets import planted
 from trueaxis.methods import (
     DRPCA,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trueaxis import diagnostics
-from trueaxis._rows.threads import own_floats
+from trueaxis.data.threads import own_floats
 from trueaxis.datasets import planted
 from trueaxis.methods import METHODS
 

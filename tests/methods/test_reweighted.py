@@ -9,7 +9,7 @@ from estimator_data import GOOD, angle
 from sklearn.decomposition import PCA
 from sklearn.model_selection import GridSearchCV
 
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import planted
 from trueaxis.methods import RPCAOM, PlainPCA, ReweightedPCA, Rule
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._cli.json_output import as_records
-from trueaxis._rows.base import Kernel
 from trueaxis.cells.model import CellModel
+from trueaxis.data.rows import Kernel
 from trueaxis.diagnostics import cell_map
 from trueaxis.pipeline import SplitPipeline
 from trueaxis.report.analysis import Analysis

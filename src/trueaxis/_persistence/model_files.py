@@ -13,7 +13,7 @@ from typing import Any
 
 from trueaxis._persistence.archive import ModelFileError, read, write
 from trueaxis._persistence.model_state import from_parts, to_parts
-from trueaxis._rows.threads import own_floats
+from trueaxis.data.threads import own_floats
 
 
 @own_floats

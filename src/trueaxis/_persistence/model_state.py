@@ -19,8 +19,8 @@ from trueaxis._persistence.archive import ModelFileError, damaged
 from trueaxis._persistence.encoder_state import encoder_from_parts, encoder_to_parts
 from trueaxis._persistence.fitted_checks import FLOATS, find_mismatch
 from trueaxis._persistence.json_values import decode, encode
-from trueaxis._rows.dask.collections import compute_vector, is_dask
 from trueaxis.base import Method, SubspaceEstimator, check_parameters
+from trueaxis.data.dask.collections import compute_vector, is_dask
 from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.scaler import HOW, ColumnScaler
 from trueaxis.methods import METHODS, ReweightedPCA

@@ -18,11 +18,11 @@ from trueaxis import __version__
 from trueaxis._files import atomic_write
 from trueaxis._persistence.model_state import split_fitted
 from trueaxis._persistence.onnx_graph import Graph
-from trueaxis._rows.threads import own_floats
 from trueaxis._tables.column import quote
 from trueaxis._validation import validate_choice
 from trueaxis.base import Distances
 from trueaxis.core.subspace import Subspace
+from trueaxis.data.threads import own_floats
 from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.scaler import ColumnScaler
 

@@ -13,8 +13,8 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.progress import stage
 from trueaxis.core.subspace import Subspace, orthonormal
+from trueaxis.data.progress import stage
 
 ROUNDING = 1e-13
 
@@ -169,8 +169,6 @@ def _settled(steps: list[tuple[float, float, float]], tol: float) -> bool:
 
 
 PATIENCE = 4  # steps before the first guess; many iterations end before it would help
-
-
 SHRINK = 4.0  # factor that shortens the longest step allowed after a failure
 
 

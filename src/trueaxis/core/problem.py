@@ -16,11 +16,14 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import ArrayRows, Rows
-from trueaxis._rows.checked import largest_squarable
-from trueaxis.core.columns import separable_columns
 from trueaxis.core.law import Law
-from trueaxis.core.moments import Moments, Scatter, n_different_rows, total_count
+from trueaxis.core.moments import (
+    Moments,
+    Scatter,
+    n_different_rows,
+    separable_columns,
+    total_count,
+)
 from trueaxis.core.rules import Size
 from trueaxis.core.starts import (
     Depth,
@@ -32,6 +35,8 @@ from trueaxis.core.starts import (
     random_directions,
 )
 from trueaxis.core.subspace import Subspace, spectrum
+from trueaxis.data.checked import largest_squarable
+from trueaxis.data.rows import ArrayRows, Rows
 
 
 def choose_dimension(

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core.iteration import IterationResult, Squarem, at_once, best_of, iterate
 from trueaxis.core.problem import Problem
 from trueaxis.core.reweighting import (
@@ -34,6 +33,7 @@ from trueaxis.core.starts import (
 )
 from trueaxis.core.subspace import Subspace, spanned
 from trueaxis.core.verdicts import Judge, Verdicts
+from trueaxis.data.rows import ArrayRows
 
 NOT_WORTH = 0.05  # share of components that is not worth another fit
 
@@ -200,8 +200,6 @@ def warn_of_few_rows(n: float, k: int, problem: Problem, advice: str) -> list[st
 
 
 ANNEALING_ROUNDS = 20
-
-
 SINGLE_ROWS = (
     "the fit follows single rows. Choose parameters that weight rows more evenly, or "
     "fewer components."

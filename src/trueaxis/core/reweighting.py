@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import ArrayRows, Rows
 from trueaxis.core.iteration import StepResult
 from trueaxis.core.kernels import (
     NOTHING,
@@ -21,12 +20,12 @@ from trueaxis.core.kernels import (
     MomentKernel,
     RowCounts,
     RowWeights,
-    Scratch,
     Weigh,
 )
-from trueaxis.core.moments import Moments
+from trueaxis.core.moments import Moments, Scratch
 from trueaxis.core.rules import RowDistances, Rule, Size
 from trueaxis.core.subspace import Subspace, solve, solve_from, subspace_change
+from trueaxis.data.rows import ArrayRows, Rows
 
 # The center of the scatter: the weighted mean of the rows, the center of the start, or
 # the mean of the core.

@@ -227,11 +227,7 @@ class UniformRule(Rule):
 # weights of rows in the subspace may exceed the precision of the sums, and objectives
 # rise.
 GUARD = 1e-10
-
-
 BOUND = 0.1  # share of the median squared distance that bounds weights
-
-
 LEAST = float(np.finfo(float).tiny)
 
 

@@ -17,8 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import Kernel, Rows
-from trueaxis.core.columns import varying_columns
 from trueaxis.core.kernels import (
     ALL_ROWS,
     CountedKernel,
@@ -36,18 +34,15 @@ from trueaxis.core.law import (
     law_of_fit,
     learn_law,
 )
-from trueaxis.core.moments import quantile
+from trueaxis.core.moments import quantile, varying_columns
 from trueaxis.core.problem import AffineHull
 from trueaxis.core.reweighting import measure_rows
 from trueaxis.core.rules import RowDistances, Rule
 from trueaxis.core.subspace import Subspace
+from trueaxis.data.rows import Kernel, Rows
 
 NORMAL_75 = 0.6745  # upper quartile of a normal distribution
-
-
 ROUNDING = 1e-24  # relative rounding error of a squared length
-
-
 CORE = 1.5  # deviations from the median within which rows belong to the core
 
 

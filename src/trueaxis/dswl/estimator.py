@@ -13,10 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from trueaxis._rows.base import Rows
-from trueaxis._rows.dask.collections import refuse_frames
-from trueaxis._rows.threads import own_floats
-from trueaxis._rows.transformed import RowwiseRows
 from trueaxis._validation import make_rng, raw_rows, validate_flag, validate_tau, warn
 from trueaxis.base import IterativeMethod, checked, flag, number
 from trueaxis.cells.factors import FactorModel
@@ -24,11 +20,13 @@ from trueaxis.cells.learn import FEWEST_ROWS, learn_from_rows
 from trueaxis.cells.model import CellModel, RememberedRepair
 from trueaxis.core.problem import FillingCovariance
 from trueaxis.core.recipes import Recipe
+from trueaxis.data.dask.collections import refuse_frames
+from trueaxis.data.rows import Rows
+from trueaxis.data.threads import own_floats
+from trueaxis.data.transformed import RowwiseRows
 from trueaxis.dswl.full_fit import DSWLRecipe
 
 NOISE_FLOOR = 1e-12  # share of the variance that is noise, for rows without any
-
-
 NO_VARIANCE = 1e-150  # stands for the variance of rows without any
 
 

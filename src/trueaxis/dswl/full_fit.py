@@ -13,12 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtr, gammaincinv
 
-from trueaxis._rows.base import ArrayRows
-from trueaxis.core.kernels import (
-    RowCounts,
-    RowWeights,
-)
-from trueaxis.core.krylov import solve_near
+from trueaxis.core.kernels import RowCounts, RowWeights
 from trueaxis.core.law import REGULAR, Law, Sides, log_p_of_each
 from trueaxis.core.moments import n_different_rows
 from trueaxis.core.problem import Problem, choose_dimension
@@ -30,7 +25,7 @@ from trueaxis.core.reweighting import (
     weighted_moments,
 )
 from trueaxis.core.rules import RowDistances, Rule
-from trueaxis.core.subspace import Subspace, solve, spectrum
+from trueaxis.core.subspace import Subspace, solve, solve_near, spectrum
 from trueaxis.core.verdicts import (
     Judge,
     LogSum,
@@ -41,6 +36,7 @@ from trueaxis.core.verdicts import (
     measure_without_leverage,
     without_leverage,
 )
+from trueaxis.data.rows import ArrayRows
 from trueaxis.dswl.groups import sides_of
 from trueaxis.dswl.plan import DSWLParameters, EntropyRule, Plan, make_plan, min_rows
 from trueaxis.dswl.sample_fit import SampleFit, fit_sample, regular_variances
@@ -328,8 +324,6 @@ def truncation(dof: int, beyond: float) -> float:
 
 
 SURPLUS = 0.01  # share of components to spare, where a fit fell short of what it should
-
-
 ROUGH_COMPONENTS = 20  # most components of a fit that only chooses their number
 
 

@@ -20,8 +20,6 @@ from trueaxis.core.rules import RowDistances, Rule
 
 # Distances below this share of a typical one are rounding errors.
 FLOOR = 1e-12
-
-
 ROOT = 1e-12  # accuracy of the logarithm of a scale
 
 

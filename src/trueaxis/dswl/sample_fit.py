@@ -20,12 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from trueaxis._rows.base import ArrayRows, Rows
 from trueaxis.core.iteration import IterationResult, Squarem, iterate
-from trueaxis.core.kernels import Scratch, replace_cancelled
-from trueaxis.core.krylov import ScatterKernel, orthonormal_beside
+from trueaxis.core.kernels import replace_cancelled
 from trueaxis.core.law import REGULAR
-from trueaxis.core.moments import Moments, n_different_rows
+from trueaxis.core.moments import Moments, Scratch, n_different_rows
 from trueaxis.core.problem import Problem
 from trueaxis.core.reweighting import (
     EXACT,
@@ -47,8 +45,15 @@ from trueaxis.core.starts import (
     random_directions,
     spherical_start,
 )
-from trueaxis.core.subspace import Subspace, solve, spectrum
+from trueaxis.core.subspace import (
+    ScatterKernel,
+    Subspace,
+    orthonormal_beside,
+    solve,
+    spectrum,
+)
 from trueaxis.core.verdicts import CoreRule, HalfRule, deviations, without_leverage
+from trueaxis.data.rows import ArrayRows, Rows
 from trueaxis.dswl.groups import (
     GroupSplit,
     bending,
@@ -66,11 +71,7 @@ from trueaxis.dswl.plan import (
 )
 
 SPARE = 20  # coordinates beyond twice the number of components
-
-
 WORTHWHILE = 4  # columns per coordinate from which on a fit in few coordinates pays
-
-
 POWERS = 2  # power steps that turn random directions towards the longest axes
 
 
@@ -236,28 +237,16 @@ def _measure(
 
 SETTLE_ROUNDS = 8
 
-
 # With many components, and fewer rows than this for each, a fit starts from all rows,
 # scaled to equal length.
 MANY_COMPONENTS, ROWS_PER_COMPONENT = 20, 6
-
-
 PENALTY = 10.0  # subtracted from the score, per unit of excess heterogeneity
-
 
 # Deviations of regular Gaussian rows, by the worse of two distances.
 GAUSSIAN = float(ndtri(1 - REGULAR / 2))
-
-
 NEARLY_ALL = 0.005  # share of the core's solution, as a sine, that coordinates may lack
-
-
 MOST_ADDITIONS = 4  # of coordinates, before all columns are taken
-
-
 CHANCE = 1.25  # heterogeneity that n rows of one cloud may have, times sqrt(n)
-
-
 MAJORITY = 0.6  # share of the rows that must remain without groups that bend an axis
 
 

@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import ArrayRows, Kernel, Rows
 from trueaxis._validation import validate_choice
 from trueaxis.base import FixedCenterMethod, choice, flag, number
 from trueaxis.core.iteration import (
@@ -38,9 +37,9 @@ from trueaxis.core.starts import (
     plain_moments,
 )
 from trueaxis.core.subspace import Subspace, along, orthonormal, top_eigen
+from trueaxis.data.rows import ArrayRows, Kernel, Rows
 
 MOST_DAMPINGS = 60
-
 
 # Weight of the current axes, so that axes without a gradient stay where they are.
 HOLD = 1e-13

@@ -12,8 +12,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import Rows
-from trueaxis._rows.transformed import TransformedRows, Where
 from trueaxis.base import IterativeMethod, number
 from trueaxis.core.iteration import (
     IterationResult,
@@ -40,6 +38,8 @@ from trueaxis.core.starts import (
     equal_weights,
 )
 from trueaxis.core.subspace import Subspace, spanned, subspace_change
+from trueaxis.data.rows import Rows
+from trueaxis.data.transformed import TransformedRows, Where
 
 
 class ColumnWeighting(NamedTuple):

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis._validation import validate_rows
+from trueaxis.data.rows import ArrayRows
 from trueaxis.pipeline import SplitPipeline
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from trueaxis import DSWL
-from trueaxis._rows.base import ArrayRows
 from trueaxis.cells.learn import learn_from_rows, refuse_empty_columns
+from trueaxis.data.rows import ArrayRows
 
 
 def learned(X, counts=None, **options):

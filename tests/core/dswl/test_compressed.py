@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core.reweighting import measure_rows
 from trueaxis.core.starts import direction_rng, random_directions
 from trueaxis.core.subspace import subspace_change
+from trueaxis.data.rows import ArrayRows
 from trueaxis.dswl.sample_fit import SPARE, compress, find_core
 
 

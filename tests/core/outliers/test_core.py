@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core.reweighting import measure_rows
 from trueaxis.core.subspace import Subspace
 from trueaxis.core.verdicts import without_leverage
+from trueaxis.data.rows import ArrayRows
 
 
 def test_distances_without_leverage_are_those_of_fits_without_the_row():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trueaxis.core.columns import discrete_columns, separable_columns, varying_columns
+from trueaxis.core.moments import discrete_columns, separable_columns, varying_columns
 
 
 def test_discrete_columns_are_those_with_ties():

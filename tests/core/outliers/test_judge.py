@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from engine_data import contaminated_cloud, pca_subspace
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core.problem import Problem, affine_hull
 from trueaxis.core.reweighting import measure_rows
 from trueaxis.core.verdicts import Judge
+from trueaxis.data.rows import ArrayRows
 from trueaxis.methods import METHODS
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core.starts import draw_sample, repeated
+from trueaxis.data.rows import ArrayRows
 
 
 def test_the_sample_of_weighted_rows_has_their_weights():

@@ -5,7 +5,6 @@ import pytest
 from engine_data import contaminated_cloud, pca_subspace
 from scipy.optimize import minimize
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis.core.starts import (
     deep_start,
     depth,
@@ -16,6 +15,7 @@ from trueaxis.core.starts import (
     spherical_start,
 )
 from trueaxis.core.subspace import subspace_change
+from trueaxis.data.rows import ArrayRows
 
 
 def test_spatial_median_minimizes_the_sum_of_distances():
