@@ -6,8 +6,6 @@ if TYPE_CHECKING:
 
     from trueaxis import datasets, diagnostics, estimators, plots, report
     from trueaxis._engine.rules.base import Rule
-    from trueaxis._persistence.model_files import load, save
-    from trueaxis._persistence.onnx_export import export_onnx
     from trueaxis._rows.open_rows import open_rows
     from trueaxis._rows.progress_bars import show_progress
     from trueaxis.estimators import (
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
         TwoWayPCA,
         WeightedPCA,
     )
+    from trueaxis.persistence import load, save
 
 __version__ = "0.1.0"
 
@@ -73,7 +72,6 @@ __all__ = [
     "datasets",
     "diagnostics",
     "estimators",
-    "export_onnx",
     "load",
     "open_rows",
     "plots",
@@ -87,10 +85,9 @@ __all__ = [
 _FOLDERS = ("datasets", "diagnostics", "estimators", "plots", "report")
 _HOMES = {
     "Rule": "trueaxis._engine.rules.base",
-    "export_onnx": "trueaxis._persistence.onnx_export",
-    "load": "trueaxis._persistence.model_files",
+    "load": "trueaxis.persistence",
     "open_rows": "trueaxis._rows.open_rows",
-    "save": "trueaxis._persistence.model_files",
+    "save": "trueaxis.persistence",
     "show_progress": "trueaxis._rows.progress_bars",
 }
 

@@ -31,7 +31,6 @@ from trueaxis._cli.streaming import (
     transform_blocks,
 )
 from trueaxis._cli.workflow import make_scaler
-from trueaxis._persistence.model_files import save
 from trueaxis._rows.base import Rows
 from trueaxis._rows.memory import TooLarge
 from trueaxis._rows.progress_bars import show_progress
@@ -39,6 +38,7 @@ from trueaxis._tables.read import STANDARD
 from trueaxis._tables.write import write_blocks
 from trueaxis.estimators import METHODS
 from trueaxis.estimators.pipeline import join_pipeline, split_pipeline
+from trueaxis.persistence import save
 from trueaxis.report.sentences import describe_line
 
 

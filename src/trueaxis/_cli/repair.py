@@ -21,7 +21,6 @@ from trueaxis._cli.json_output import as_records, head_summary, table_summary
 from trueaxis._cli.missing import read_for_fit, takes_holes
 from trueaxis._cli.options import FitOptions
 from trueaxis._cli.workflow import choice_for_model, fit_model, read_for_model
-from trueaxis._persistence.model_files import load
 from trueaxis._tables.formats import compression_of, ending_of
 from trueaxis._tables.original import (
     Original,
@@ -37,6 +36,7 @@ from trueaxis._tables.read import STANDARD, Choice, Table, TableError
 from trueaxis._tables.write import write_content
 from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.pipeline import split_pipeline
+from trueaxis.persistence import load
 
 _KNOWS_NONE = (
     "{} was fitted without --cells and knows no wrong cells: only missing cells were "

@@ -173,8 +173,7 @@ def choice_for_model(model: Any, choice: Choice) -> Choice:
     names: list[str] = column_names(method).tolist()
     categories: tuple[str, ...] = ()
     if isinstance(first, TableEncoder):
-        known = first.feature_names_in_
-        names = [str(known[part.index]) for part in first._parts]
+        names = first.columns_
         categories = tuple(first.categories_)
     if choice.columns or choice.drop:
         raise TableError(

@@ -82,6 +82,8 @@ class TableEncoder(
         Reason for each column that was left out, unless `drop` or `columns` says so.
     notes_ : list of str
         What was decided about the columns, and what to know about them.
+    columns_ : list of str
+        Columns that are analyzed, in this order.
     categories_ : dict
         Levels of every categorical column.
     log_ : list of str
@@ -145,25 +147,25 @@ class TableEncoder(
         -------
         self
         """
-        validate_choice("scale", self.scale, SCALES)
-        choices = Choices(
-            None if self.columns is None else _patterns("columns", self.columns),
-            _patterns("drop", self.drop),
-            self._category_choice(),
-            _patterns("log", self.log),
-        )
+        choices = self._choices()
         with unchanged_on_error(self):
             columns = self._read(X, reset=True)
             plan = make_plan(columns, choices)
-            self._parts = plan.parts
             used = [columns[part.index] for part in plan.parts]
             encoded = encode_parts(plan.parts, used)
-            how, sentence = self._decide_scale(used, encoded)
+            how, sentence = self._decide_scale(plan.parts, used, encoded)
             self.center_, self.unit_ = _center_and_unit(plan.parts, encoded, how)
             self.scale_ = how
             self.left_out_ = plan.left_out
             self.notes_ = [*plan.notes, *([sentence] if sentence else [])]
-            self._set_names([column.name for column in columns])
+            names = {columns[part.index].name: part for part in plan.parts}
+            self.columns_ = list(names)
+            self.categories_ = {
+                name: list(part.levels)
+                for name, part in names.items()
+                if part.kind == "category"
+            }
+            self.log_ = [name for name, part in names.items() if part.kind == "log"]
         return self
 
     @own_floats
@@ -236,6 +238,16 @@ class TableEncoder(
         check_is_fitted(self, "unit_")
         names = _check_feature_names_in(self, input_features)
         return np.array(encoded_names(self._parts, names), dtype=object)
+
+    def _choices(self) -> Choices:
+        """Return the parameters; raise if they are not valid."""
+        validate_choice("scale", self.scale, SCALES)
+        return Choices(
+            None if self.columns is None else _patterns("columns", self.columns),
+            _patterns("drop", self.drop),
+            self._category_choice(),
+            _patterns("log", self.log),
+        )
 
     def _read(self, X: Any, reset: bool) -> list[Column]:
         """Return the columns of the table; after the fit, those of the parts."""
@@ -312,12 +324,15 @@ class TableEncoder(
         return _patterns("categories", self.categories)
 
     def _decide_scale(
-        self, used: Sequence[Column], encoded: NDArray[np.float64]
+        self,
+        parts: Sequence[Part],
+        used: Sequence[Column],
+        encoded: NDArray[np.float64],
     ) -> tuple[str, str]:
         """Return how to scale numbers, and a sentence if that was not given."""
         if self.scale != "auto":
             return self.scale, ""
-        kinds = {part.kind for part in self._parts}
+        kinds = {part.kind for part in parts}
         if "category" in kinds:
             only = kinds == {"category"}
             sentence = "Numbers were scaled (robust): categories have no unit."
@@ -330,21 +345,40 @@ class TableEncoder(
                     values,
                     LOG_UNIT if part.kind == "log" else column.unit,
                 )
-                for part, column, values in zip(
-                    self._parts, used, encoded.T, strict=True
-                )
+                for part, column, values in zip(parts, used, encoded.T, strict=True)
             ]
         )
 
-    def _set_names(self, names: Sequence[str]) -> None:
-        """Set the attributes that say by name what becomes of the columns."""
-        kinds = {names[part.index]: part for part in self._parts}
-        self.categories_ = {
-            name: list(part.levels)
-            for name, part in kinds.items()
-            if part.kind == "category"
-        }
-        self.log_ = [name for name, part in kinds.items() if part.kind == "log"]
+    @property
+    def _parts(self) -> tuple[Part, ...]:
+        """The columns that are analyzed."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{i}" for i in range(self.n_features_in_)]
+        index = {name: i for i, name in enumerate(names)}
+        return tuple(
+            Part(index[name], "category", tuple(self.categories_[name]))
+            if name in self.categories_
+            else Part(index[name], "log" if name in self.log_ else "number")
+            for name in self.columns_
+        )
+
+    def _check(self) -> None:
+        """Raise if parameters are not valid, or attributes contradict each other."""
+        self._choices()
+        texts = [self.columns_, self.log_, self.notes_, *self.categories_.values()]
+        texts += [list(self.left_out_.values())]
+        consistent = (
+            all(type(text) is str for each in texts for text in each)
+            and all(type(each) is list for each in texts)
+            and all(len({*each}) == len(each) > 0 for each in [*texts[3:-1], texts[0]])
+            and self.scale_ in SCALES[1:]
+            and {*self.categories_, *self.log_} <= {*self.columns_}
+            and not {*self.categories_} & {*self.log_}
+            and sum(part.width for part in self._parts) == len(self.unit_)
+        )
+        if not consistent:
+            raise ValueError("the columns of the TableEncoder contradict each other")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
