@@ -13,9 +13,10 @@ from sklearn.pipeline import make_pipeline
 from small_tables import with_sides
 
 import trueaxis
-from trueaxis import DSWL, METHODS, ColumnScaler, PlainPCA, TableEncoder
-from trueaxis.estimators.base import Distances
-from trueaxis.estimators.pipeline import split_pipeline
+from trueaxis import DSWL, ColumnScaler, TableEncoder
+from trueaxis.base import Distances
+from trueaxis.methods import METHODS, PlainPCA
+from trueaxis.pipeline import split_pipeline
 
 if os.environ.get("CI"):  # which must have them: nothing is skipped there
     import onnx

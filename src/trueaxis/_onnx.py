@@ -16,9 +16,9 @@ import numpy as np
 from trueaxis import __version__
 from trueaxis._files import atomic_write
 from trueaxis._tables.column import quote
-from trueaxis.estimators.base import SubspaceEstimator
+from trueaxis.base import SubspaceEstimator
 from trueaxis.estimators.encoder import TableEncoder
-from trueaxis.estimators.pipeline import SplitPipeline
+from trueaxis.pipeline import SplitPipeline
 
 # These versions are from 2022: onnxruntime 1.12 and later reads them.
 GRAPH = """

@@ -21,17 +21,18 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from trueaxis import __version__
-from trueaxis._engine.cells.model import find_flaw
-from trueaxis._engine.outliers.tail import Tail
 from trueaxis._files import atomic_write
-from trueaxis._rows.checked import largest_squarable
-from trueaxis._rows.dask.collections import compute_vector, is_dask
-from trueaxis._rows.threads import own_floats
 from trueaxis._validation import make_rng, validate_n_components
-from trueaxis.estimators import METHODS, ColumnScaler, ReweightedPCA, TableEncoder
-from trueaxis.estimators.base import SubspaceEstimator
-from trueaxis.estimators.parameters import check_parameters
-from trueaxis.estimators.pipeline import is_pipeline, split_pipeline
+from trueaxis.base import SubspaceEstimator, check_parameters
+from trueaxis.cells.model import find_flaw
+from trueaxis.core.law import Tail
+from trueaxis.data.checked import largest_squarable
+from trueaxis.data.dask.collections import compute_vector, is_dask
+from trueaxis.data.threads import own_floats
+from trueaxis.estimators.encoder import TableEncoder
+from trueaxis.estimators.scaler import ColumnScaler
+from trueaxis.methods import METHODS, ReweightedPCA
+from trueaxis.pipeline import is_pipeline, split_pipeline
 
 FORMAT, VERSION, HEADER = "trueaxis model", 1, "header.json"
 CHECKSUM = 64  # bytes of the checksum at the end of a file
@@ -281,9 +282,8 @@ def _in_memory(step: Any, training: bool) -> Any:
     cls = type(step)
     if _classes().get(cls.__name__) is not cls:
         raise TypeError(
-            f"A {cls.__name__} cannot be saved: pass a fitted estimator of a class in "
-            "trueaxis.METHODS, a ReweightedPCA, a ColumnScaler, a TableEncoder, or a "
-            "pipeline of them."
+            f"A {cls.__name__} cannot be saved: pass a fitted method of trueaxis, a "
+            "ColumnScaler, a TableEncoder, or a pipeline of them."
         )
     check_is_fitted(step, sorted(_fitted_names(cls) - NOT_NEEDED))
     step = copy.copy(step)

@@ -12,15 +12,9 @@ import pandas as pd
 from sklearn.pipeline import make_pipeline
 
 import trueaxis
-from trueaxis import (
-    DSWL,
-    METHODS,
-    ColumnScaler,
-    PlainPCA,
-    ReweightedPCA,
-    TableEncoder,
-)
+from trueaxis import DSWL, ColumnScaler, TableEncoder
 from trueaxis.datasets import planted
+from trueaxis.methods import METHODS, PlainPCA, ReweightedPCA
 from trueaxis.persistence import CHECKSUM, HEADER
 
 NAMES = ["a", "b", "Länge", "d,e", 'f"', "\N{SNOWMAN}"]
