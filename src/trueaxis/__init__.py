@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from trueaxis.data.open_rows import open_rows
     from trueaxis.data.progress_bars import show_progress
     from trueaxis.dswl.estimator import DSWL
-    from trueaxis.estimators.encoder import TableEncoder
-    from trueaxis.estimators.scaler import ColumnScaler
     from trueaxis.persistence import load, save
+    from trueaxis.preprocessing.encoder import TableEncoder
+    from trueaxis.preprocessing.scaler import ColumnScaler
 
 __version__ = "0.1.0"
 
@@ -34,9 +34,9 @@ __all__ = [
 # `trueaxis --help` should not wait for it.
 _FOLDERS = ("datasets", "diagnostics", "methods", "plots", "report")
 _HOMES = {
-    "ColumnScaler": "trueaxis.estimators.scaler",
+    "ColumnScaler": "trueaxis.preprocessing.scaler",
     "DSWL": "trueaxis.dswl.estimator",
-    "TableEncoder": "trueaxis.estimators.encoder",
+    "TableEncoder": "trueaxis.preprocessing.encoder",
     "load": "trueaxis.persistence",
     "open_rows": "trueaxis.data.open_rows",
     "save": "trueaxis.persistence",

@@ -17,8 +17,8 @@ from trueaxis import __version__
 from trueaxis._files import atomic_write
 from trueaxis._tables.column import quote
 from trueaxis.base import SubspaceEstimator
-from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.pipeline import SplitPipeline
+from trueaxis.preprocessing.encoder import TableEncoder
 
 # These versions are from 2022: onnxruntime 1.12 and later reads them.
 GRAPH = """

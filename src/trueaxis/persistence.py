@@ -29,10 +29,10 @@ from trueaxis.core.law import Tail
 from trueaxis.data.checked import largest_squarable
 from trueaxis.data.dask.collections import compute_vector, is_dask
 from trueaxis.data.threads import own_floats
-from trueaxis.estimators.encoder import TableEncoder
-from trueaxis.estimators.scaler import ColumnScaler
 from trueaxis.methods import METHODS, ReweightedPCA
 from trueaxis.pipeline import is_pipeline, split_pipeline
+from trueaxis.preprocessing.encoder import TableEncoder
+from trueaxis.preprocessing.scaler import ColumnScaler
 
 FORMAT, VERSION, HEADER = "trueaxis model", 1, "header.json"
 CHECKSUM = 64  # bytes of the checksum at the end of a file

@@ -34,9 +34,9 @@ from trueaxis._tables.original import (
 from trueaxis._tables.output.targets import ENDINGS, refuse_table, written_together
 from trueaxis._tables.read import STANDARD, Choice, Table, TableError
 from trueaxis._tables.write import write_content
-from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.persistence import load
 from trueaxis.pipeline import split_pipeline
+from trueaxis.preprocessing.encoder import TableEncoder
 
 _KNOWS_NONE = (
     "{} was fitted without --cells and knows no wrong cells: only missing cells were "

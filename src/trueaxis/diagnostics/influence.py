@@ -22,7 +22,7 @@ from trueaxis.data.rows import Kernel, RecordKernel, Rows
 from trueaxis.data.transformed import TransformedRows
 from trueaxis.diagnostics.filled import imputed
 from trueaxis.diagnostics.pipelines import PipelineParts, takes_pipelines
-from trueaxis.estimators.scaler import Scaling
+from trueaxis.preprocessing.scaler import Scaling
 
 if TYPE_CHECKING:
     from trueaxis.base import SubspaceEstimator
