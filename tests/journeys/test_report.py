@@ -162,7 +162,7 @@ def cells(page, host):
 def wait_for_change(page, canvas, before):
     """Wait until a plot looks different."""
     page.wait_for_function(
-        "([id, old]) => document.getElementById(id).toDataURL() !== old",
+        "([id, old]) => document.getElementById(id).innerHTML !== old",
         arg=[canvas, before],
     )
 
@@ -170,7 +170,7 @@ def wait_for_change(page, canvas, before):
 def wait_for_picture(page, canvas, picture):
     """Wait until a plot looks as it did."""
     page.wait_for_function(
-        "([id, old]) => document.getElementById(id).toDataURL() === old",
+        "([id, old]) => document.getElementById(id).innerHTML === old",
         arg=[canvas, picture],
     )
 
