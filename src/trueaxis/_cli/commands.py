@@ -140,7 +140,7 @@ def score(
         return
     with kept_standard_input(data):
         source = files.open(data, choice)
-        result = judge_table(model, model_path, data, choice)
+        result = judge_table(model, data, choice)
     analysis = result.analysis
     split = split_rows(files, source, result)
     with split.written():
@@ -249,8 +249,8 @@ def report(
             result = fit_table(table, data, choice, fit_options, begin)
         begin("page")
         page = render(
-            result.analysis, source=Path(data).name, origin=result.origin,
-            command=command, seconds=result.seconds,
+            result.analysis, source=Path(data).name, command=command,
+            seconds=result.seconds,
         )  # fmt: skip
     split = split_rows(files, source, result)
     with split.written():
@@ -275,7 +275,7 @@ def _judge(model_path: str, data: str, choice: Choice) -> CommandResult:
     from trueaxis._cli.workflow import judge_table
     from trueaxis._persistence.model_files import load
 
-    return judge_table(load(model_path), model_path, data, choice)
+    return judge_table(load(model_path), data, choice)
 
 
 def compare(

@@ -17,7 +17,6 @@ from trueaxis._tables.read import Choice, read_table
 
 if TYPE_CHECKING:
     from trueaxis.report.analysis import Analysis
-    from trueaxis.report.snippet import Origin
 
 __all__ = [
     "Choice",
@@ -38,11 +37,7 @@ def write_report(
     ids: Any = None,
     labels: Any = None,
     of_the_fit: bool | None = None,
-    title: str | None = None,
-    source: str | None = None,
-    origin: Origin | None = None,
-    command: str | None = None,
-    seconds: float | None = None,
+    **texts: Any,
 ) -> None:
     """Write a report on a fitted model and rows as one HTML file.
 
@@ -60,8 +55,8 @@ def write_report(
         Labels of the rows, to be shown with them.
     of_the_fit : bool, optional
         Whether these are the rows of the fit, see `trueaxis.report.analysis.analyse`.
-    title, source, origin, command, seconds
-        See `render`.
+    **texts
+        Title, source, command and seconds: see `render`.
 
     Examples
     --------
@@ -79,11 +74,7 @@ def write_report(
     from trueaxis.report.analysis import analyse
 
     found = analyse(model, X, ids=ids, labels=labels, of_the_fit=of_the_fit)
-    page = render(
-        found, title=title, source=source, origin=origin, command=command,
-        seconds=seconds,
-    )  # fmt: skip
-    write(page, path)
+    write(render(found, **texts), path)
 
 
 @own_floats
@@ -92,7 +83,6 @@ def render(
     *,
     title: str | None = None,
     source: str | None = None,
-    origin: Origin | None = None,
     command: str | None = None,
     seconds: float | None = None,
 ) -> str:
@@ -106,10 +96,6 @@ def render(
         Heading; by default it names the source.
     source : str, optional
         Name of the file that the rows come from.
-    origin : Origin, optional
-        How to get the rows, and a loaded model, in Python; see
-        `trueaxis.report.snippet`. Without it, the code on the page leaves the rows to
-        be filled in.
     command : str, optional
         The command that wrote the report.
     seconds : float, optional
@@ -123,7 +109,7 @@ def render(
     check_dependencies()
     from trueaxis.report.page import page_of
 
-    return page_of(found, title, source, origin, command, seconds)
+    return page_of(found, title, source, command, seconds)
 
 
 def write(page: str, path: str | Path) -> None:

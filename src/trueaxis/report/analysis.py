@@ -40,7 +40,6 @@ from trueaxis.report.given import (
 )
 
 MAX_CHANGED = 2  # verdicts that rounding may change after the fit
-STRICTEST = 1e-6  # level that the report can move the line to
 SAME = 1e-6  # relative difference below which two levels are one
 ROUNDING = 1e-9  # of a column's spread; what fits is 0 if it is below
 SPREAD_ROWS = 100_000  # whose spreads say whether columns should be scaled
@@ -170,11 +169,6 @@ class Analysis:
         return np.argsort(-np.abs(self.plain.shift), kind="stable")
 
     @cached_property
-    def plain_center(self) -> NDArray[np.float64]:
-        """Plain mean of every column, in raw units."""
-        return self.center + self.shift
-
-    @cached_property
     def uneven(self) -> UnevenSpread | None:
         """Columns whose spreads differ too much; None if they do not."""
         if is_series(self.names.tolist()):  # of a spectrum, with a common unit
@@ -228,27 +222,6 @@ class Analysis:
         if self.cells is None:
             return np.zeros(len(self.raw), dtype=bool)
         return np.asarray(self.cells.wrong.any(axis=1) & ~self.diagnosis.flagged)
-
-    @cached_property
-    def wrong_if_regular(self) -> NDArray[np.intp]:
-        """Number of wrong cells that each row has at levels where it is regular.
-
-        A row that is wrong as a whole has none, once it counts as regular. Whether it
-        is one shows where most rows are regular, at the strictest level.
-        """
-        if not self.finds_wrong_cells:
-            return np.zeros(len(self.raw), dtype=np.intp)
-        strict = with_line(self.model, min(STRICTEST, self.level))
-        with ignore_feature_name_warning():
-            return np.asarray(cell_map(strict, self.X).wrong.sum(axis=1))
-
-    @cached_property
-    def center(self) -> NDArray[np.float64]:
-        """Robust mean of every column, in raw units."""
-        mean: NDArray[np.float64] = self.model.mean_.astype(float)
-        if self.scaler is not None:
-            (mean,) = self.scaler.inverse_transform([mean])
-        return mean
 
     @cached_property
     def shift(self) -> NDArray[np.float64]:

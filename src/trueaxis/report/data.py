@@ -1,8 +1,8 @@
 """Collect what the plots and the table of the page show, as values for JSON.
 
 A page of a million rows draws no more points than one of ten thousand: the worst
-flagged rows, the regular rows nearest to the line, and others, evenly spaced. The first
-two are in the table as well, and the worst of each with all their columns.
+flagged rows, the regular rows nearest to the line, and a sample of the others. The
+first two are in the table as well, and the worst of each with all their columns.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from trueaxis.report.sentences import (
     KIND_NAMES,
     count_outliers,
     describe_level,
-    describe_line,
     explained,
     format_p,
     hole_note,
     outlier_count,
     reason,
+    verdict,
     wrong_in_row,
 )
 
 MAX_FLAGGED = 2000  # points, and rows of the table
 MAX_NEAR = 500  # regular rows nearest to the line
-MAX_OTHERS = 2000  # other regular rows, in the plots only
+MAX_OTHERS = 2000  # all other rows, in the plots only
 MAX_CELLS = 40_000  # of rows that are shown with all their columns
 MIN_OPENED = 10  # rows with all columns, however wide the table is
 NEAR_SHARE = 0.2  # of them, for rows near the line
@@ -80,7 +80,10 @@ def shown_rows(analysis: Analysis, levels: Levels) -> ShownRows:
     # Rows that are regular at every stop are not near the line.
     is_near = levels.first_flagged()[regular] < len(levels.stops)
     near = regular[is_near][:MAX_NEAR]
-    others = np.setdiff1d(regular, near)
+    # In the order of their p-values, so that flagged ones have their share, too.
+    others = order[
+        ~np.isin(order, np.concatenate([analysis.flagged[:MAX_FLAGGED], near]))
+    ]
     if len(others) > MAX_OTHERS:
         others = others[np.linspace(0, len(others) - 1, MAX_OTHERS).astype(int)]
     return ShownRows(analysis.flagged[:MAX_FLAGGED], near, others)
@@ -130,12 +133,12 @@ def stop_data(
     """Return what the page shows at one stop of the slider."""
     stop, n = levels.stops[i], len(analysis.raw)
     own, bad = i == levels.own, outlier_count(stop.counts)
-    line = describe_line(analysis.model) if own else describe_level(stop.level)
+    said = count_outliers(stop.counts, 0, 0, describe_level(stop.level))
     listed = int((levels.first_flagged()[rows.listed] <= i).sum())
     missing = f"The table lists the worst {listed:,} of {bad:,} flagged rows."
     return {
         "level": f"{stop.level:.3g}",
-        "verdict": count_outliers(stop.counts, stop.good_rows, stop.wrong_cells, line),
+        "verdict": verdict(analysis) if own else said,
         "flagged": f"{bad:,} ({percent(bad / n)})",
         "counts": [f"{stop.counts[kind]:,}" for kind in KINDS],
         "lines": rounded(np.array(stop.lines), 6),

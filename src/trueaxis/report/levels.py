@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from trueaxis._engine.outliers.judge import cutoff_ratio
 from trueaxis.diagnostics import KINDS
 from trueaxis.diagnostics.outliers import LN_10, NOTHING, kinds
-from trueaxis.report.analysis import SAME, STRICTEST, Analysis, with_line
+from trueaxis.report.analysis import SAME, Analysis, with_line
 
 LEVELS = (
-    STRICTEST, 1e-5, 1e-4, 5e-4, 0.001, 0.0025, 0.005,
+    1e-6, 1e-5, 1e-4, 5e-4, 0.001, 0.0025, 0.005,
     0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25,
 )  # fmt: skip
 
@@ -29,14 +29,11 @@ class Stop(NamedTuple):
     lines : cut-offs of score and orthogonal distance, and where a group that stands
         apart begins, in units of the model's own
     counts : number of rows of each kind, among all rows
-    good_rows, wrong_cells : rows that are good apart from wrong cells, and these cells
     """
 
     level: float
     lines: tuple[float, float, float]
     counts: dict[str, int]
-    good_rows: int
-    wrong_cells: int
 
 
 class Levels(NamedTuple):
@@ -69,14 +66,12 @@ def levels_of(analysis: Analysis) -> Levels:
     at = levels.index(own)
     lines = [_lines(analysis, level) for level in levels]
     beyond = _first_beyond(analysis, np.array(lines), at)
-    stops, wrong = [], analysis.wrong_if_regular
+    stops = []
     for i, (level, line) in enumerate(zip(levels, lines, strict=True)):
         kind = kinds(*(beyond <= i))
-        good = (wrong > 0) & (kind == "regular")
         score, orthogonal, group = map(_relative, line, lines[at])
         counts = {name: int((kind == name).sum()) for name in KINDS}
-        cells = int(good.sum()), int(wrong[good].sum())
-        stops.append(Stop(level, (score, orthogonal, group), counts, *cells))
+        stops.append(Stop(level, (score, orthogonal, group), counts))
     return Levels(stops, at, beyond)
 
 

@@ -29,11 +29,9 @@ function hover(plot, tip, i, byKey) {
   tip.replaceChildren(name, ...(label(i) ? [node("div", label(i))] : []), called, node("div", reason(i)), node("div", facts(i), "quiet"));
   const { x, y } = plot.place(i), { offsetWidth: w, offsetHeight: h } = tip;
   const { clientWidth: W, clientHeight: H } = plot.canvas;
-  // Next to the mark or, if there is no room, below or above it.
-  const right = x + 16, left = x - 16 - w;
-  const beside = right + w <= W || left >= 0;
-  tip.style.left = `${clamp(!beside ? x - w / 2 : right + w <= W ? right : left, 0, Math.max(W - w, 0))}px`;
-  tip.style.top = `${beside ? clamp(y - h / 2, 0, Math.max(H - h, 0)) : y + 16 + h <= H ? y + 16 : y - 16 - h}px`;
+  // Below the mark or, if there is no room, above it.
+  tip.style.left = `${clamp(x - w / 2, 0, Math.max(W - w, 0))}px`;
+  tip.style.top = `${y + 16 + h <= H ? y + 16 : y - 16 - h}px`;
 }
 
 function say(i, what) {

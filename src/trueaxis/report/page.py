@@ -24,7 +24,6 @@ from trueaxis.report.analysis import Analysis, level_of
 from trueaxis.report.data import ShownRows, names_of, script_data, shown_rows, tidy
 from trueaxis.report.levels import Levels, levels_of
 from trueaxis.report.sentences import format_number
-from trueaxis.report.snippet import Origin, code
 
 SCRIPTS = (
     "tools.js",
@@ -47,12 +46,10 @@ def page_of(
     analysis: Analysis,
     title: str | None,
     source: str | None,
-    origin: Origin | None,
     command: str | None,
     seconds: float | None,
 ) -> str:
     """Return the page; the parameters are those of `trueaxis.report.render`."""
-    snippet = code(analysis, origin)
     analysis = with_short_names(analysis)
     levels = levels_of(analysis)
     rows = shown_rows(analysis, levels)
@@ -90,7 +87,10 @@ def page_of(
         plain=plain_pca(analysis),
         fit=sentences.fit_sentence(analysis, seconds),
         command=command,
-        code=snippet,
+        shape="{:,} rows and {:,} columns".format(*analysis.raw.shape),
+        steps=[
+            repr(step) for step in (analysis.scaler, analysis.model) if step is not None
+        ],
         versions=versions(),
         style=Markup(_read_part("page.css")),
         script=Markup(script),
@@ -124,8 +124,8 @@ def left_out(analysis: Analysis, rows: ShownRows) -> str:
     which = "all" if shown == bad else f"the worst {shown:,} of"
     return (
         f"The plots show {drawn:,} of {n:,} rows: {which} {bad:,} flagged rows, the "
-        f"{len(rows.near):,} regular rows nearest to the line, and others, evenly "
-        "spaced."
+        f"{len(rows.near):,} regular rows nearest to the line, and "
+        f"{len(rows.others):,} of the others."
     )
 
 
@@ -203,19 +203,10 @@ def cell_map(analysis: Analysis) -> dict[str, Any] | None:
 
 
 def plain_pca(analysis: Analysis) -> dict[str, Any]:
-    """Return how plain PCA differs: angles, shifted means, and the rows behind it."""
+    """Return how plain PCA differs, and because of which rows."""
     effect = analysis.effect
     return {
         "angles": [f"{angle:.1f}°" for angle in effect.angles[:MAX_SHOWN]],
-        "columns": [
-            {
-                "name": analysis.names[j],
-                "robust": format_number(analysis.center[j]),
-                "plain": format_number(analysis.plain_center[j]),
-                "shift": f"{analysis.shift[j]:+.3g}".replace("-", "−"),
-            }
-            for j in analysis.most_shifted[:MAX_SHOWN]
-        ],
         "tilt": responsible_rows(analysis, effect.tilt_share),
         "shift": responsible_rows(analysis, effect.shift_share),
     }

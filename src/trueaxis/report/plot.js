@@ -39,9 +39,9 @@ function makePlot(canvas, spec, { onHover, onPick }) {
   }
   const lookAt = (x0, x1, y0, y1) => look({ x0: fromX(x0), x1: fromX(x1), y0: fromY(y1), y1: fromY(y0) });
   const move = (dx, dy) => lookAt(EDGE.left - dx, EDGE.left + w() - dx, EDGE.top - dy, EDGE.top + h() - dy);
-  function zoom(factor, x = EDGE.left + w() / 2, y = EDGE.top + h() / 2) {
-    const left = x - (x - EDGE.left) / factor, top = y - (y - EDGE.top) / factor;
-    lookAt(left, left + w() / factor, top, top + h() / factor);
+  function zoom(factor) {
+    const dx = (1 - 1 / factor) * w() / 2, dy = (1 - 1 / factor) * h() / 2;
+    lookAt(EDGE.left + dx, EDGE.left + w() - dx, EDGE.top + dy, EDGE.top + h() - dy);
   }
   // Move the view to a point that is outside it.
   function show(i) {
@@ -97,8 +97,8 @@ function makePlot(canvas, spec, { onHover, onPick }) {
       ...axes.x.ticks(view.x0, view.x1, w()).map((x) => drawn("text", { x: toX(axes.x.to(x)), y: bottom + 18, "text-anchor": "middle" }, tickText(x))),
       ...axes.y.ticks(view.y0, view.y1, h()).map((y) => drawn("text", { x: left - 8, y: toY(axes.y.to(y)) + 4, "text-anchor": "end" }, tickText(y))),
       drawn("path", { d: `M${left} ${top}V${bottom}H${right}`, class: "axis" }),
-      drawn("text", { x: (left + right) / 2, y: high - 5, "text-anchor": "middle", class: "name" }, axes.x.title(w())),
-      drawn("text", { transform: `translate(13 ${middle}) rotate(-90)`, "text-anchor": "middle", class: "name" }, axes.y.title(h())),
+      drawn("text", { x: (left + right) / 2, y: high - 5, "text-anchor": "middle", class: "name" }, axes.x.title),
+      drawn("text", { transform: `translate(13 ${middle}) rotate(-90)`, "text-anchor": "middle", class: "name" }, axes.y.title),
     ];
   }
 
@@ -115,7 +115,7 @@ function makePlot(canvas, spec, { onHover, onPick }) {
   return plot;
 }
 
-function listenToPointer({ canvas, zoom, move, lookAt, reset, nearest, onHover, onPick, setBox }) {
+function listenToPointer({ canvas, move, lookAt, reset, nearest, onHover, onPick, setBox }) {
   let start = null, last = null, dragged = false;
   const place = (event) => {
     const frame = canvas.getBoundingClientRect();
@@ -153,13 +153,6 @@ function listenToPointer({ canvas, zoom, move, lookAt, reset, nearest, onHover, 
   canvas.addEventListener("pointercancel", (event) => end(event, false));
   canvas.addEventListener("pointerleave", () => onHover(-1));
   canvas.addEventListener("dblclick", reset);
-  // Scrolling through the page must not zoom the map by accident.
-  canvas.addEventListener("wheel", (event) => {
-    if (document.activeElement !== canvas) return;
-    event.preventDefault();
-    const { x, y } = place(event);
-    zoom(Math.exp(-clamp(event.deltaY, -100, 100) / 300), x, y);
-  }, { passive: false });
 }
 
 // Arrow keys step through the flagged rows, worst first, from the selected row. Returns a
@@ -193,15 +186,13 @@ function listenToKeys({ canvas, zoom, move, reset, show, onHover, onPick }, { n,
   return (i) => { at = i; };
 }
 
-// Linear up to about `knee`, and logarithmic beyond if `log`. `titles`: the first one
-// that has room is shown.
-function makeAxis(low, high, knee, log, titles) {
+// Linear up to about `knee`, and logarithmic beyond if `log`.
+function makeAxis(low, high, knee, log, title) {
   const to = log ? (x) => knee * Math.asinh(x / knee) : (x) => x;
   const from = log ? (u) => knee * Math.sinh(u / knee) : (u) => u;
-  const said = titles.map((title) => title + (log ? `, log beyond ${knee}` : ""));
   return {
     to, low: to(low), high: to(high),
-    title: (room) => said.find((title) => 6.6 * title.length < room) || said.at(-1),
+    title: log ? `${title}, log beyond ${knee}` : title,
     ticks(u0, u1, pixels) {
       const a = from(u0), b = from(u1);
       const even = steps(a, b, Math.max(2, Math.floor(pixels / 60)));

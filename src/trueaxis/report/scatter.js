@@ -8,22 +8,15 @@ const KNEE = 3; // standard deviations; beyond them, axes of far-out scores are 
 const largest = (values) => values.reduce((top, x) => (x > top ? x : top), 1);
 const dashed = (d) => drawn("path", { d, class: "cutoff dashed" });
 
-function distanceAxis(values, log, data, name, brief = name) {
-  const title = `${name} distance, in cut-offs`;
-  const titles = [`${title} at level ${data.stops[data.own].level}`, title, `${brief} distance, in cut-offs`];
-  const top = largest(values);
-  return makeAxis(0, (log ? 1.3 : 1.06) * top, 1, log, titles);
-}
+const distanceAxis = (values, log, name) =>
+  makeAxis(0, (log ? 1.3 : 1.06) * largest(values), 1, log, `${name} distance, in cut-offs`);
 
 function makeMap(data, levels, listeners) {
   let log = Math.max(largest(data.score), largest(data.off)) > FAR;
   const map = makePlot(byId("canvas"), {
     kinds: data.kinds,
     n: data.id.length,
-    axes: () => ({
-      x: distanceAxis(data.score, log, data, "score"),
-      y: distanceAxis(data.off, log, data, "orthogonal", "orth."),
-    }),
+    axes: () => ({ x: distanceAxis(data.score, log, "score"), y: distanceAxis(data.off, log, "orth.") }),
     x: (i) => data.score[i],
     y: (i) => data.off[i],
     kind: levels.kind,
@@ -59,7 +52,7 @@ function makeScores(data, levels, listeners) {
   const isFar = () => Math.max(...[a, b].filter((j) => j >= 0).flatMap(reach).map(Math.abs)) > FAR;
   function scoreAxis(j) {
     const [low, high] = reach(j), margin = (log ? 0.2 : 0.05) * (high - low);
-    return makeAxis(low - margin, high + margin, KNEE, log, [`${names[j]}, in standard deviations`, `component ${j + 1}, in std. dev.`]);
+    return makeAxis(low - margin, high + margin, KNEE, log, `component ${j + 1}, in std. dev.`);
   }
   const label = (i) => `label${Math.min(data.label[i], LABEL_COLORS)}`;
 
@@ -91,7 +84,7 @@ function makeScores(data, levels, listeners) {
   const plot = makePlot(byId("score-canvas"), {
     kinds: data.kinds,
     n: data.id.length,
-    axes: () => ({ x: scoreAxis(a), y: b < 0 ? distanceAxis(data.off, log, data, "orthogonal", "orth.") : scoreAxis(b) }),
+    axes: () => ({ x: scoreAxis(a), y: b < 0 ? distanceAxis(data.off, log, "orth.") : scoreAxis(b) }),
     x: (i) => scores[a][i],
     y: (i) => (b < 0 ? data.off[i] : scores[b][i]),
     kind: levels.kind,
