@@ -39,6 +39,7 @@ MAX_NEAR = 500  # regular rows nearest to the line
 MAX_OTHERS = 2000  # all other rows, in the plots only
 MAX_CELLS = 40_000  # of rows that are shown with all their columns
 MIN_OPENED = 10  # rows with all columns, however wide the table is
+FARTHEST = 1e6  # standard deviations; where regular rows have none, it is infinite
 NEAR_SHARE = 0.2  # of them, for rows near the line
 MAX_COMPONENTS = 10
 MAX_NAME = 80  # characters; longer names are cut in the middle
@@ -176,7 +177,8 @@ def opened_rows(analysis: Analysis, rows: ShownRows) -> list[Any]:
     if analysis.scaler is not None:
         fits = fits * analysis.scaler.unit_ + analysis.scaler.center_
     fits = analysis.without_rounding(fits, values, np.arange(values.shape[1]))
-    for place, *row in zip(some, values, fits, found.deviation, strict=True):
+    deviations = np.clip(found.deviation, -FARTHEST, FARTHEST)
+    for place, *row in zip(some, values, fits, deviations, strict=True):
         opened[place] = [rounded(x, n) for x, n in zip(row, (7, 7, 3), strict=True)]
     return opened
 

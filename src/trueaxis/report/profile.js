@@ -76,6 +76,7 @@ function makeLoadings({ columns, axes: { names, loadings, positions } }) {
     }
     const most = Math.abs(values[order[0]]) || 1;
     const list = node("ul", undefined, "bars");
+    list.tabIndex = 0; // it scrolls
     list.append(...order.map((j) => {
       const item = node("li"), column = node("bdi", columns[j], "name");
       column.title = columns[j];
