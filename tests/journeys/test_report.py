@@ -355,6 +355,13 @@ def test_the_slider_is_the_level_of_the_command(
         assert at in name and [row["row"] for row in rows] == expected
         assert plant.bad.keys() <= set(expected)  # beyond every level
         wait_for_change(page, "canvas", own)
+    # Lines move even where no row is between the old and the new ones.
+    plots = "canvas", "score-canvas"
+    strict, lines = verdict_count(page), {name: pixels(page, name) for name in plots}
+    level.press("ArrowRight")
+    assert verdict_count(page) == strict
+    for name, picture in lines.items():
+        wait_for_change(page, name, picture)
     page.click("#level-own")
     assert names(page) == usual and verdict_count(page) == len(usual)
     page.locator("#search").focus()
@@ -452,15 +459,18 @@ def test_scores_are_shown_on_axes_of_choice(pumps_report, open_page):
 def test_loadings_say_what_the_components_mean(pumps_report, open_page):
     """The first component is the load, of which power says most. No column lacks."""
     page = open_page(pumps_report)
-    tops = []
-    for component in ("0", "1"):
-        page.select_option("#component", component)
+    components, tops = by_command(pumps_report)["components"], []
+    for number, component in enumerate(components):
+        page.select_option("#component", str(number))
         shown = page.locator("#loadings-shown .name").all_inner_texts()
-        assert len(shown) == len(set(shown)) == 6
+        texts = page.locator("#loadings-shown .value").all_inner_texts()
+        values = [float(text.replace("\N{MINUS SIGN}", "-")) for text in texts]
+        expected = component["loadings"]
+        assert len(shown) == len(expected) == 6
+        assert values == pytest.approx([expected[name] for name in shown], rel=0.01)
+        sizes = [abs(value) for value in values]
+        assert sizes == sorted(sizes, reverse=True)
         tops.append(shown[0])
-        values = page.locator("#loadings-shown .value").all_inner_texts()
-        sizes = [abs(float(x.replace("\N{MINUS SIGN}", "-"))) for x in values]
-        assert sizes == sorted(sizes, reverse=True) and sizes[0] > 1
     assert tops == ["power", "pressure"]
 
 
@@ -554,6 +564,9 @@ def test_a_phone_needs_no_sideways_scrolling(
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= 400, path.name
         assert page.locator("#canvas").bounding_box()["width"] < 400
+        for cell in page.locator("#body tr.row >> nth=0").locator("th, td").all():
+            box = cell.bounding_box()
+            assert box["x"] >= 0 and box["x"] + box["width"] <= 400
 
 
 def test_the_night_is_dark_and_paper_is_light(pumps_report, open_page):
@@ -602,6 +615,8 @@ def test_without_scripts_there_is_a_plain_table(plant, pumps_report, open_page):
     """A mail program shows no scripts: the sentence and the worst pumps are there."""
     page = open_page(pumps_report, java_script_enabled=False)
     assert "of 150 rows" in page.inner_text("#verdict")
-    rows = page.locator("noscript tbody tr").all_inner_texts()
+    table = page.locator("noscript tbody tr")
+    assert table.first.is_visible() and not page.locator("#map").is_visible()
+    rows = table.all_inner_texts()
     assert len(rows) == verdict_count(page)
     assert "P-074" in rows[0] and reading(plant, "P-074") in rows[0]

@@ -8,9 +8,10 @@ from report_pages import assert_self_contained, embedded_data
 from sklearn.pipeline import make_pipeline
 from small_tables import cloud, holed
 
-from trueaxis import DSWL, ColumnScaler, PlainPCA
+from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import cell_table
+from trueaxis.methods import PlainPCA
 from trueaxis.report import render
 from trueaxis.report.analysis import analyse
 from trueaxis.report.data import cell_notes

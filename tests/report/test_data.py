@@ -7,9 +7,10 @@ from report_pages import embedded_data
 from sklearn.pipeline import make_pipeline
 from small_tables import cloud, holed, with_sides
 
-from trueaxis import DSWL, ColumnScaler, PlainPCA
+from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import explain
+from trueaxis.methods import PlainPCA
 from trueaxis.report import data as data_module
 from trueaxis.report import render
 from trueaxis.report.analysis import analyse

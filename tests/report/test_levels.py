@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from small_tables import cloud, with_sides
 
-from trueaxis import DSWL, PlainPCA
+from trueaxis import DSWL
 from trueaxis.datasets import sensors
 from trueaxis.diagnostics import KINDS, diagnose
 from trueaxis.diagnostics.outliers import kinds
+from trueaxis.methods import PlainPCA
 from trueaxis.report.analysis import analyse, with_line
 from trueaxis.report.levels import LEVELS, levels_of
 from trueaxis.report.sentences import describe_level

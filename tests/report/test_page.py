@@ -12,8 +12,9 @@ import pytest
 from nasty import nasty
 from report_pages import assert_self_contained, embedded_data, pixels
 
-from trueaxis import DSWL, METHODS, PlainPCA
+from trueaxis import DSWL
 from trueaxis.datasets import planted, sensors
+from trueaxis.methods import METHODS, PlainPCA
 from trueaxis.report import render, write_report
 from trueaxis.report.analysis import analyse
 from trueaxis.report.page import script_safe

@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 from small_tables import cloud, with_sides
 
-from trueaxis import PlainPCA
 from trueaxis.datasets import planted
-from trueaxis.estimators.fitted.wording import percent
+from trueaxis.methods import PlainPCA
 from trueaxis.report.analysis import analyse
 from trueaxis.report.sentences import (
     change,
@@ -18,6 +17,7 @@ from trueaxis.report.sentences import (
     hints,
     verdict,
 )
+from trueaxis.wording import percent
 
 
 def test_one_of_many_rows_is_more_than_nothing():

@@ -3,6 +3,7 @@
 import json
 import re
 
+
 def embedded_data(page):
     """The data of the page's script."""
     (text,) = re.findall(r'<script type="application/json" id="data">(.*?)<', page)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from trueaxis.diagnostics import KINDS
 from trueaxis.diagnostics.explanation import explained_rows
-from trueaxis.estimators.fitted.wording import percent, shorten
 from trueaxis.report.analysis import Analysis
 from trueaxis.report.given import ignore_feature_name_warning, texts_of
 from trueaxis.report.levels import Levels
@@ -33,6 +32,7 @@ from trueaxis.report.sentences import (
     verdict,
     wrong_in_row,
 )
+from trueaxis.wording import percent, shorten
 
 MAX_FLAGGED = 2000  # points, and rows of the table
 MAX_NEAR = 500  # regular rows nearest to the line

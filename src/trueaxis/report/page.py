@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 import trueaxis
 from trueaxis.diagnostics.influence import responsible
-from trueaxis.estimators.fitted.wording import percent
 from trueaxis.report import sentences
 from trueaxis.report.analysis import Analysis, level_of
 from trueaxis.report.data import ShownRows, names_of, script_data, shown_rows, tidy
 from trueaxis.report.levels import Levels, levels_of
 from trueaxis.report.sentences import format_number
+from trueaxis.wording import percent
 
 SCRIPTS = (
     "tools.js",
