@@ -107,6 +107,8 @@ class Analysis:
     @cached_property
     def plain(self) -> PlainChange:
         """Difference of plain PCA of the same rows from the model."""
+        if "effect" in vars(self):  # takes the same decomposition, and more
+            return self.effect
         with ignore_feature_name_warning():
             return plain_change(self.model, self.X)
 

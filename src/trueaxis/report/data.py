@@ -81,13 +81,12 @@ def shown_rows(analysis: Analysis, levels: Levels) -> ShownRows:
     # Rows that are regular at every stop are not near the line.
     is_near = levels.first_flagged()[regular] < len(levels.stops)
     near = regular[is_near][:MAX_NEAR]
+    flagged = analysis.flagged[:MAX_FLAGGED]
     # In the order of their p-values, so that flagged ones have their share, too.
-    others = order[
-        ~np.isin(order, np.concatenate([analysis.flagged[:MAX_FLAGGED], near]))
-    ]
+    others = order[~np.isin(order, np.concatenate([flagged, near]))]
     if len(others) > MAX_OTHERS:
         others = others[np.linspace(0, len(others) - 1, MAX_OTHERS).astype(int)]
-    return ShownRows(analysis.flagged[:MAX_FLAGGED], near, others)
+    return ShownRows(flagged, near, others)
 
 
 def script_data(analysis: Analysis, levels: Levels, rows: ShownRows) -> dict[str, Any]:
@@ -136,7 +135,7 @@ def stop_data(
     own, bad = i == levels.own, outlier_count(stop.counts)
     said = count_outliers(stop.counts, 0, 0, describe_level(stop.level))
     listed = int((levels.first_flagged()[rows.listed] <= i).sum())
-    missing = f"The table lists the worst {listed:,} of {bad:,} flagged rows."
+    missing = f"The table lists {listed:,} of {bad:,} flagged rows."
     return {
         "level": f"{stop.level:.3g}",
         "verdict": verdict(analysis) if own else said,
