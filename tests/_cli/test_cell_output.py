@@ -15,9 +15,9 @@ from trueaxis._cli.cell_output import (
     describe_counts,
     repair_table,
 )
-from trueaxis._rows.base import ArrayRows
+from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import planted
-from trueaxis.estimators.pipeline import SplitPipeline
+from trueaxis.pipeline import SplitPipeline
 
 N, D = 120, 8
 

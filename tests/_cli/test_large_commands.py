@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 import trueaxis
 from trueaxis import DSWL, ColumnScaler
 from trueaxis._cli import streaming
-from trueaxis._rows import memory
+from trueaxis.data import memory
 from trueaxis.datasets import planted
 
 N, D = 1000, 8

@@ -21,7 +21,7 @@ import trueaxis
 from trueaxis import DSWL
 from trueaxis._cli import streaming
 from trueaxis._cli.main import main
-from trueaxis._rows import spooled as spool
+from trueaxis.data import spooled as spool
 from trueaxis.datasets import planted
 
 pytestmark = pytest.mark.soak
@@ -131,11 +131,11 @@ def test_commands_report_where_a_large_file_is_bad(X, tmp_path, monkeypatch):
 # The command line with slow blocks, which treats every file as large.
 SLOW = """
 import sys, time
-from trueaxis._rows import progress_bars as bars
-from trueaxis._rows import spooled as spool
+from trueaxis.data import progress_bars as bars
+from trueaxis.data import spooled as spool
 from trueaxis._cli import streaming
-from trueaxis._rows.base import Rows
-from trueaxis._rows.checked import CheckedRows
+from trueaxis.data.rows import Rows
+from trueaxis.data.checked import CheckedRows
 bars.DELAY, streaming.LARGE_BYTES, spool.FREE_READS = 0.05, 0, 0
 scan, read = Rows._small_blocks, CheckedRows.blocks
 

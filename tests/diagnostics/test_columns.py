@@ -5,10 +5,11 @@ import pytest
 from scipy.optimize import minimize_scalar
 from small_tables import cloud, frame, holed
 
-from trueaxis import DSWL, METHODS, PlainPCA
+from trueaxis import DSWL
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import contributions, diagnose, explain
 from trueaxis.diagnostics.columns import MAIN_SHARE
+from trueaxis.methods import METHODS, PlainPCA
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from small_tables import cloud, frame, holed, with_sides
 
-from trueaxis import DSWL, METHODS, ColumnScaler, PlainPCA
+from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import (
     KINDS,
@@ -26,6 +26,7 @@ from trueaxis.diagnostics import (
     summary,
 )
 from trueaxis.diagnostics.outliers import discovery_line
+from trueaxis.methods import METHODS, PlainPCA
 
 CASES = list(nasty())
 

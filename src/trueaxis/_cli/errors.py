@@ -29,8 +29,8 @@ from trueaxis._cli.process.streams import (
     write_to_stderr,
 )
 from trueaxis._files import DISK_FULL
-from trueaxis._rows.memory import TooLarge
 from trueaxis._tables.parsing.cells import printable
+from trueaxis.data.memory import TooLarge
 
 
 class ErrorReportingGroup(click.Group):

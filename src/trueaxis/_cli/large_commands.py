@@ -32,13 +32,13 @@ from trueaxis._cli.streaming import (
 )
 from trueaxis._cli.workflow import make_scaler
 from trueaxis._persistence.model_files import save
-from trueaxis._rows.base import Rows
-from trueaxis._rows.memory import TooLarge
-from trueaxis._rows.progress_bars import show_progress
 from trueaxis._tables.read import STANDARD
 from trueaxis._tables.write import write_blocks
-from trueaxis.estimators import METHODS
-from trueaxis.estimators.pipeline import join_pipeline, split_pipeline
+from trueaxis.data.memory import TooLarge
+from trueaxis.data.progress_bars import show_progress
+from trueaxis.data.rows import Rows
+from trueaxis.methods import METHODS
+from trueaxis.pipeline import join_pipeline, split_pipeline
 from trueaxis.report.sentences import describe_line
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._cli import console
-from trueaxis._rows.base import Kernel
 from trueaxis._tables.errors import MissingCells, option
 from trueaxis._tables.read import Choice, Table, TableError, read_table
+from trueaxis.data.rows import Kernel
 
 # Methods that take missing cells, by name: classes are not imported before tables are
 # read. A test compares them.
@@ -43,7 +43,7 @@ def read_for_method(data: str, choice: Choice, method: Any) -> Table:
     try:
         return read_table(data, replace(choice, missing="error"))
     except MissingCells as error:
-        from trueaxis.estimators import METHODS
+        from trueaxis.methods import METHODS
 
         name = (METHODS[method] if isinstance(method, str) else method).__name__
         raise MissingCells(

@@ -17,8 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._cli import console
-from trueaxis._rows.open_rows import list_files
-from trueaxis._rows.watched_file import WatchedFile
 from trueaxis._tables.original import (
     Original,
     open_original,
@@ -30,6 +28,8 @@ from trueaxis._tables.original import (
 from trueaxis._tables.output.streamed import copy_rows, refuse_copy
 from trueaxis._tables.output.targets import refuse_same_targets, written_together
 from trueaxis._tables.read import STANDARD, Choice
+from trueaxis.data.open_rows import list_files
+from trueaxis.data.watched_file import WatchedFile
 
 
 class RowSource(NamedTuple):

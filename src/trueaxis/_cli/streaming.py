@@ -17,10 +17,15 @@ from numpy.typing import NDArray
 
 from trueaxis._cli import console, import_pandas
 from trueaxis._cli.missing import HoleCounter, takes_holes
-from trueaxis._rows.base import Rows
-from trueaxis._rows.checked import CheckedRows
-from trueaxis._rows.dask.rows import DaskRows
-from trueaxis._rows.open_rows import (
+from trueaxis._tables.column import describe_left_out, examine
+from trueaxis._tables.formats import compression_of
+from trueaxis._tables.id_columns import IdColumns
+from trueaxis._tables.read import STANDARD, Choice, TableError
+from trueaxis._tables.select import select
+from trueaxis._tables.streamed_text import TextRows, TextStream
+from trueaxis.data.checked import CheckedRows
+from trueaxis.data.dask.rows import DaskRows
+from trueaxis.data.open_rows import (
     ENDINGS,
     describe_file,
     is_text,
@@ -28,13 +33,8 @@ from trueaxis._rows.open_rows import (
     list_files,
     open_rows,
 )
-from trueaxis._rows.progress import passing
-from trueaxis._tables.column import describe_left_out, examine
-from trueaxis._tables.formats import compression_of
-from trueaxis._tables.id_columns import IdColumns
-from trueaxis._tables.read import STANDARD, Choice, TableError
-from trueaxis._tables.select import select
-from trueaxis._tables.streamed_text import TextRows, TextStream
+from trueaxis.data.progress import passing
+from trueaxis.data.rows import Rows
 
 LARGE_BYTES = 1 << 28  # files of this size or more are streamed
 BLOCK_BYTES = 1 << 24
@@ -83,7 +83,7 @@ def open_if_large(
         return NamedRows(rows, wanted, holes=holes)
     if rows.shape[0] == 0:
         raise TableError(f"{data} has no rows: check the files.")
-    from trueaxis.estimators.pipeline import split_pipeline
+    from trueaxis.pipeline import split_pipeline
 
     holes = holes and takes_holes(split_pipeline(model).model)
     return CheckedRows(rows, wanted, holes=holes)
@@ -194,7 +194,7 @@ def _columns_to_read(
         raise TableError(f"No column of numbers in {data} is left to analyze.")
     if model is not None:
         from trueaxis._cli.workflow import check_n_columns
-        from trueaxis.estimators.pipeline import split_pipeline
+        from trueaxis.pipeline import split_pipeline
 
         check_n_columns(split_pipeline(model).model, len(wanted), data)
     return wanted

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._engine.outliers.judge import cutoff_ratio
-from trueaxis._engine.outliers.law import Sides
-from trueaxis._engine.reweighted import measure_rows
-from trueaxis._rows.base import RecordKernel
-from trueaxis._rows.threads import own_floats
 from trueaxis._validation import fitted_rows, raw_rows
+from trueaxis.core.law import Sides
+from trueaxis.core.reweighting import measure_rows
+from trueaxis.core.verdicts import cutoff_ratio
+from trueaxis.data.rows import RecordKernel
+from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics.cells import list_cells
 from trueaxis.diagnostics.columns import ColumnCorrectionKernel, explained_rows
 from trueaxis.diagnostics.inputs import (
@@ -33,11 +33,11 @@ from trueaxis.diagnostics.inputs import (
     takes_pipelines,
     to_frame,
 )
-from trueaxis.estimators.fitted.overview import Summary, as_text, overview
-from trueaxis.estimators.fitted.wording import counted, share_of
+from trueaxis.overview import Summary, as_text, overview
+from trueaxis.wording import counted, share_of
 
 if TYPE_CHECKING:
-    from trueaxis.estimators.base import SubspaceEstimator
+    from trueaxis.base import SubspaceEstimator
 
 # The paper's categories: within both cut-offs, beyond the one for score distances,
 # beyond the one for orthogonal distances, beyond both. Then, within both, rows of a

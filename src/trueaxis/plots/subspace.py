@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaincinv
 
-from trueaxis._rows.threads import own_floats
+from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics import Diagnosis, diagnose, effect
 from trueaxis.diagnostics.inputs import method_of
 from trueaxis.plots.canvas import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from trueaxis._rows.memory import TooLarge
+from trueaxis.data.memory import TooLarge
 
 # Below it, a BLAS that is loaded ends the process, or waits for memory without end.
 LEAST_BYTES = 1 << 29
