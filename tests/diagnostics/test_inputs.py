@@ -31,8 +31,7 @@ from trueaxis.diagnostics import (
 )
 from trueaxis.diagnostics.influence import principal_angles
 from trueaxis.diagnostics.inputs import cell_repair, check_positions, imputed
-from trueaxis.methods import METHODS
-from trueaxis.methods.reweighted import PlainPCA
+from trueaxis.methods import METHODS, PlainPCA
 
 UNITS = np.array([1, 1, 1000, 1, 1e-3, 1])
 ASK = [cell_map, contributions, diagnose, effect, reasons]
