@@ -16,9 +16,9 @@ import numpy as np
 
 from trueaxis import DSWL, open_rows
 from trueaxis._engine.starts.sample import SAMPLE_ROWS
-from trueaxis.data.checked import refuse_nonfinite
+from trueaxis.data.files import RowRange
 from trueaxis.data.rows import ArrayRows, Kernel
-from trueaxis.data.stacked import RowRange
+from trueaxis.data.transformed import refuse_nonfinite
 
 FLOAT = 8
 PASSES = 2  # over all rows: weights and subspace, then verdicts

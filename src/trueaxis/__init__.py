@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from trueaxis._persistence.model_files import load, save
     from trueaxis._persistence.onnx_export import export_onnx
     from trueaxis.data.open_rows import open_rows
-    from trueaxis.data.progress_bars import show_progress
+    from trueaxis.data.progress import show_progress
     from trueaxis.estimators import (
         DRPCA,
         DSWL,
@@ -91,7 +91,7 @@ _HOMES = {
     "load": "trueaxis._persistence.model_files",
     "open_rows": "trueaxis.data.open_rows",
     "save": "trueaxis._persistence.model_files",
-    "show_progress": "trueaxis.data.progress_bars",
+    "show_progress": "trueaxis.data.progress",
 }
 
 

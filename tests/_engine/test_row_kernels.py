@@ -34,10 +34,13 @@ from trueaxis._engine.row_kernels import (
 from trueaxis._engine.starts.subspaces import equal_weights
 from trueaxis._engine.steps.signs import PowerPull
 from trueaxis._engine.steps.two_way import ColumnWeighting
-from trueaxis.data.checked import LargestValueKernel, ValueCheck
-from trueaxis.data.dask.tasks import CheckedBlock
 from trueaxis.data.rows import ArrayRows
-from trueaxis.data.transformed import ReplaceUncounted, TransformedKernel
+from trueaxis.data.transformed import (
+    RangeKernel,
+    ReplaceUncounted,
+    TransformedKernel,
+    ValueCheck,
+)
 
 
 def reweighting(sub, rule, cuts, sides, counts):
@@ -76,10 +79,10 @@ def kernels_of_every_kind():
         "together": reweighting(sub, rule, cuts, apart, counts),
         "scatter": ScatterKernel(sub.mean, counts, np.eye(6, 3)),
         "pull": PowerPull(sub, 1.5, 0.0, counts),
-        "largest": LargestValueKernel(),
+        "range": RangeKernel(ValueCheck(ArrayRows(X).place, None)),
         "through": TransformedKernel(sweep, row),
         "looked at": TransformedKernel(
-            sweep, CheckedBlock(ValueCheck(ArrayRows(X), None, np.inf), 100)
+            sweep, ValueCheck(ArrayRows(X).place, None, offset=100)
         ),
         "spread": SpreadKernel(X[3]),
     }

@@ -12,12 +12,6 @@ import pytest
 from pass_listener import Listener
 from row_sources import Chunked, D, N, posix, write_parquet
 from threadpoolctl import threadpool_info, threadpool_limits
-
-from trueaxis import DSWL, METHODS, PlainPCA, open_rows
-from trueaxis._cli.missing import HoleCounter
-from trueaxis.data import parquet as parquet_rows
-from trueaxis.data import portions, threads
-from trueaxis.data import rows as base
 from trueaxis.data.binary import BinaryRows
 from trueaxis.data.checked import CheckedRows
 from trueaxis.data.parquet import ParquetRows
@@ -28,9 +22,15 @@ from trueaxis.data.portions import (
     rows_per_portion,
     threads_for,
 )
+from trueaxis.data.stacked import StackedRows
+
+from trueaxis import DSWL, METHODS, PlainPCA, open_rows
+from trueaxis._cli.missing import HoleCounter
+from trueaxis.data import parquet as parquet_rows
+from trueaxis.data import portions, threads
+from trueaxis.data import rows as base
 from trueaxis.data.progress import report_to
 from trueaxis.data.rows import ArrayRows, Kernel, Rows
-from trueaxis.data.stacked import StackedRows
 from trueaxis.data.transformed import RowwiseRows, replace_uncounted
 
 SOME_THREADS = (1, 2, 3, 5)

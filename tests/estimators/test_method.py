@@ -31,7 +31,7 @@ from trueaxis import (
     PlainPCA,
     ReweightedPCA,
 )
-from trueaxis.data.checked import IncompleteRows
+from trueaxis.data.transformed import IncompleteRows
 from trueaxis.datasets import planted
 from trueaxis.estimators import method
 from trueaxis.estimators.base import SubspaceEstimator

@@ -35,7 +35,7 @@ from trueaxis._persistence.model_files import save
 from trueaxis._tables.read import STANDARD
 from trueaxis._tables.write import write_blocks
 from trueaxis.data.memory import TooLarge
-from trueaxis.data.progress_bars import show_progress
+from trueaxis.data.progress import show_progress
 from trueaxis.data.rows import Rows
 from trueaxis.estimators import METHODS
 from trueaxis.estimators.pipeline import join_pipeline, split_pipeline

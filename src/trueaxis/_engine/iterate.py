@@ -12,8 +12,6 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.data.progress import stage
-
 ROUNDING = 1e-13
 
 
@@ -122,8 +120,7 @@ def iterate(
     last, plain, converged = previous, state, False
     while len(steps) < max_iter:
         guessed = state is not plain
-        with stage(f"iteration {len(steps) + 1}"):
-            found = step(state, last)
+        found = step(state, last)
         worse = guessed and sense * (found.objective - steps[-1][0]) < 0
         if accelerator is not None and worse:
             accelerator.forget()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,8 +28,9 @@ from trueaxis._engine.starts.directions import (
 from trueaxis._engine.starts.sample import draw_sample
 from trueaxis._engine.starts.subspaces import Depth, depth, moments_of
 from trueaxis._engine.subspace import Subspace, spectrum
-from trueaxis.data.checked import largest_squarable
 from trueaxis.data.rows import ArrayRows, Rows
+from trueaxis.data.threads import cached_property
+from trueaxis.data.transformed import largest_squarable
 
 # A subspace cannot be determined more finely than this many units of rounding.
 ROUNDINGS = 30

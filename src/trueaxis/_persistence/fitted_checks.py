@@ -16,7 +16,7 @@ import numpy as np
 from trueaxis._engine.cells.model import find_flaw
 from trueaxis._engine.outliers.law import Law
 from trueaxis._engine.outliers.tail import Tail
-from trueaxis.data.checked import largest_squarable
+from trueaxis.data.transformed import largest_squarable
 from trueaxis.estimators.base import Distances
 
 INF = float("inf")

@@ -19,7 +19,7 @@ from trueaxis._persistence.archive import ModelFileError, damaged
 from trueaxis._persistence.encoder_state import encoder_from_parts, encoder_to_parts
 from trueaxis._persistence.fitted_checks import FLOATS, find_mismatch
 from trueaxis._persistence.json_values import decode, encode
-from trueaxis.data.dask.collections import compute_vector, is_dask
+from trueaxis.data.dask import compute_vector, is_dask
 from trueaxis.estimators import METHODS, ReweightedPCA
 from trueaxis.estimators.base import SubspaceEstimator
 from trueaxis.estimators.encoder import TableEncoder

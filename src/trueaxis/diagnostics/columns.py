@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._validation import fitted_rows
-from trueaxis.data.checked import largest_squarable
 from trueaxis.data.rows import RecordKernel, Rows
+from trueaxis.data.transformed import largest_squarable
 from trueaxis.diagnostics.filled import cell_repair
 from trueaxis.diagnostics.pipelines import takes_pipelines
 

@@ -8,7 +8,6 @@ Notation: y = x - m, t = P y, v = |t|^2, e = |y - P't|^2, s = sum t_j^2 / varian
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from trueaxis._engine.outliers.law import Law, Sides
 from trueaxis._engine.reweighted import measure_rows
 from trueaxis._validation import fitted_rows, raw_rows
 from trueaxis.data.rows import RecordKernel
-from trueaxis.data.threads import own_floats
+from trueaxis.data.threads import cached_property, own_floats
 from trueaxis.diagnostics.columns import column_corrections
 from trueaxis.diagnostics.discoveries import discovery_line
 from trueaxis.diagnostics.pipelines import PipelineParts, method_of, takes_pipelines

@@ -25,7 +25,7 @@ from trueaxis._engine.outliers.law import Law
 from trueaxis._engine.row_kernels import PValueKernel, SupportKernel
 from trueaxis._engine.subspace import Subspace, orthonormal
 from trueaxis._validation import fitted_rows, validate_array
-from trueaxis.data.dask.collections import dask_rows, is_dask, refuse_frames
+from trueaxis.data.dask import dask_rows, is_dask, refuse_frames
 from trueaxis.data.threads import own_floats
 from trueaxis.estimators.fitted import density
 from trueaxis.estimators.fitted.overview import as_html, overview

@@ -28,7 +28,7 @@ from trueaxis._validation import (
     validate_tau,
     warn,
 )
-from trueaxis.data.dask.collections import refuse_frames
+from trueaxis.data.dask import refuse_frames
 from trueaxis.data.rows import Rows
 from trueaxis.data.threads import own_floats
 from trueaxis.data.transformed import RowwiseRows

@@ -29,10 +29,9 @@ from trueaxis._validation import (
     validate_rows,
     warn,
 )
-from trueaxis.data.checked import IncompleteRows, refuse_overflow
 from trueaxis.data.rows import ArrayRows, Rows
 from trueaxis.data.threads import own_floats
-from trueaxis.data.transformed import replace_uncounted
+from trueaxis.data.transformed import IncompleteRows, refuse_overflow, replace_uncounted
 from trueaxis.estimators.base import (
     SubspaceEstimator,
     unchanged_on_error,

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +34,7 @@ from trueaxis._engine.cells.wrong import (
 )
 from trueaxis._engine.outliers.discrete import discrete_columns
 from trueaxis._engine.outliers.law import REGULAR
+from trueaxis.data.threads import cached_property
 
 MAX_FACTORS = 16  # factors that are not needed vanish; more of them only take longer
 ROWS_PER_FACTOR = 8

@@ -8,7 +8,6 @@ unless the group bent an axis: then the fit without it is.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -60,6 +59,7 @@ from trueaxis._engine.starts.subspaces import (
 )
 from trueaxis._engine.subspace import Subspace, spectrum
 from trueaxis.data.rows import ArrayRows, Rows
+from trueaxis.data.threads import cached_property
 
 SETTLE_ROUNDS = 8
 # With many components, and fewer rows than this for each, a fit starts from all rows,

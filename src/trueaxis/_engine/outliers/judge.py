@@ -8,7 +8,6 @@ rows are judged alike.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from trueaxis._engine.reweighted import measure_rows
 from trueaxis._engine.rules.base import RowDistances
 from trueaxis._engine.subspace import Subspace
 from trueaxis.data.rows import Rows
+from trueaxis.data.threads import cached_property
 
 
 @dataclass(frozen=True)

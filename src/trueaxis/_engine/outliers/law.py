@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -26,6 +25,7 @@ from trueaxis._engine.outliers.discrete import tie_of
 from trueaxis._engine.outliers.tail import LARGEST, Tail, fit_tail
 from trueaxis._engine.rules.base import RowDistances
 from trueaxis._engine.subspace import Subspace
+from trueaxis.data.threads import cached_property
 
 REGULAR = 0.025  # share of regular rows that may be left out while the law is learned
 FEW = 8  # fewer different rows have no law

@@ -8,7 +8,7 @@ one pass, as in `reweighted`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from trueaxis._engine.reweighted import measure_rows
 from trueaxis._engine.squarem import Squarem
 from trueaxis._engine.subspace import Subspace, orthonormal, top_eigen
 from trueaxis.data.rows import ArrayRows, Kernel, Rows
+from trueaxis.data.threads import cached_property
 
 MOST_DAMPINGS = 60
 # Weight of the current axes, so that axes without a gradient stay where they are.
