@@ -16,7 +16,6 @@ import numpy as np
 
 from trueaxis import DSWL, open_rows
 from trueaxis._engine.starts.sample import SAMPLE_ROWS
-from trueaxis.data.files import RowRange
 from trueaxis.data.rows import ArrayRows, Kernel
 from trueaxis.data.transformed import refuse_nonfinite
 
@@ -79,7 +78,7 @@ def measure(path: str, k: int, rows: int = SOME_ROWS) -> Parts:
         DSWL(k).fit(X)
     whole = time.perf_counter() - begin
     begin = time.perf_counter()
-    for _ in RowRange(open_rows(path), 0, len(X)).blocks():
+    for _ in open_rows(path).blocks():
         pass
     reading = (time.perf_counter() - begin) / X.nbytes
     begin = time.perf_counter()

@@ -20,8 +20,8 @@ from distributed import Client, LocalCluster
 from costs import PASSES, Costs, Parts, measure
 from sheet import CONSOLE, Sheet
 from trueaxis import DSWL, open_rows
+from trueaxis.data import dask as dask_jobs
 from trueaxis.data.dask import MOST_CHUNKS, dask_rows
-from trueaxis.data.dask import scheduler as dask_jobs
 from trueaxis.data.files import SourceError
 from trueaxis.data.rows import Kernel
 

@@ -328,7 +328,7 @@ class TextRows(Rows):
         while True:
             blocks = self._decoded_blocks(texts)
             try:
-                rows = decoded_rows(blocks, len(self.names), block_rows)
+                rows = decoded_rows(blocks, len(self.names), self.dtype, block_rows)
                 break
             except pyarrow.ArrowInvalid as error:
                 texts = self._with_text_column(error, texts)

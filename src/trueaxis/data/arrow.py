@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from trueaxis.data.files import SourceError, WatchedFile, overall_index
+from trueaxis.data.files import SourceError, WatchedFile, decoded_rows, overall_index
 from trueaxis.data.memory import refuse_large
-from trueaxis.data.rows import Blocks, Rows, row_starts, rows_per_block
+from trueaxis.data.progress import passing
+from trueaxis.data.rows import Blocks, Kernel, Rows, row_starts, rows_per_block
 from trueaxis.data.threads import n_threads
 
+# A default fit of DSWL, which reads its sample and makes two passes, would not recover
+# the cost of writing a file.
+FREE_READS = 3
 BATCH_BYTES = 1 << 25  # smaller batches take longer to decode, larger ones more memory
 
 
@@ -204,6 +211,59 @@ class ArrowRows(Rows):
                 for j, column in enumerate(columns):
                     block[:, j] = column[begin : begin + m]
                 yield first + begin, block
+
+
+class OftenReadRows(Rows):
+    """Rows that are slow to decode, in a temporary file once a fit has read them often.
+
+    The file exists until the last `with` statement that holds these rows ends.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self.shape, self.dtype, self.names = rows.shape, rows.dtype, rows.names
+        self._decoded: Rows | None = None
+        self._reads = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The file stays in this process: elsewhere, the rows are decoded again.
+        return vars(self) | {"_decoded": None, "_reads": 0, "_holders": 0}
+
+    def blocks(self) -> Blocks:
+        """Yield (index of the first row, block), in order."""
+        return self._source().blocks()
+
+    def scan(self, kernel: Kernel) -> tuple[NDArray[Any], Any]:
+        """Read the data once; return the per-row records and the kernel's state."""
+        return self._source().scan(kernel)
+
+    def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
+        """Copy the rows with these indices into memory, in the order of `index`."""
+        return self._source().take(index)
+
+    def place(self, row: int, overall: int | None = None) -> str:
+        """Describe where a row is."""
+        return self.rows.place(row, overall)
+
+    def close(self) -> None:
+        """Remove the file; later reads decode the rows again."""
+        self._decoded, self._reads = None, 0
+
+    def _source(self) -> Rows:
+        # No lock: two threads at worst decode twice, and a fork cannot inherit a lock.
+        self._reads += 1
+        if self._decoded is None and self._reads > FREE_READS and self._holders:
+            (n, width), dtype = self.shape, self.dtype
+            if n * width * dtype.itemsize < shutil.disk_usage(gettempdir()).free:
+                with passing("decoding", n) as advance:
+
+                    def blocks() -> Iterator[NDArray[Any]]:
+                        for _, block in self.rows.blocks():
+                            yield block
+                            advance(len(block))
+
+                    self._decoded = decoded_rows(blocks(), width, dtype)
+        return self._decoded or self.rows
 
 
 def data_columns(schema: Any) -> list[str]:

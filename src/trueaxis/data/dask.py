@@ -78,7 +78,7 @@ class DaskRows(Rows):
             self.lengths = join_lengths(given, most)
         self.starts = row_starts(self.lengths)
         self._describe = place or partial(_place_in_block, row_starts(given), "block")
-        self._kept: Sequence[Any] | None = None  # the blocks, while workers hold them
+        self._kept: Any = None  # the blocks, while workers hold them
         self.check_anew(self.names)
 
     def check_anew(self, columns: Sequence[Any] | None, *, holes: bool = False) -> None:
@@ -188,15 +188,13 @@ class DaskRows(Rows):
 
     def _blocks(self) -> Sequence[Any]:
         """Return the blocks, which workers keep inside a `with` if memory allows."""
-        if self._kept is not None:
-            return self._kept
-        array = self.array.rechunk({0: self.lengths})
-        keep = self._holders and array.nbytes <= self._room()
-        if keep:
-            array = self.client.persist(array) if self.client else array.persist()
-        blocks = list(array.to_delayed().ravel())
-        self._kept = blocks if keep else None
-        return blocks
+        array = self._kept
+        if array is None:
+            array = self.array.rechunk({0: self.lengths})
+            if self._holders and array.nbytes <= self._room():
+                array = self.client.persist(array) if self.client else array.persist()
+                self._kept = array
+        return list(array.to_delayed().ravel())
 
     def _room(self) -> float:
         """Return the memory for rows in bytes, in this process or that of workers."""
@@ -208,18 +206,21 @@ class DaskRows(Rows):
     def _compute(self, *tasks: Any) -> Sequence[Any]:
         from dask.base import compute
 
+        lost: tuple[type[BaseException], ...] = (CancelledError,)
+        if self.client is not None or _default_client() is not None:
+            from distributed import KilledWorker
+
+            lost += (KilledWorker,)
         try:
-            if self.client is not None:
-                answers: Sequence[Any] = self.client.compute(list(tasks), sync=True)
-            else:
-                answers = compute(*tasks)
-        except (CancelledError, OSError) as error:
+            if self.client is None:
+                return list(compute(*tasks))
+            return list(self.client.compute(list(tasks), sync=True))
+        except lost as error:
             raise SourceError(
-                f"The Dask cluster stopped in the middle ({type(error).__name__}: "
-                f"{error}): it was shut down or restarted, or its workers died. "
-                "Connect a new Client and fit again."
+                f"The Dask cluster gave up ({type(error).__name__}: {error}): it was "
+                "shut down, or workers died, most likely for lack of memory. Give them "
+                "more, or use smaller chunks of rows, and fit again."
             ) from error
-        return answers
 
     def _tasks(self, kernel: Kernel) -> tuple[list[Any], Any]:
         """Return the tasks for the records of all blocks, and for the total state."""
@@ -416,6 +417,10 @@ def _array_rows(X: Any, columns: Sequence[int] | None, client: Any) -> DaskRows:
 
 def _frame_rows(X: Any, columns: Sequence[Any] | None, client: Any) -> DaskRows:
 
+    import dask.array
+    from dask.base import compute
+    from dask.delayed import delayed
+
     if columns is not None:
         missing = [name for name in columns if name not in list(X.columns)]
         if missing:
@@ -434,11 +439,15 @@ def _frame_rows(X: Any, columns: Sequence[Any] | None, client: Any) -> DaskRows:
     dtype = np.dtype(np.float32 if single else np.float64)
     # A data frame does not know the lengths of its partitions: the workers count
     # the rows.
-    lengths = X.map_partitions(len)
-    lengths = client.compute(lengths, sync=True) if client else lengths.compute()
-    array = X.map_partitions(_to_array, dtype, meta=X._meta).to_dask_array(
-        lengths=[int(n) for n in lengths], meta=np.empty((0, 0), dtype=dtype)
-    )
+    parts, width = X.to_delayed(), len(X.columns)
+    counts = [delayed(len, pure=True)(part) for part in parts]
+    lengths = client.compute(counts, sync=True) if client else compute(*counts)
+    to_array = delayed(_to_array, pure=True)
+    arrays = [
+        dask.array.from_delayed(to_array(part, dtype), (n, width), dtype=dtype)
+        for part, n in zip(parts, lengths, strict=True)
+    ]
+    array = dask.array.concatenate(arrays)
     names = [str(name) for name in X.columns]
     place = partial(_place_in_block, row_starts(array.chunks[0]), "partition")
     return DaskRows(array, names, place, client)

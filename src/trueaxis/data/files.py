@@ -354,9 +354,12 @@ def mapped_rows(
 
 
 def decoded_rows(
-    blocks: Iterable[NDArray[np.float64]], width: int, block_rows: int | None = None
+    blocks: Iterable[NDArray[Any]],
+    width: int,
+    dtype: np.dtype[Any],
+    block_rows: int | None = None,
 ) -> BinaryRows:
-    """Write blocks of float64 to a temporary file, in TMPDIR; return its rows.
+    """Write blocks of rows to a temporary file, in TMPDIR; return its rows.
 
     The file has no name (on Windows, it is deleted with its last handle), so nothing is
     left behind, whatever happens to the process.
@@ -378,6 +381,6 @@ def decoded_rows(
     except BaseException:  # including an interrupt
         file.close()
         raise
-    rows = BinaryRows(file, 0, (n, width), np.dtype(float), block_rows=block_rows)
+    rows = BinaryRows(file, 0, (n, width), dtype, block_rows=block_rows)
     weakref.finalize(rows, file.close)
     return rows

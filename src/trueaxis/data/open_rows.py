@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.data.arrow import ArrowFile, ArrowRows, arrow_kind, data_columns
+from trueaxis.data.arrow import (
+    ArrowFile,
+    ArrowRows,
+    OftenReadRows,
+    arrow_kind,
+    data_columns,
+)
 from trueaxis.data.dask import dask_rows, is_dask, read_by_workers
 from trueaxis.data.files import (
     ENDINGS,
@@ -107,7 +113,11 @@ def open_rows(
         rows = _files_rows(paths, list(map(str, source)), columns, block_rows)
     else:
         rows = _array_rows(source, columns, block_rows)
-    return rows if client is None else read_by_workers(rows, client, block_rows)
+    if client is not None:
+        return read_by_workers(rows, client, block_rows)
+    parts = rows.parts if isinstance(rows, StackedRows) else [rows]
+    decoded = any(isinstance(part, ArrowRows) for part in parts)
+    return OftenReadRows(rows) if decoded else rows
 
 
 def _files_rows(
