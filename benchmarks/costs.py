@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueaxis import DSWL, open_rows
-from trueaxis._engine.starts.sample import SAMPLE_ROWS
+from trueaxis.core.starts import SAMPLE_ROWS
 from trueaxis.data.rows import ArrayRows, Kernel
 from trueaxis.data.transformed import refuse_nonfinite
 

@@ -16,7 +16,7 @@ from fuzz.cases import KINDS, preload, run_case
 from fuzz.properties import PACKAGE, Broken, Refused, attempt, same_bits
 from fuzz.runner import Campaign, WorkerEnded
 from trueaxis import DSWL, diagnostics, load
-from trueaxis.estimators.method import Method
+from trueaxis.base import Method
 
 pytestmark = pytest.mark.soak
 

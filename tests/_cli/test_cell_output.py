@@ -17,7 +17,7 @@ from trueaxis._cli.cell_output import (
 )
 from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import planted
-from trueaxis.estimators.pipeline import SplitPipeline
+from trueaxis.pipeline import SplitPipeline
 
 N, D = 120, 8
 

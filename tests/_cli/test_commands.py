@@ -12,11 +12,12 @@ from click.testing import CliRunner
 from command_line import code_blocks, columns_of, run
 
 import trueaxis
-from trueaxis import DSWL, METHODS, ColumnScaler
+from trueaxis import DSWL, ColumnScaler
 from trueaxis._cli.main import main
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import diagnose
-from trueaxis.estimators.pipeline import split_pipeline
+from trueaxis.methods import METHODS
+from trueaxis.pipeline import split_pipeline
 
 # ---------------------------------------------------------------- fit
 

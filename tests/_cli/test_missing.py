@@ -8,7 +8,7 @@ import pytest
 from command_line import columns_of, invoke, run
 
 import trueaxis
-from trueaxis import DSWL, METHODS, ColumnScaler
+from trueaxis import DSWL, ColumnScaler
 from trueaxis._cli import streaming
 from trueaxis._cli.missing import (
     HOLE_TAKERS,
@@ -19,6 +19,7 @@ from trueaxis._cli.missing import (
 )
 from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import sensors
+from trueaxis.methods import METHODS
 
 WORDS = ["", "NA", "n/a", "NULL", "-", "?", "nan"]
 NAMES = sensors().columns

@@ -12,9 +12,10 @@ import pytest
 from command_line import NASTY, columns_of, invoke, run
 
 import trueaxis
-from trueaxis import DSWL, PlainPCA
+from trueaxis import DSWL
 from trueaxis._tables.read import Choice, read_table
 from trueaxis.datasets import planted
+from trueaxis.methods import PlainPCA
 
 N, D = 150, 6
 NAMES = [f"c{j}" for j in range(D)]

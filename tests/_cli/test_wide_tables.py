@@ -9,7 +9,7 @@ import pytest
 from command_line import run
 
 from trueaxis import DSWL, diagnostics
-from trueaxis.estimators import METHODS
+from trueaxis.methods import METHODS
 
 pytestmark = pytest.mark.soak
 

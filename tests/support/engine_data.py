@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from trueaxis._engine.reweighted import measure_rows
-from trueaxis._engine.starts.subspaces import equal_weights
-from trueaxis._engine.subspace import Subspace
+from trueaxis.core.reweighting import measure_rows
+from trueaxis.core.starts import equal_weights
+from trueaxis.core.subspace import Subspace
 from trueaxis.data.rows import ArrayRows
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._cli.json_output import as_records
-from trueaxis._engine.cells.model import CellModel
+from trueaxis.cells.model import CellModel
 from trueaxis.data.rows import Kernel
 from trueaxis.diagnostics import cell_map
-from trueaxis.estimators.pipeline import SplitPipeline
+from trueaxis.pipeline import SplitPipeline
 from trueaxis.report.analysis import Analysis
 from trueaxis.report.given import ignore_feature_name_warning
 

@@ -176,7 +176,7 @@ def transform(
     from trueaxis._cli import json_output, large_commands
     from trueaxis._cli.workflow import read_for_model, transform_table
     from trueaxis._persistence.model_files import load
-    from trueaxis.estimators.pipeline import split_pipeline
+    from trueaxis.pipeline import split_pipeline
 
     model = load(model_path)
     names = [str(name) for name in split_pipeline(model).model.get_feature_names_out()]
@@ -294,7 +294,7 @@ def compare(
     from trueaxis._cli.workflow import fit_first_step, prepare
     from trueaxis.diagnostics.comparison import MAX_ROWS, suitable
     from trueaxis.diagnostics.comparison import compare as compare_methods
-    from trueaxis.estimators import METHODS
+    from trueaxis.methods import METHODS
 
     X = prepare(fit_first_step(fit_options, table), table)
     n, D = X.shape
@@ -347,7 +347,7 @@ def export(model_path: str, output: str, as_json: bool) -> None:
 def methods(as_json: bool) -> None:
     """List the methods that can be fitted."""
     import_sklearn()
-    from trueaxis.estimators import METHODS
+    from trueaxis.methods import METHODS
 
     docstrings = {name: inspect.getdoc(cls) or "" for name, cls in METHODS.items()}
     summaries = {name: text.splitlines()[0] for name, text in docstrings.items()}

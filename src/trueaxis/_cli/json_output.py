@@ -14,7 +14,7 @@ from trueaxis._cli.workflow import CommandResult
 from trueaxis._tables.read import Table
 from trueaxis.diagnostics import KINDS, column_names, reasons
 from trueaxis.diagnostics.comparison import ComparedMethod
-from trueaxis.estimators.pipeline import SplitPipeline
+from trueaxis.pipeline import SplitPipeline
 from trueaxis.report import sentences
 from trueaxis.report.analysis import Analysis, level_of
 from trueaxis.report.given import ignore_feature_name_warning, texts_of

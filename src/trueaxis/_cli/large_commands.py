@@ -37,8 +37,8 @@ from trueaxis._tables.write import write_blocks
 from trueaxis.data.memory import TooLarge
 from trueaxis.data.progress import show_progress
 from trueaxis.data.rows import Rows
-from trueaxis.estimators import METHODS
-from trueaxis.estimators.pipeline import join_pipeline, split_pipeline
+from trueaxis.methods import METHODS
+from trueaxis.pipeline import join_pipeline, split_pipeline
 from trueaxis.report.sentences import describe_line
 
 

@@ -43,7 +43,7 @@ def read_for_method(data: str, choice: Choice, method: Any) -> Table:
     try:
         return read_table(data, replace(choice, missing="error"))
     except MissingCells as error:
-        from trueaxis.estimators import METHODS
+        from trueaxis.methods import METHODS
 
         name = (METHODS[method] if isinstance(method, str) else method).__name__
         raise MissingCells(

@@ -372,7 +372,7 @@ def method_class(name: str, option: str) -> Any:
     from trueaxis._cli import import_sklearn
 
     import_sklearn()
-    from trueaxis.estimators import METHODS
+    from trueaxis.methods import METHODS
 
     if name not in METHODS:
         text = f"{name!r} is not a method: choose one of {', '.join(METHODS)}."

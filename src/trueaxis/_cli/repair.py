@@ -36,7 +36,7 @@ from trueaxis._tables.output.targets import ENDINGS, refuse_table, written_toget
 from trueaxis._tables.read import STANDARD, Choice, Table, TableError
 from trueaxis._tables.write import write_content
 from trueaxis.estimators.encoder import TableEncoder
-from trueaxis.estimators.pipeline import split_pipeline
+from trueaxis.pipeline import split_pipeline
 
 _KNOWS_NONE = (
     "{} was fitted without --cells and knows no wrong cells: only missing cells were "

@@ -77,7 +77,7 @@ def open_if_large(
         return NamedRows(rows, wanted, holes=holes)
     if rows.shape[0] == 0:
         raise TableError(f"{data} has no rows: check the files.")
-    from trueaxis.estimators.pipeline import split_pipeline
+    from trueaxis.pipeline import split_pipeline
 
     holes = holes and takes_holes(split_pipeline(model).model)
     return CheckedRows(rows, wanted, holes=holes)
@@ -188,7 +188,7 @@ def _columns_to_read(
         raise TableError(f"No column of numbers in {data} is left to analyze.")
     if model is not None:
         from trueaxis._cli.workflow import check_n_columns
-        from trueaxis.estimators.pipeline import split_pipeline
+        from trueaxis.pipeline import split_pipeline
 
         check_n_columns(split_pipeline(model).model, len(wanted), data)
     return wanted

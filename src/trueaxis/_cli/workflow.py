@@ -17,12 +17,12 @@ from trueaxis._tables.column import Column, quote
 from trueaxis._tables.read import Choice, Table, TableError
 from trueaxis._validation import validate_number
 from trueaxis.diagnostics import column_names
-from trueaxis.estimators import METHODS
 from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.encoder.logs import _LEAST_GAIN, _skewness, log_hint
 from trueaxis.estimators.encoder.units import decide_scale
-from trueaxis.estimators.pipeline import is_pipeline, join_pipeline, split_pipeline
 from trueaxis.estimators.scaler import ColumnScaler
+from trueaxis.methods import METHODS
+from trueaxis.pipeline import is_pipeline, join_pipeline, split_pipeline
 from trueaxis.report.analysis import Analysis, analyse
 from trueaxis.report.given import ignore_feature_name_warning
 from trueaxis.report.snippet import Origin

@@ -26,7 +26,7 @@ def save(model: Any, path: str | os.PathLike[str], *, training: bool = True) -> 
     Parameters
     ----------
     model : estimator
-        Fitted estimator of a class in `trueaxis.METHODS`, or `ReweightedPCA`; or a
+        Fitted estimator of a class in `METHODS`, or `ReweightedPCA`; or a
         pipeline of a `ColumnScaler` or a `TableEncoder` and one of them. The names of
         the steps are not kept.
     path : str or path-like

@@ -17,8 +17,8 @@ from trueaxis.diagnostics.pipelines import PipelineParts, takes_pipelines
 from trueaxis.diagnostics.tables import column_names, row_labels, to_frame
 
 if TYPE_CHECKING:
-    from trueaxis._engine.cells.model import Repaired
-    from trueaxis.estimators.dswl import DSWL
+    from trueaxis.cells.model import Repaired
+    from trueaxis.dswl.estimator import DSWL
 
 
 class CellMap(NamedTuple):

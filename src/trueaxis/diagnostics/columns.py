@@ -14,8 +14,8 @@ from trueaxis.diagnostics.filled import cell_repair
 from trueaxis.diagnostics.pipelines import takes_pipelines
 
 if TYPE_CHECKING:
-    from trueaxis._engine.cells.model import CellModel
-    from trueaxis.estimators.base import SubspaceEstimator
+    from trueaxis.base import SubspaceEstimator
+    from trueaxis.cells.model import CellModel
 
 # Squared distance of a unit vector from the subspace, below which it counts as inside.
 WITHIN = 1e-10

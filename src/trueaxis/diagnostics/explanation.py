@@ -21,7 +21,7 @@ from trueaxis.diagnostics.tables import (
 )
 
 if TYPE_CHECKING:
-    from trueaxis.estimators.base import SubspaceEstimator
+    from trueaxis.base import SubspaceEstimator
 
 
 class Explanation(NamedTuple):

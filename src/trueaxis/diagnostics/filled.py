@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from trueaxis._engine.cells.model import CellModel
+from trueaxis.cells.model import CellModel
 from trueaxis.data.rows import Rows
 from trueaxis.data.transformed import RowwiseRows, Where
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._engine.outliers.judge import cutoff_ratio
-from trueaxis._engine.outliers.law import Law, Sides
-from trueaxis._engine.reweighted import measure_rows
 from trueaxis._validation import fitted_rows, raw_rows
+from trueaxis.core.law import Law, Sides
+from trueaxis.core.reweighting import measure_rows
+from trueaxis.core.verdicts import cutoff_ratio
 from trueaxis.data.rows import RecordKernel
 from trueaxis.data.threads import cached_property, own_floats
 from trueaxis.diagnostics.columns import column_corrections
@@ -25,7 +25,7 @@ from trueaxis.diagnostics.pipelines import PipelineParts, method_of, takes_pipel
 from trueaxis.diagnostics.tables import column_names, frame_of_rows, row_labels
 
 if TYPE_CHECKING:
-    from trueaxis.estimators.base import SubspaceEstimator
+    from trueaxis.base import SubspaceEstimator
 
 # The paper's categories: within both cut-offs, beyond the one for score distances,
 # beyond the one for orthogonal distances, beyond both. Then, within both, rows of a

@@ -35,8 +35,8 @@ from trueaxis.diagnostics.influence import PlainChange, plain_change
 from trueaxis.diagnostics.tables import in_order_of_rows
 from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.encoder.units import is_series
-from trueaxis.estimators.pipeline import split_pipeline
 from trueaxis.estimators.scaler import ColumnScaler, UnevenSpread
+from trueaxis.pipeline import split_pipeline
 from trueaxis.report.given import (
     ignore_feature_name_warning,
     numbers_of,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from trueaxis._validation import validate_rows
 from trueaxis.data.rows import ArrayRows
-from trueaxis.estimators.pipeline import SplitPipeline
+from trueaxis.pipeline import SplitPipeline
 
 
 def numbers_of(parts: SplitPipeline, X: Any) -> NDArray[Any]:

@@ -17,10 +17,10 @@ from sklearn.utils.validation import (
 from trueaxis._tables.column import Column, quote
 from trueaxis._tables.frames import columns_of, frame_names, is_frame
 from trueaxis._validation import validate_array, validate_choice, validate_rows, warn
+from trueaxis.base import unchanged_on_error
 from trueaxis.data.dask import is_dask
 from trueaxis.data.rows import Rows
 from trueaxis.data.threads import own_floats
-from trueaxis.estimators.base import unchanged_on_error
 from trueaxis.estimators.encoder.plan import (
     Choices,
     Part,
