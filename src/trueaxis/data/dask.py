@@ -164,10 +164,11 @@ class DaskRows(Rows):
         owner = self.starts.searchsorted(index, side="right") - 1
         blocks, select = self._blocks(), delayed(_take_from_block, pure=False)
         mine = {number: np.flatnonzero(owner == number) for number in np.unique(owner)}
+        firsts, D = self.starts.tolist(), self.shape[1]
         parts = self._compute(
             *(
-                select(blocks[number], index[some] - self.starts[number])
-                for number, some in mine.items()
+                select(blocks[i], index[some], firsts[i], (self.lengths[i], D))
+                for i, some in mine.items()
             )
         )
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
@@ -268,6 +269,20 @@ class DaskRows(Rows):
 # ---------------------------------------------------------------- tasks of workers
 
 
+def _declared(block: Any, first: int, shape: tuple[int, int]) -> NDArray[Any]:
+    """Return a block; raise if it is not what its collection declares."""
+    plain = type(block) in (np.ndarray, np.memmap)
+    if plain and block.dtype.kind == "f" and block.shape == shape:
+        return np.asarray(block)
+    kind = f"{type(block).__name__} ({getattr(block, 'dtype', 'not numeric')})"
+    raise SourceError(
+        f"The Dask block that starts at row {first:,} is of type {kind} and shape "
+        f"{getattr(block, 'shape', '()')}, but was declared as an ndarray of floats "
+        f"of shape {shape}. Correct the function that makes it, or the metadata of its "
+        "collection (dtype, meta, chunks)."
+    )
+
+
 @own_floats
 def _absorb_block(
     block: Any,
@@ -277,15 +292,7 @@ def _absorb_block(
     shape: tuple[int, int],
 ) -> tuple[NDArray[Any], Any]:
     """Return the records of a block and its state."""
-    plain = type(block) in (np.ndarray, np.memmap)
-    if not (plain and block.dtype.kind == "f" and block.shape == shape):
-        kind = f"{type(block).__name__} ({getattr(block, 'dtype', 'not numeric')})"
-        raise SourceError(
-            f"The Dask block that starts at row {first:,} is of type {kind} and shape "
-            f"{getattr(block, 'shape', '()')}, but was declared as an ndarray of "
-            f"floats of shape {shape}. Correct the function that makes it, or the "
-            "metadata of its collection (dtype, meta, chunks)."
-        )
+    block = _declared(block, first, shape)
     if check is not None:
         kernel = TransformedKernel(kernel, check.part(first, len(block)))
     # Dask decides how many threads work at a time.
@@ -323,8 +330,10 @@ def _apply_to_block(
     return operation(check(block, slice(first, first + len(block))))
 
 
-def _take_from_block(block: NDArray[Any], index: NDArray[np.intp]) -> NDArray[Any]:
-    return block[index]
+def _take_from_block(
+    block: Any, index: NDArray[np.intp], first: int, shape: tuple[int, int]
+) -> NDArray[Any]:
+    return _declared(block, first, shape)[index - first]
 
 
 def _place_in_block(starts: NDArray[np.intp], kind: str, row: int) -> str:
