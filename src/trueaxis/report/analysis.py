@@ -21,7 +21,6 @@ from trueaxis.diagnostics import (
     Contributions,
     Diagnosis,
     Effect,
-    TrustPath,
     cell_map,
     cell_table,
     column_names,
@@ -29,14 +28,12 @@ from trueaxis.diagnostics import (
     diagnose,
     effect,
     row_labels,
-    trust_path,
 )
-from trueaxis.diagnostics.influence import PlainChange, plain_change
-from trueaxis.diagnostics.tables import in_order_of_rows
-from trueaxis.estimators.encoder import TableEncoder
-from trueaxis.estimators.encoder.units import is_series
-from trueaxis.estimators.scaler import ColumnScaler, UnevenSpread
+from trueaxis.diagnostics.inputs import in_order_of_rows
 from trueaxis.pipeline import split_pipeline
+from trueaxis.preprocessing.decisions import is_series
+from trueaxis.preprocessing.encoder import TableEncoder
+from trueaxis.preprocessing.scaler import ColumnScaler, UnevenSpread
 from trueaxis.report.given import (
     ignore_feature_name_warning,
     numbers_of,
@@ -112,14 +109,8 @@ class Analysis:
         return str(self.given_ids[[row]].tolist()[0])
 
     @cached_property
-    def plain(self) -> PlainChange:
-        """Difference of plain PCA of the same rows from the model."""
-        with ignore_feature_name_warning():
-            return plain_change(self.model, self.X)
-
-    @cached_property
-    def effect(self) -> Effect:
-        """The same difference, and the rows that are responsible for it."""
+    def plain(self) -> Effect:
+        """Difference of plain PCA of the same rows from the model, and who made it."""
         with ignore_feature_name_warning():
             return effect(self.model, self.X)
 
@@ -277,16 +268,6 @@ class Analysis:
             fitted_rows(self.model, self.X[rows]) as judged,
         ):
             return np.asarray(judged.read(), dtype=float)
-
-    @property
-    def has_trust_path(self) -> bool:
-        """Whether these are the rows of a DSWL fit, which can be repeated."""
-        return self.of_the_fit and hasattr(self.model, "tau_")
-
-    def trust_path(self) -> TrustPath:
-        """Fit DSWL again with fewer and fewer trusted rows."""
-        with ignore_feature_name_warning():
-            return trust_path(self.model, self.X)
 
     def contributions(self, rows: NDArray[np.intp]) -> Contributions:
         """Return the contributions of all columns to the distances of some rows."""
