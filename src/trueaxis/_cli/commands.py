@@ -36,7 +36,7 @@ def fit(
     """Fit a table, print its outliers and save the model."""
     refuse_target(output, data)
     files.refuse(data, output=output)
-    rows = open_if_large(None, data, choice, spool=True)
+    rows = open_if_large(None, data, choice, fitting=True)
     if rows is not None:
         source = files.open_large(data, choice)
         import_sklearn()
