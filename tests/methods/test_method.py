@@ -19,7 +19,7 @@ from streamed import Streamed
 
 from trueaxis import DSWL
 from trueaxis.base import Method
-from trueaxis.data.checked import IncompleteRows
+from trueaxis.data.transformed import IncompleteRows
 from trueaxis.datasets import planted
 from trueaxis.methods import (
     DRPCA,

@@ -11,7 +11,6 @@ data has to be in memory.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,6 +39,7 @@ from trueaxis.core.reweighting import measure_rows
 from trueaxis.core.rules import RowDistances, Rule
 from trueaxis.core.subspace import Subspace
 from trueaxis.data.rows import Kernel, Rows
+from trueaxis.data.threads import cached_property
 
 NORMAL_75 = 0.6745  # upper quartile of a normal distribution
 ROUNDING = 1e-24  # relative rounding error of a squared length
