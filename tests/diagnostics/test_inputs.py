@@ -14,7 +14,7 @@ from small_tables import cloud, holed
 
 from trueaxis import DSWL, ColumnScaler
 from trueaxis._validation import fitted_rows
-from trueaxis.data.dask.rows import DaskRows
+from trueaxis.data.dask import DaskRows
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import (
     cell_map,

@@ -36,7 +36,7 @@ def fit(
     """Fit a table, print its outliers and save the model."""
     refuse_target(output, data)
     files.refuse(data, output=output)
-    rows = open_if_large(None, data, choice, spool=True)
+    rows = open_if_large(None, data, choice, fitting=True)
     if rows is not None:
         source = files.open_large(data, choice)
         import_sklearn()
@@ -53,7 +53,7 @@ def fit(
         table = read_for_fit(data, choice, fit_options.method)
         import_sklearn()
         from trueaxis._cli.workflow import fit_table
-        from trueaxis._persistence.model_files import save
+        from trueaxis.persistence import save
 
         def keep(model: Any) -> None:
             # Before the diagnosis, which may fail; other files appear together with it.
@@ -125,7 +125,7 @@ def score(
     from trueaxis._cli import large_commands
     from trueaxis._cli.json_output import score_columns
     from trueaxis._cli.workflow import draw_line, judge_table
-    from trueaxis._persistence.model_files import load
+    from trueaxis.persistence import load
 
     model = load(model_path)
     if level is not None:
@@ -140,7 +140,7 @@ def score(
         return
     with kept_standard_input(data):
         source = files.open(data, choice)
-        result = judge_table(model, model_path, data, choice)
+        result = judge_table(model, data, choice)
     analysis = result.analysis
     split = split_rows(files, source, result)
     with split.written():
@@ -175,7 +175,7 @@ def transform(
     import_sklearn()
     from trueaxis._cli import json_output, large_commands
     from trueaxis._cli.workflow import read_for_model, transform_table
-    from trueaxis._persistence.model_files import load
+    from trueaxis.persistence import load
     from trueaxis.pipeline import split_pipeline
 
     model = load(model_path)
@@ -227,14 +227,14 @@ def report(
     command: str,
 ) -> None:
     """Write the report on a table that is fitted, or judged by a saved model."""
-    from trueaxis.report import STAGES, check_dependencies, render, write
+    from trueaxis.report import check_dependencies, render, write
 
     check_dependencies()
     refuse_target(output, data, model_path)
     files.refuse(data, model_path, output=output)
     with (
         kept_standard_input(data),
-        console.stages(["reading", "fitting", "diagnosing", *STAGES]) as begin,
+        console.stages(["reading", "fitting", "diagnosing", "page"]) as begin,
     ):
         source = files.open(data, choice)
         if model_path:
@@ -247,9 +247,10 @@ def report(
             from trueaxis._cli.workflow import fit_table
 
             result = fit_table(table, data, choice, fit_options, begin)
+        begin("page")
         page = render(
-            result.analysis, source=Path(data).name, origin=result.origin,
-            command=command, seconds=result.seconds, progress=begin,
+            result.analysis, source=Path(data).name, command=command,
+            seconds=result.seconds,
         )  # fmt: skip
     split = split_rows(files, source, result)
     with split.written():
@@ -272,9 +273,9 @@ def report(
 def _judge(model_path: str, data: str, choice: Choice) -> CommandResult:
     import_sklearn()
     from trueaxis._cli.workflow import judge_table
-    from trueaxis._persistence.model_files import load
+    from trueaxis.persistence import load
 
-    return judge_table(load(model_path), model_path, data, choice)
+    return judge_table(load(model_path), data, choice)
 
 
 def compare(
@@ -331,12 +332,11 @@ def export(model_path: str, output: str, as_json: bool) -> None:
     """Convert a model file to an ONNX graph."""
     import_sklearn()
     from trueaxis._cli.json_output import head_summary
-    from trueaxis._persistence.model_files import load
-    from trueaxis._persistence.onnx_export import export_onnx
+    from trueaxis.persistence import load, save
 
     refuse_target(output, model_path)
     model = load(model_path)
-    export_onnx(model, output)
+    save(model, output)
     if as_json:
         content = head_summary("export", model_path)
         _say_json(content | {"model": model_path, "onnx": output})

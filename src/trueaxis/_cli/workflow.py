@@ -17,20 +17,23 @@ from trueaxis._tables.column import Column, quote
 from trueaxis._tables.read import Choice, Table, TableError
 from trueaxis._validation import validate_number
 from trueaxis.diagnostics import column_names
-from trueaxis.estimators.encoder import TableEncoder
-from trueaxis.estimators.encoder.logs import _LEAST_GAIN, _skewness, log_hint
-from trueaxis.estimators.encoder.units import decide_scale
-from trueaxis.estimators.scaler import ColumnScaler
 from trueaxis.methods import METHODS
 from trueaxis.pipeline import is_pipeline, join_pipeline, split_pipeline
+from trueaxis.preprocessing.decisions import (
+    LEAST_GAIN,
+    decide_scale,
+    log_hint,
+    skewness,
+)
+from trueaxis.preprocessing.encoder import TableEncoder
+from trueaxis.preprocessing.scaler import ColumnScaler
 from trueaxis.report.analysis import Analysis, analyse
 from trueaxis.report.given import ignore_feature_name_warning
-from trueaxis.report.snippet import Origin
 
 # Rows from which it is clear, for most columns, that their logarithm does not help: if
 # its gain is below the least one by more than eight standard errors.
 SAMPLE_ROWS = 1 << 15
-CLEARLY_NONE = _LEAST_GAIN - 0.08
+CLEARLY_NONE = LEAST_GAIN - 0.08
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,6 @@ class CommandResult:
     ----------
     model : estimator or Pipeline
     analysis : Analysis
-    origin : Origin
-        How to get the same rows, and a loaded model, in Python.
     table : Table
         What was read.
     seconds : float or None
@@ -51,7 +52,6 @@ class CommandResult:
 
     model: Any
     analysis: Analysis
-    origin: Origin
     table: Table
     seconds: float | None = None
 
@@ -72,8 +72,7 @@ def fit_table(
     keep(model)
     begin("diagnosing")
     analysis = _analyse(model, table, of_the_fit=True)
-    origin = Origin.table(data, choice)
-    return CommandResult(model, analysis, origin, table, seconds)
+    return CommandResult(model, analysis, table, seconds)
 
 
 def fit_model(table: Table, fit_options: FitOptions) -> Any:
@@ -116,15 +115,11 @@ def _analyse(model: Any, table: Table, *, of_the_fit: bool) -> Analysis:
     )
 
 
-def judge_table(
-    model: Any, model_path: str, data: str, choice: Choice
-) -> CommandResult:
+def judge_table(model: Any, data: str, choice: Choice) -> CommandResult:
     """Read a table and analyze it with a loaded model."""
     table = read_for_model(model, data, choice)
     analysis = _analyse(model, table, of_the_fit=False)
-    origin = Origin.table(data, choice_for_model(model, choice))
-    origin = origin._replace(model_file=model_path)
-    return CommandResult(model, analysis, origin, table)
+    return CommandResult(model, analysis, table)
 
 
 def draw_line(model: Any, level: float) -> None:
@@ -173,8 +168,7 @@ def choice_for_model(model: Any, choice: Choice) -> Choice:
     names: list[str] = column_names(method).tolist()
     categories: tuple[str, ...] = ()
     if isinstance(first, TableEncoder):
-        known = first.feature_names_in_
-        names = [str(known[part.index]) for part in first._parts]
+        names = first.columns_
         categories = tuple(first.categories_)
     if choice.columns or choice.drop:
         raise TableError(
@@ -214,7 +208,7 @@ def fit_first_step(
         notes = map(_as_options, encoder.notes_)
         _say(note for note in notes if note not in table.notes)
         return encoder
-    _say(log_hint(_perhaps_skewed(table), "--log"))
+    _say(log_hint(_perhaps_skewed(table), "--log auto"))
     scale = fit_options.scale
     if scale == "auto":
         scale, sentence = decide_scale(table.frame)
@@ -242,7 +236,7 @@ def _log_may_help(values: NDArray[np.float64]) -> bool:
     """Return whether some values of a column leave open if its logarithm helps."""
     if 2 * len(np.unique(values[:1000])) < 1000:  # quantiles of levels jump
         return True
-    gain = _skewness(values) - np.abs(_skewness(np.log(values)))
+    gain = skewness(values) - np.abs(skewness(np.log(values)))
     return bool(gain.mean() > CLEARLY_NONE)
 
 
