@@ -1,11 +1,7 @@
 """The demo: what it prints and writes."""
 
-import numpy as np
 import pytest
-from command_line import code_blocks, run
-
-from trueaxis import DSWL
-from trueaxis.datasets import sensors
+from command_line import run
 
 
 @pytest.mark.slow
@@ -15,11 +11,3 @@ def test_the_demo_tells_who_was_flagged_and_where_the_report_is(folder):
     assert "33 of 200 rows" in printed and "plain PCA is 51.7 degrees off" in printed
     assert f"Report saved to {page}" in printed and page.as_uri() in printed
     assert "over-run" in page.read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
-def test_the_code_on_the_page_of_the_demo_repeats_it(folder):
-    run("demo", "-o", folder / "demo.html")
-    exec(code_blocks(folder / "demo.html")[1], names := {})
-    expected = DSWL(2).fit(sensors().X).components_
-    assert np.array_equal(names["model"].components_, expected)

@@ -135,7 +135,7 @@ from trueaxis.data import progress_bars as bars
 from trueaxis.data import spooled as spool
 from trueaxis._cli import streaming
 from trueaxis.data.rows import Rows
-from trueaxis.data.checked import CheckedRows
+from trueaxis.data.transformed import CheckedRows
 bars.DELAY, streaming.LARGE_BYTES, spool.FREE_READS = 0.05, 0, 0
 scan, read = Rows._small_blocks, CheckedRows.blocks
 

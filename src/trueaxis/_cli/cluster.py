@@ -15,7 +15,7 @@ from trueaxis._cli.streaming import open_on_workers
 from trueaxis._files import temporary_folder
 from trueaxis._tables.read import Choice
 from trueaxis._tables.write import refuse_target
-from trueaxis.data.watched_file import SourceError
+from trueaxis.data.files import SourceError
 
 CONNECT_SECONDS = 10
 

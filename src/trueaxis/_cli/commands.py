@@ -36,7 +36,7 @@ def fit(
     """Fit a table, print its outliers and save the model."""
     refuse_target(output, data)
     files.refuse(data, output=output)
-    rows = open_if_large(None, data, choice, spool=True)
+    rows = open_if_large(None, data, choice, fitting=True)
     if rows is not None:
         source = files.open_large(data, choice)
         import_sklearn()
@@ -140,7 +140,7 @@ def score(
         return
     with kept_standard_input(data):
         source = files.open(data, choice)
-        result = judge_table(model, model_path, data, choice)
+        result = judge_table(model, data, choice)
     analysis = result.analysis
     split = split_rows(files, source, result)
     with split.written():
@@ -227,14 +227,14 @@ def report(
     command: str,
 ) -> None:
     """Write the report on a table that is fitted, or judged by a saved model."""
-    from trueaxis.report import STAGES, check_dependencies, render, write
+    from trueaxis.report import check_dependencies, render, write
 
     check_dependencies()
     refuse_target(output, data, model_path)
     files.refuse(data, model_path, output=output)
     with (
         kept_standard_input(data),
-        console.stages(["reading", "fitting", "diagnosing", *STAGES]) as begin,
+        console.stages(["reading", "fitting", "diagnosing", "page"]) as begin,
     ):
         source = files.open(data, choice)
         if model_path:
@@ -247,9 +247,10 @@ def report(
             from trueaxis._cli.workflow import fit_table
 
             result = fit_table(table, data, choice, fit_options, begin)
+        begin("page")
         page = render(
-            result.analysis, source=Path(data).name, origin=result.origin,
-            command=command, seconds=result.seconds, progress=begin,
+            result.analysis, source=Path(data).name, command=command,
+            seconds=result.seconds,
         )  # fmt: skip
     split = split_rows(files, source, result)
     with split.written():
@@ -274,7 +275,7 @@ def _judge(model_path: str, data: str, choice: Choice) -> CommandResult:
     from trueaxis._cli.workflow import judge_table
     from trueaxis.persistence import load
 
-    return judge_table(load(model_path), model_path, data, choice)
+    return judge_table(load(model_path), data, choice)
 
 
 def compare(

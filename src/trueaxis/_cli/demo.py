@@ -14,7 +14,6 @@ from trueaxis.datasets import Sensors, sensors
 from trueaxis.diagnostics.comparison import between
 from trueaxis.methods import PlainPCA
 from trueaxis.report.analysis import Analysis, analyse
-from trueaxis.report.snippet import Origin
 
 
 def run(output: str, show: bool = False) -> None:
@@ -29,7 +28,6 @@ def run(output: str, show: bool = False) -> None:
         analysis,
         title="Readings of a pump",
         source="sensors() of trueaxis.datasets",
-        origin=Origin("from trueaxis.datasets import sensors", "sensors().X"),
         command="trueaxis demo",
     )
     report.write(page, output)

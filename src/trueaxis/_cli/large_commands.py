@@ -34,7 +34,7 @@ from trueaxis._cli.workflow import make_scaler
 from trueaxis._tables.read import STANDARD
 from trueaxis._tables.write import write_blocks
 from trueaxis.data.memory import TooLarge
-from trueaxis.data.progress_bars import show_progress
+from trueaxis.data.progress import show_progress
 from trueaxis.data.rows import Rows
 from trueaxis.methods import METHODS
 from trueaxis.persistence import save

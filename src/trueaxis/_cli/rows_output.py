@@ -28,8 +28,7 @@ from trueaxis._tables.original import (
 from trueaxis._tables.output.streamed import copy_rows, refuse_copy
 from trueaxis._tables.output.targets import refuse_same_targets, written_together
 from trueaxis._tables.read import STANDARD, Choice
-from trueaxis.data.open_rows import list_files
-from trueaxis.data.watched_file import WatchedFile
+from trueaxis.data.files import WatchedFile, list_files
 
 
 class RowSource(NamedTuple):

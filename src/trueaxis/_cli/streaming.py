@@ -23,18 +23,12 @@ from trueaxis._tables.id_columns import IdColumns
 from trueaxis._tables.read import STANDARD, Choice, TableError
 from trueaxis._tables.select import select
 from trueaxis._tables.streamed_text import TextRows, TextStream
-from trueaxis.data.checked import CheckedRows
-from trueaxis.data.dask.rows import DaskRows
-from trueaxis.data.open_rows import (
-    ENDINGS,
-    describe_file,
-    is_text,
-    is_visible,
-    list_files,
-    open_rows,
-)
+from trueaxis.data.dask import DaskRows
+from trueaxis.data.files import ENDINGS, is_text, is_visible, list_files
+from trueaxis.data.open_rows import describe_file, open_rows
 from trueaxis.data.progress import passing
 from trueaxis.data.rows import Rows
+from trueaxis.data.transformed import CheckedRows
 
 LARGE_BYTES = 1 << 28  # files of this size or more are streamed
 BLOCK_BYTES = 1 << 24
@@ -42,7 +36,7 @@ USUAL_COMPRESSION = 4  # of numbers written as text
 
 
 def open_if_large(
-    model: Any, data: str, choice: Choice, *, spool: bool = False
+    model: Any, data: str, choice: Choice, *, fitting: bool = False
 ) -> Rows | None:
     """Open a file that is too large to be read at once; return None for any other.
 
@@ -72,14 +66,14 @@ def open_if_large(
     holes = choice.missing == "fill"
     wanted = _columns_to_read(model, kinds, choice, data)
     # A fit reads often: it uses the default blocks, which fit into a cache.
-    block_rows = None if spool else max(1, BLOCK_BYTES // (8 * len(wanted)))
+    block_rows = None if fitting else max(1, BLOCK_BYTES // (8 * len(wanted)))
     if is_text(path):
         rows: Rows = TextRows(path, choice, wanted, block_rows)
     else:
         import_pandas()
         columns = _names_or_positions(path, list(kinds), wanted)
-        rows = open_rows(data, columns=columns, spool=spool, block_rows=block_rows)
-    if spool:
+        rows = open_rows(data, columns=columns, block_rows=block_rows)
+    if fitting:
         return NamedRows(rows, wanted, holes=holes)
     if rows.shape[0] == 0:
         raise TableError(f"{data} has no rows: check the files.")
@@ -210,7 +204,7 @@ class NamedRows(CheckedRows):
 
 @contextmanager
 def forward_log(say: Callable[[str], None]) -> Iterator[None]:
-    """Forward log messages of trueaxis, such as the size of a spool, to a function."""
+    """Forward log messages of trueaxis, such as what was left out, to a function."""
 
     class ForwardingHandler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:

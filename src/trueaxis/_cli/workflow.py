@@ -29,7 +29,6 @@ from trueaxis.preprocessing.encoder import TableEncoder
 from trueaxis.preprocessing.scaler import ColumnScaler
 from trueaxis.report.analysis import Analysis, analyse
 from trueaxis.report.given import ignore_feature_name_warning
-from trueaxis.report.snippet import Origin
 
 # Rows from which it is clear, for most columns, that their logarithm does not help: if
 # its gain is below the least one by more than eight standard errors.
@@ -45,8 +44,6 @@ class CommandResult:
     ----------
     model : estimator or Pipeline
     analysis : Analysis
-    origin : Origin
-        How to get the same rows, and a loaded model, in Python.
     table : Table
         What was read.
     seconds : float or None
@@ -55,7 +52,6 @@ class CommandResult:
 
     model: Any
     analysis: Analysis
-    origin: Origin
     table: Table
     seconds: float | None = None
 
@@ -76,8 +72,7 @@ def fit_table(
     keep(model)
     begin("diagnosing")
     analysis = _analyse(model, table, of_the_fit=True)
-    origin = Origin.table(data, choice)
-    return CommandResult(model, analysis, origin, table, seconds)
+    return CommandResult(model, analysis, table, seconds)
 
 
 def fit_model(table: Table, fit_options: FitOptions) -> Any:
@@ -120,15 +115,11 @@ def _analyse(model: Any, table: Table, *, of_the_fit: bool) -> Analysis:
     )
 
 
-def judge_table(
-    model: Any, model_path: str, data: str, choice: Choice
-) -> CommandResult:
+def judge_table(model: Any, data: str, choice: Choice) -> CommandResult:
     """Read a table and analyze it with a loaded model."""
     table = read_for_model(model, data, choice)
     analysis = _analyse(model, table, of_the_fit=False)
-    origin = Origin.table(data, choice_for_model(model, choice))
-    origin = origin._replace(model_file=model_path)
-    return CommandResult(model, analysis, origin, table)
+    return CommandResult(model, analysis, table)
 
 
 def draw_line(model: Any, level: float) -> None:
