@@ -216,8 +216,6 @@ def rows(rng: Rng, watch: Watch) -> str:
         options["columns"] = pick(
             rng, [["x0"], [0], ["x0", "x0"], ["no"], [-1], [99], []]
         )
-    if often(rng, 0.3):
-        options["spool"] = False
     source: Any = pick(
         rng, [path, str(path)] * 9 + [[path, path], path.parent, [path, 3]]
     )
