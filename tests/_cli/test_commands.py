@@ -258,9 +258,12 @@ def test_models_become_graphs(pump, model, folder):
     path = folder / "model.onnx"
     assert "saved to" in run("export", model, path)
     session = onnxruntime.InferenceSession(path)
-    (score,) = session.run(["outlier_score"], {"X": sensors().X})
-    found = columns_of(run("score", model, pump))
-    assert np.allclose(-score, np.array(found["excess"], float), rtol=1e-6)
+    names = ["label", "orthogonal_distance"]
+    label, distance = session.run(names, {"X": sensors().X})
+    loaded, frame = trueaxis.load(model), pd.read_csv(pump)
+    frame = frame[[*loaded.feature_names_in_]]
+    assert np.array_equal(label, loaded.predict(frame))
+    assert np.allclose(distance, loaded.distances(frame).orthogonal)
     content = json.loads(run("export", model, folder / "again.onnx", "--json"))
     assert content["onnx"] == str(folder / "again.onnx")
 

@@ -1,11 +1,7 @@
 """The demo: what it prints and writes."""
 
-import numpy as np
 import pytest
-from command_line import code_blocks, run
-
-from trueaxis import DSWL
-from trueaxis.datasets import sensors
+from command_line import run
 
 
 @pytest.mark.slow

@@ -24,8 +24,6 @@ CALLS = [
     ("contributions", lambda model, X: diagnostics.contributions(model, X)),
     ("effect", lambda model, X: diagnostics.effect(model, X)),
     ("cell_map", lambda model, X: diagnostics.cell_map(model, X)),
-    ("score_plane", lambda model, X: diagnostics.score_plane(model, X)),
-    ("trust_path", lambda model, X: diagnostics.trust_path(model, X)),
 ]
 
 

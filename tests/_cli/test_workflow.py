@@ -9,7 +9,7 @@ from trueaxis import DSWL, TableEncoder, save
 from trueaxis._cli import workflow
 from trueaxis._tables.column import Column
 from trueaxis._tables.read import Table
-from trueaxis.estimators.encoder.logs import columns_to_log
+from trueaxis.preprocessing.decisions import log_helps
 
 
 def table(**columns):
@@ -35,7 +35,7 @@ def test_a_sample_leaves_out_no_column_that_is_skewed(seed, monkeypatch):
     )
     kept = [column.name for column in workflow._perhaps_skewed(given)]
     assert "normal" not in kept and "positive" not in kept
-    assert {*columns_to_log(given.frame)} <= {*kept}
+    assert {c.name for c in given.frame if log_helps(c.values)} <= {*kept}
     few = table(**{column.name: column.values[:100] for column in given.frame})
     assert len(workflow._perhaps_skewed(few)) == 8
 

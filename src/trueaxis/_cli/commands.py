@@ -53,7 +53,7 @@ def fit(
         table = read_for_fit(data, choice, fit_options.method)
         import_sklearn()
         from trueaxis._cli.workflow import fit_table
-        from trueaxis._persistence.model_files import save
+        from trueaxis.persistence import save
 
         def keep(model: Any) -> None:
             # Before the diagnosis, which may fail; other files appear together with it.
@@ -125,7 +125,7 @@ def score(
     from trueaxis._cli import large_commands
     from trueaxis._cli.json_output import score_columns
     from trueaxis._cli.workflow import draw_line, judge_table
-    from trueaxis._persistence.model_files import load
+    from trueaxis.persistence import load
 
     model = load(model_path)
     if level is not None:
@@ -175,7 +175,7 @@ def transform(
     import_sklearn()
     from trueaxis._cli import json_output, large_commands
     from trueaxis._cli.workflow import read_for_model, transform_table
-    from trueaxis._persistence.model_files import load
+    from trueaxis.persistence import load
     from trueaxis.pipeline import split_pipeline
 
     model = load(model_path)
@@ -273,7 +273,7 @@ def report(
 def _judge(model_path: str, data: str, choice: Choice) -> CommandResult:
     import_sklearn()
     from trueaxis._cli.workflow import judge_table
-    from trueaxis._persistence.model_files import load
+    from trueaxis.persistence import load
 
     return judge_table(load(model_path), data, choice)
 
@@ -332,12 +332,11 @@ def export(model_path: str, output: str, as_json: bool) -> None:
     """Convert a model file to an ONNX graph."""
     import_sklearn()
     from trueaxis._cli.json_output import head_summary
-    from trueaxis._persistence.model_files import load
-    from trueaxis._persistence.onnx_export import export_onnx
+    from trueaxis.persistence import load, save
 
     refuse_target(output, model_path)
     model = load(model_path)
-    export_onnx(model, output)
+    save(model, output)
     if as_json:
         content = head_summary("export", model_path)
         _say_json(content | {"model": model_path, "onnx": output})

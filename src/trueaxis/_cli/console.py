@@ -148,7 +148,7 @@ def _worst_rows(analysis: Analysis) -> Grid:
     grid.add_column("excess", justify="right")
     grid.add_column("reason", overflow="fold")
     listed, excess = analysis.flagged[:MAX_LISTED], analysis.diagnosis.excess
-    p_values = np.exp(analysis.diagnosis.log_p_of(listed))
+    p_values = np.exp(analysis.diagnosis.log_p[listed])
     for row, p in zip(listed, p_values, strict=True):
         label = [] if analysis.labels is None else [plain(analysis.labels[row])]
         grid.add_row(

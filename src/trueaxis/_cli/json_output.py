@@ -37,7 +37,7 @@ def score_columns(
     columns |= {
         "outlier": d.flagged[some],
         "kind": d.kind[some],
-        "p_value": np.exp(d.log_p if rows is None else d.log_p_of(rows)),
+        "p_value": np.exp(d.log_p if rows is None else d.log_p[rows]),
         "excess": d.excess[some],
         "score": d.score[some],
         "orthogonal": d.orthogonal[some],

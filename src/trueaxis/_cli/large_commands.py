@@ -31,13 +31,13 @@ from trueaxis._cli.streaming import (
     transform_blocks,
 )
 from trueaxis._cli.workflow import make_scaler
-from trueaxis._persistence.model_files import save
 from trueaxis._tables.read import STANDARD
 from trueaxis._tables.write import write_blocks
 from trueaxis.data.memory import TooLarge
 from trueaxis.data.progress_bars import show_progress
 from trueaxis.data.rows import Rows
 from trueaxis.methods import METHODS
+from trueaxis.persistence import save
 from trueaxis.pipeline import join_pipeline, split_pipeline
 from trueaxis.report.sentences import describe_line
 

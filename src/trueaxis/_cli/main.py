@@ -279,6 +279,8 @@ def export(model: str, output: str, as_json: bool) -> None:
     from trueaxis._cli import commands
 
     require_file(output, "A graph")
+    if not output.lower().endswith(".onnx"):
+        raise click.UsageError(f"{output!r} does not end in .onnx: add this ending.")
     commands.export(model, output, as_json)
 
 

@@ -21,7 +21,6 @@ from trueaxis._cli.json_output import as_records, head_summary, table_summary
 from trueaxis._cli.missing import read_for_fit, takes_holes
 from trueaxis._cli.options import FitOptions
 from trueaxis._cli.workflow import choice_for_model, fit_model, read_for_model
-from trueaxis._persistence.model_files import load
 from trueaxis._tables.formats import compression_of, ending_of
 from trueaxis._tables.original import (
     Original,
@@ -35,8 +34,9 @@ from trueaxis._tables.original import (
 from trueaxis._tables.output.targets import ENDINGS, refuse_table, written_together
 from trueaxis._tables.read import STANDARD, Choice, Table, TableError
 from trueaxis._tables.write import write_content
-from trueaxis.estimators.encoder import TableEncoder
+from trueaxis.persistence import load
 from trueaxis.pipeline import split_pipeline
+from trueaxis.preprocessing.encoder import TableEncoder
 
 _KNOWS_NONE = (
     "{} was fitted without --cells and knows no wrong cells: only missing cells were "

@@ -17,19 +17,23 @@ from trueaxis._tables.column import Column, quote
 from trueaxis._tables.read import Choice, Table, TableError
 from trueaxis._validation import validate_number
 from trueaxis.diagnostics import column_names
-from trueaxis.estimators.encoder import TableEncoder
-from trueaxis.estimators.encoder.logs import _LEAST_GAIN, _skewness, log_hint
-from trueaxis.estimators.encoder.units import decide_scale
-from trueaxis.estimators.scaler import ColumnScaler
 from trueaxis.methods import METHODS
 from trueaxis.pipeline import is_pipeline, join_pipeline, split_pipeline
+from trueaxis.preprocessing.decisions import (
+    LEAST_GAIN,
+    decide_scale,
+    log_hint,
+    skewness,
+)
+from trueaxis.preprocessing.encoder import TableEncoder
+from trueaxis.preprocessing.scaler import ColumnScaler
 from trueaxis.report.analysis import Analysis, analyse
 from trueaxis.report.given import ignore_feature_name_warning
 
 # Rows from which it is clear, for most columns, that their logarithm does not help: if
 # its gain is below the least one by more than eight standard errors.
 SAMPLE_ROWS = 1 << 15
-CLEARLY_NONE = _LEAST_GAIN - 0.08
+CLEARLY_NONE = LEAST_GAIN - 0.08
 
 
 @dataclass(frozen=True)
@@ -164,8 +168,7 @@ def choice_for_model(model: Any, choice: Choice) -> Choice:
     names: list[str] = column_names(method).tolist()
     categories: tuple[str, ...] = ()
     if isinstance(first, TableEncoder):
-        known = first.feature_names_in_
-        names = [str(known[part.index]) for part in first._parts]
+        names = first.columns_
         categories = tuple(first.categories_)
     if choice.columns or choice.drop:
         raise TableError(
@@ -205,7 +208,7 @@ def fit_first_step(
         notes = map(_as_options, encoder.notes_)
         _say(note for note in notes if note not in table.notes)
         return encoder
-    _say(log_hint(_perhaps_skewed(table), "--log"))
+    _say(log_hint(_perhaps_skewed(table), "--log auto"))
     scale = fit_options.scale
     if scale == "auto":
         scale, sentence = decide_scale(table.frame)
@@ -233,7 +236,7 @@ def _log_may_help(values: NDArray[np.float64]) -> bool:
     """Return whether some values of a column leave open if its logarithm helps."""
     if 2 * len(np.unique(values[:1000])) < 1000:  # quantiles of levels jump
         return True
-    gain = _skewness(values) - np.abs(_skewness(np.log(values)))
+    gain = skewness(values) - np.abs(skewness(np.log(values)))
     return bool(gain.mean() > CLEARLY_NONE)
 
 

@@ -26,12 +26,11 @@ from trueaxis.diagnostics import (
     effect,
     row_labels,
 )
-from trueaxis.diagnostics.influence import PlainChange, plain_change
-from trueaxis.diagnostics.tables import in_order_of_rows
-from trueaxis.estimators.encoder import TableEncoder
-from trueaxis.estimators.encoder.units import is_series
-from trueaxis.estimators.scaler import ColumnScaler, UnevenSpread, uneven_columns
+from trueaxis.diagnostics.inputs import in_order_of_rows
 from trueaxis.pipeline import split_pipeline
+from trueaxis.preprocessing.decisions import is_series
+from trueaxis.preprocessing.encoder import TableEncoder
+from trueaxis.preprocessing.scaler import ColumnScaler, UnevenSpread, uneven_columns
 from trueaxis.report.given import (
     ignore_feature_name_warning,
     numbers_of,
@@ -105,16 +104,8 @@ class Analysis:
         return str(self.given_ids[[row]].tolist()[0])
 
     @cached_property
-    def plain(self) -> PlainChange:
-        """Difference of plain PCA of the same rows from the model."""
-        if "effect" in vars(self):  # takes the same decomposition, and more
-            return self.effect
-        with ignore_feature_name_warning():
-            return plain_change(self.model, self.X)
-
-    @cached_property
-    def effect(self) -> Effect:
-        """The same difference, and the rows that are responsible for it."""
+    def plain(self) -> Effect:
+        """Difference of plain PCA of the same rows from the model, and who made it."""
         with ignore_feature_name_warning():
             return effect(self.model, self.X)
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.diagnostics import KINDS
-from trueaxis.diagnostics.explanation import explained_rows
+from trueaxis.diagnostics.columns import explained_rows
 from trueaxis.report.analysis import Analysis
 from trueaxis.report.given import ignore_feature_name_warning, texts_of
 from trueaxis.report.levels import Levels
@@ -114,8 +114,8 @@ def script_data(analysis: Analysis, levels: Levels, rows: ShownRows) -> dict[str
         "beyond": levels.beyond[:, drawn].tolist(),
         "score": rounded(d.score_ratio[drawn]),
         "off": rounded(d.orthogonal_ratio[drawn]),
-        "p": [format_p(p) for p in np.exp(d.log_p_of(listed))],
-        "logP": rounded(d.log_p_of(listed) / np.log(10), 6),
+        "p": [format_p(p) for p in np.exp(d.log_p[listed])],
+        "logP": rounded(d.log_p[listed] / np.log(10), 6),
         "group": rounded(d.group_ratio[listed]) if d.group_ratio.any() else None,
         "because": [reason(analysis, *each) for each in zip(listed, kind, strict=True)],
         "column": d.column[listed].tolist(),
