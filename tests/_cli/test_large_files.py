@@ -112,13 +112,13 @@ def test_commands_report_where_a_large_file_is_bad(X, tmp_path, monkeypatch):
     monkeypatch.setattr(streaming, "LARGE_BYTES", 0)
     target = tmp_path / "out.csv"
     done = run(main, ["score", model, str(tmp_path / "bad.parquet"), "-o", str(target)])
-    assert done.exit_code == 1 and "bad.parquet, row 700 " in done.output
+    assert done.exit_code == 1 and "bad.parquet, row 700, column" in done.output
     X[700, 3] = np.nan
     write_parquet(tmp_path / "bad.parquet", X)
     given = ["score", model, str(tmp_path / "bad.parquet"), "-o", str(target)]
     done = run(main, [*given, "--missing", "error"])
     assert done.exit_code == 1 and "contains NaN in" in done.output
-    assert "bad.parquet, row 700 " in done.output
+    assert "bad.parquet, row 700, column" in done.output
     assert "On the command line: --method dswl" in done.output
     done = run(main, ["score", model, str(tmp_path / "few.parquet"), "-o", str(target)])
     assert done.exit_code == 1 and "There is no column 'x5'" in done.output
