@@ -201,8 +201,7 @@ def test_a_pipe_gets_no_bar(file, files):
     command = slow_command(0.02, "fit", files / file)
     done = subprocess.run(command, capture_output=True, env=plain_environment())
     assert done.returncode == 0 and b"rows are bad" in done.stdout
-    told = done.stderr.decode().splitlines()
-    assert [line[:8] for line in told] == ["Decoding"] * (file == "x.parquet")
+    assert not done.stderr
 
 
 @pytest.mark.slow
