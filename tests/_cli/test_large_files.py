@@ -112,13 +112,13 @@ def test_commands_report_where_a_large_file_is_bad(X, tmp_path, monkeypatch):
     monkeypatch.setattr(streaming, "LARGE_BYTES", 0)
     target = tmp_path / "out.csv"
     done = run(main, ["score", model, str(tmp_path / "bad.parquet"), "-o", str(target)])
-    assert done.exit_code == 1 and "bad.parquet, row 700 " in done.output
+    assert done.exit_code == 1 and "bad.parquet, row 700, column" in done.output
     X[700, 3] = np.nan
     write_parquet(tmp_path / "bad.parquet", X)
     given = ["score", model, str(tmp_path / "bad.parquet"), "-o", str(target)]
     done = run(main, [*given, "--missing", "error"])
     assert done.exit_code == 1 and "contains NaN in" in done.output
-    assert "bad.parquet, row 700 " in done.output
+    assert "bad.parquet, row 700, column" in done.output
     assert "On the command line: --method dswl" in done.output
     done = run(main, ["score", model, str(tmp_path / "few.parquet"), "-o", str(target)])
     assert done.exit_code == 1 and "There is no column 'x5'" in done.output
@@ -201,8 +201,7 @@ def test_a_pipe_gets_no_bar(file, files):
     command = slow_command(0.02, "fit", files / file)
     done = subprocess.run(command, capture_output=True, env=plain_environment())
     assert done.returncode == 0 and b"rows are bad" in done.stdout
-    told = done.stderr.decode().splitlines()
-    assert [line[:8] for line in told] == ["Decoding"] * (file == "x.parquet")
+    assert not done.stderr
 
 
 @pytest.mark.slow
