@@ -38,7 +38,7 @@ def stop(name):
     os._exit(0)
 trueaxis._tables.read.read_bytes = stop
 sys.argv = {!r}
-from trueaxis._cli.main import main
+from trueaxis.cli.main import main
 main()
 """
 # All imports of a fit, without any work. The names are those of what takes long.

@@ -19,7 +19,7 @@ import trueaxis
 from fuzz.files import ENDINGS, draw_model_file, write_file
 from fuzz.properties import PHRASES, Broken, Refused, Watch, attempt, expect
 from fuzz.tables import Rng, often, pick
-from trueaxis._cli.main import main
+from trueaxis.cli.main import main
 
 OLD = b"an older file"  # what a command that fails must leave as it is
 

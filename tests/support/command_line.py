@@ -7,7 +7,7 @@ import re
 
 from click.testing import CliRunner
 
-from trueaxis._cli.main import main
+from trueaxis.cli.main import main
 
 NASTY = '<b>"x"</b>, [red]\x1b[31m'  # a cell that must stay plain text
 

@@ -1,7 +1,6 @@
-"""Print analyses, comparisons and progress to the terminal.
+"""Print findings, comparisons, notes and progress.
 
-Results go to standard output; notes and progress go to standard error. Rich is only
-imported if there is something to print with it.
+Results go to standard output; notes and progress go to standard error.
 """
 
 from __future__ import annotations
@@ -9,14 +8,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueaxis._cli.errors import NOTES
-from trueaxis._cli.process.streams import write_to_stderr
+from trueaxis import __version__
 from trueaxis._tables.output.values import as_json
 from trueaxis._tables.parsing.cells import harmless, printable
 
@@ -25,36 +24,21 @@ if TYPE_CHECKING:
     from rich.table import Table as Grid
     from rich.text import Text
 
+    from trueaxis.cli.findings import Findings
     from trueaxis.diagnostics.comparison import ComparedMethod
     from trueaxis.report.analysis import Analysis
 
 PIPE_WIDTH = 200  # characters per line, if there is no terminal
-MAX_LISTED = 10  # maximum number of outliers listed
-
-
-def stdout() -> Console:
-    """Return the console for results."""
-    return _console(sys.stdout)
-
-
-def stderr() -> Console:
-    """Return the console for notes and progress."""
-    return _console(sys.stderr)
+MAX_LISTED = 10  # outliers that are listed
+LISTED_ROWS = 3  # rows with wrong cells that are named
+NOTES: list[str] = []  # of the command that runs, for JSON
 
 
 def _console(file: Any) -> Console:
     from rich.console import Console
 
-    class PipeConsole(Console):
-        """A console that leaves a closed pipe to `errors`: Rich would exit with 1."""
-
-        def on_broken_pipe(self) -> None:
-            """Raise the error again, unless it is about notes that nobody reads."""
-            if self.file is not sys.stderr:
-                raise
-
     width = None if file.isatty() else PIPE_WIDTH
-    return PipeConsole(file=file, width=width, soft_wrap=True, highlight=False)
+    return Console(file=file, width=width, soft_wrap=True, highlight=False)
 
 
 def plain(text: Any) -> Text:
@@ -64,9 +48,13 @@ def plain(text: Any) -> Text:
     return Text(printable(text))
 
 
-def say(text: str, to: Console | None = None) -> None:
-    """Print a line."""
-    (to or stdout()).print(plain(text))
+def show(content: Any, aside: bool = False) -> None:
+    """Print a line or a grid; to standard error if it stands aside of a table."""
+    file = sys.stderr if aside else sys.stdout
+    console = _console(file)
+    with console.capture() as captured:
+        console.print(plain(content) if isinstance(content, str) else content)
+    file.write(captured.get())  # Rich would end the process if nobody reads
 
 
 def note(text: str) -> None:
@@ -76,14 +64,23 @@ def note(text: str) -> None:
 
 
 def remark(text: str) -> None:
-    """Print a line to standard error; above a progress bar, if there is one."""
-    # The bar redirects the stream; another console would write into the bar.
-    write_to_stderr(printable(text) + "\n")
+    """Print a line to standard error; that nobody reads it does not stop the work."""
+    # A progress bar redirects the stream, and keeps the line above it.
+    with suppress(OSError):
+        sys.stderr.write(printable(text) + "\n")
+        sys.stderr.flush()
 
 
-def say_json(content: Any) -> None:
-    """Print JSON; NaN and infinity become null."""
-    text = json.dumps(as_json(content), indent=2, ensure_ascii=False, allow_nan=False)
+def show_json(command: str, source: str, content: dict[str, Any]) -> None:
+    """Print what a command found, and its notes, as one JSON object."""
+    head = {"trueaxis": __version__, "command": command, "source": source}
+    print_json(head | content | {"notes": list(NOTES)})
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """Print an object as JSON; NaN and infinity become null."""
+    values = as_json(content)
+    text = json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False)
     # JSON writes most control characters as escape sequences of its own, but not all.
     sys.stdout.write((harmless(text) if sys.stdout.isatty() else text) + "\n")
 
@@ -91,12 +88,13 @@ def say_json(content: Any) -> None:
 @contextmanager
 def stages(names: Sequence[str]) -> Iterator[Callable[[str], None]]:
     """Show the current stage on a terminal; print nothing in a pipe."""
-    if not _may_be_terminal(sys.stderr):
+    told = any(name in os.environ for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
+    if not (told or sys.stderr.isatty()):
         yield lambda name: None
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    console = stderr()
+    console = _console(sys.stderr)
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -114,22 +112,48 @@ def stages(names: Sequence[str]) -> Iterator[Callable[[str], None]]:
         yield begin
 
 
-def _may_be_terminal(file: Any) -> bool:
-    """Return whether a stream is a terminal, or Rich may be told to take it for one."""
-    told = any(name in os.environ for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
-    return told or bool(file.isatty())
+def count(n: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
-def show_analysis(analysis: Analysis, to: Console | None = None) -> None:
+# ---------------------------------------------------------------- findings
+
+
+def show_findings(findings: Findings, aside: bool = False) -> None:
+    """Print how many rows are outliers, and why the worst of them are."""
+    from trueaxis.estimators.pipeline import split_pipeline
+    from trueaxis.report.sentences import describe_line
+
+    findings.run()
+    if findings.analysis is not None:
+        show_analysis(findings.analysis, aside)
+        return
+    model = split_pipeline(findings.model).model
+    fitted = ""
+    if findings.seconds is not None:
+        fitted = (
+            f" {type(model).__name__} with {count(model.n_components_, 'component')} "
+            f"took {findings.seconds:.2f} s. `trueaxis score` judges each row."
+        )
+    n, bad = findings.source.n_rows, findings.n_outliers
+    show(f"{bad:,} of {n:,} rows are bad. {describe_line(model)}{fitted}", aside)
+    if findings.wrong_cells is not None:
+        show(_wrong_cells(*findings.wrong_cells), aside)
+
+
+def show_analysis(analysis: Analysis, aside: bool = False) -> None:
     """Print the verdict, the worst rows and the effect on plain PCA; then the hints."""
     from trueaxis.report import sentences
 
-    say(sentences.verdict(analysis), to)
+    show(sentences.verdict(analysis), aside)
     if len(analysis.flagged):
-        (to or stdout()).print(_worst_rows(analysis))
-    say(sentences.change(analysis), to)
+        show(_worst_rows(analysis), aside)
+    show(sentences.change(analysis), aside)
     for hint in sentences.hints(analysis):
         note(hint)
+    if analysis.finds_wrong_cells:
+        show(_describe_wrong_cells(analysis), aside)
 
 
 def _worst_rows(analysis: Analysis) -> Grid:
@@ -162,6 +186,36 @@ def _worst_rows(analysis: Analysis) -> Grid:
     return grid
 
 
+def _describe_wrong_cells(analysis: Analysis) -> str:
+    """Return how many cells are wrong, and the rows with most of them."""
+    found = analysis.wrong_cells
+    times = Counter(found.row.tolist())
+    size = dict.fromkeys(times, 0.0)
+    for row, deviation in zip(found.row.tolist(), found.deviation, strict=True):
+        size[row] = max(size[row], abs(deviation))
+    worst = sorted(times, key=lambda row: (-times[row], -size[row]))
+    named = [
+        f"{count(times[row], 'cell')} in row {analysis.name(row)}"
+        for row in worst[:LISTED_ROWS]
+    ]
+    if len(worst) > len(named):
+        named.append(f"others in {count(len(worst) - len(named), 'more row')}")
+    return _wrong_cells(len(found.row), len(worst), ", ".join(named))
+
+
+def _wrong_cells(n_cells: int, n_rows: int, which: str = "") -> str:
+    if not n_cells:
+        return "No cell is wrong."
+    are = "is" if n_cells == 1 else "are"
+    if n_rows == 1 and which:
+        return f"{which} {are} wrong."
+    where = f"{count(n_cells, 'cell')} in {count(n_rows, 'row')} {are} wrong"
+    return f"{where}: {which}." if which else f"{where}."
+
+
+# ---------------------------------------------------------------- comparison
+
+
 def remark_on_scope(fitted: int, n: int, D: int, left_out: list[str]) -> None:
     """Say which rows and methods a comparison does without."""
     if fitted < n:
@@ -181,10 +235,10 @@ def show_comparison(results: list[ComparedMethod]) -> None:
     from rich.box import SIMPLE
     from rich.table import Table as Grid
 
-    first = results[0].method
     grid = Grid(
         box=SIMPLE,
-        caption=f"angle, center and shared: compared with {first}; seconds: CPU time",
+        caption=f"angle, center and shared: compared with {results[0].method}; "
+        "seconds: CPU time",
     )
     for heading in ("method", "seconds", "outliers", "shared", "angle", "center", ""):
         left = heading in ("method", "")
@@ -202,4 +256,4 @@ def show_comparison(results: list[ComparedMethod]) -> None:
             f"{result.shift:.3g}",
             "" if result.model.converged_ else "not converged",
         )
-    stdout().print(grid)
+    show(grid)

@@ -1,0 +1,393 @@
+"""Run the commands: one function per command, called by `main` with its options."""
+
+from __future__ import annotations
+
+import inspect
+import webbrowser
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trueaxis import report as reports
+from trueaxis._persistence.model_files import load
+from trueaxis._persistence.onnx_export import export_onnx
+from trueaxis._rows.progress_bars import show_progress
+from trueaxis.cli import console
+from trueaxis.cli.findings import (
+    Findings,
+    draw_line,
+    first_step,
+    fit_source,
+    prepared,
+    save_model,
+)
+from trueaxis.cli.options import FitOptions
+from trueaxis.cli.source import (
+    STANDARD,
+    Choice,
+    TableError,
+    check_outputs,
+    open_source,
+    write_table,
+    written,
+)
+from trueaxis.datasets import Sensors, sensors
+from trueaxis.diagnostics.comparison import MAX_ROWS, between, suitable
+from trueaxis.diagnostics.comparison import compare as compare_methods
+from trueaxis.estimators import DSWL, METHODS, PlainPCA
+from trueaxis.estimators.pipeline import split_pipeline
+from trueaxis.report.analysis import Analysis, analyse
+from trueaxis.report.given import ignore_feature_name_warning
+from trueaxis.report.sentences import fit_sentence
+from trueaxis.report.snippet import Origin
+
+
+class RowFiles:
+    """Files for the rows without outliers, and for the outliers.
+
+    Parameters
+    ----------
+    clean, flagged : str
+        "-" for standard output, "" for none.
+    """
+
+    def __init__(self, clean: str, flagged: str) -> None:
+        self.targets = {"--clean": clean, "--flagged": flagged}
+
+    def writers(self, findings: Findings) -> dict[str, Any]:
+        """Return what writes the files."""
+
+        def write(target: str, which: int, file: Any) -> None:
+            findings.source.write_rows(file, target, findings.in_file()[which])
+
+        targets = enumerate(self.targets.values())
+        return {target: partial(write, target, i) for i, target in targets if target}
+
+    @property
+    def to_stdout(self) -> bool:
+        """Whether one of them is standard output."""
+        return STANDARD in self.targets.values()
+
+    def say(self, findings: Findings) -> None:
+        """Print how many rows went where."""
+        neither = self._in_neither(findings)
+        left = f" ({console.count(neither, 'row')} with missing cells in neither file)"
+        names = ("clean row", "outlier")
+        for target, rows, name in zip(
+            self.targets.values(), findings.in_file(), names, strict=True
+        ):
+            if target not in ("", STANDARD):
+                saved = console.count(int(rows.sum()), name)
+                console.show(
+                    f"{saved} saved to {target}{left if neither else ''}",
+                    self.to_stdout,
+                )
+
+    def to_dict(self, findings: Findings) -> dict[str, Any]:
+        """Return the files and their numbers of rows, for JSON."""
+        rows = findings.in_file() if any(self.targets.values()) else (None, None)
+        content: dict[str, Any] = {
+            option.strip("-"): {"file": target, "rows": int(some.sum())}
+            if some is not None and target
+            else None
+            for (option, target), some in zip(self.targets.items(), rows, strict=True)
+        }
+        if any(self.targets.values()):
+            content["in_neither"] = self._in_neither(findings)
+        return content
+
+    def _in_neither(self, findings: Findings) -> int:
+        return findings.source.n_in_file - findings.source.n_rows
+
+
+def fit(
+    data: str,
+    choice: Choice,
+    options: FitOptions,
+    output: str,
+    files: RowFiles,
+    as_json: bool,
+) -> None:
+    """Fit a table, print its outliers and save the model."""
+    check_outputs((data,), files={"--output": output}, rows=files.targets)
+    with show_progress(), console.stages(["reading", "fitting", "diagnosing"]) as begin:
+        begin("reading")
+        source = open_source(
+            data, choice, method=options.method, targets=files.targets.values(),
+            large=True,
+        )  # fmt: skip
+        begin("fitting")
+        findings = fit_source(source, options)
+        begin("diagnosing")
+        findings.run()
+    if not source.in_memory:
+        source.note_missing()
+    with written(files.writers(findings)):
+        if output:
+            save_model(findings.model, output)
+    if as_json:
+        content = findings.to_dict() | {"model": output or None}
+        console.show_json("fit", data, content | files.to_dict(findings))
+        return
+    console.show_findings(findings, files.to_stdout)
+    if findings.analysis is not None:
+        sentence = fit_sentence(findings.analysis, findings.seconds)
+        console.show(sentence, files.to_stdout)
+    if output:
+        console.show(f"Model saved to {output}", files.to_stdout)
+    files.say(findings)
+
+
+def score(
+    model_path: str,
+    data: str,
+    choice: Choice,
+    level: float | None,
+    output: str,
+    files: RowFiles,
+    as_json: bool,
+) -> None:
+    """Write the verdict of a saved model on each row."""
+    check_outputs((data, model_path), tables={"--output": output}, rows=files.targets)
+    model = load(model_path)
+    if level is not None:
+        draw_line(model, level)
+    source = open_source(
+        data, choice, model=model, targets=files.targets.values(), large=True
+    )
+    findings = Findings(model, source)
+
+    def write_verdicts(file: Any) -> None:
+        write_table(file, output, findings.verdicts())
+
+    with show_progress():
+        if output in ("", STANDARD):
+            findings.run()
+        # The verdicts come first: they tell which rows go where.
+        writers = {output: write_verdicts} if output else {}
+        with written(writers | files.writers(findings)):
+            pass
+    if not source.in_memory:
+        source.note_missing()
+    if as_json:
+        content = findings.to_dict() | {"model": model_path, "output": output or None}
+        console.show_json("score", data, content | files.to_dict(findings))
+        return
+    aside = output == STANDARD or files.to_stdout
+    if output != STANDARD:
+        console.show_findings(findings, aside)
+    if output not in ("", STANDARD):
+        console.show(f"Scored rows saved to {output}", aside)
+    files.say(findings)
+
+
+def transform(
+    model_path: str, data: str, choice: Choice, output: str, as_json: bool
+) -> None:
+    """Write the scores of rows on the components of a saved model."""
+    is_npy = output.lower().endswith(".npy")
+    targets = {"--output": output}
+    sources = (data, model_path)
+    check_outputs(sources, **{"files" if is_npy else "tables": targets})
+    if is_npy and (choice.id or choice.label):
+        raise TableError(
+            f"{output} holds numbers only, not names or labels of rows: choose "
+            "the ending .parquet or .csv, or leave out --id and --label."
+        )
+    model = load(model_path)
+    names = [str(name) for name in split_pipeline(model).model.get_feature_names_out()]
+    source = open_source(data, choice, model=model, large=bool(output))
+
+    def blocks() -> Any:
+        first = 0
+        for block in source.blocks(model, "transforming"):
+            with ignore_feature_name_warning():
+                scores = np.asarray(model.transform(block.rows))
+            columns: dict[str, Any] = {}
+            if not is_npy:
+                numbers = np.arange(first, first + len(scores))
+                columns["row"] = numbers if block.ids is None else block.ids
+                if block.labels is not None:
+                    columns["label"] = block.labels
+            yield columns | dict(zip(names, scores.T, strict=True))
+            first += len(scores)
+
+    def write_scores(file: Any) -> None:
+        write_table(file, output, blocks(), source.n_rows)
+
+    with show_progress(), written({output: write_scores}):
+        pass
+    if not source.in_memory:
+        source.note_missing()
+    if as_json:
+        content = source.to_dict()
+        content |= {"read_columns": content["columns"], "columns": names}
+        content |= {"model": model_path, "output": output or None}
+        if not output:  # a table in memory, which is one block
+            columns = next(blocks())
+            content["scores"] = np.column_stack([columns[name] for name in names])
+        console.show_json("transform", data, content)
+    elif output != STANDARD:
+        console.show(
+            f"Scores of {source.n_rows:,} rows on {len(names)} components saved to "
+            f"{output}: {names[0]}{f' to {names[-1]}' if len(names) > 1 else ''}"
+        )
+
+
+def report(
+    data: str,
+    choice: Choice,
+    options: FitOptions,
+    model_path: str,
+    output: str,
+    as_json: bool,
+    command: str,
+) -> None:
+    """Write the report on a table that is fitted, or judged by a saved model."""
+    reports.check_dependencies()
+    check_outputs((data, model_path), files={"--output": output})
+    names = ["reading", "fitting", "diagnosing", *reports.STAGES]
+    with console.stages(names) as begin:
+        begin("reading")
+        if model_path:
+            source = open_source(data, choice, model=(model := load(model_path)))
+            findings = Findings(model, source)
+        else:
+            source = open_source(data, choice, method=options.method)
+            begin("fitting")
+            findings = fit_source(source, options)
+        begin("diagnosing")
+        findings.run()
+        assert findings.analysis is not None  # the table is in memory
+        page = reports.render(
+            findings.analysis,
+            source=Path(data).name,
+            origin=Origin.table(data, source.choice)._replace(model_file=model_path),
+            command=command,
+            seconds=findings.seconds,
+            progress=begin,
+        )
+    reports.write(page, output)
+    if as_json:
+        content = findings.to_dict() | {"model": model_path or None, "report": output}
+        console.show_json("report", data, content)
+        return
+    console.show_findings(findings)
+    console.show(f"Report saved to {output}")
+
+
+def compare(
+    data: str,
+    choice: Choice,
+    options: FitOptions,
+    methods: list[str],
+    all_rows: bool,
+    output: str,
+    as_json: bool,
+) -> None:
+    """Fit several methods to one table and compare them."""
+    check_outputs((data,), tables={"--output": output})
+    source = open_source(data, choice, method=(methods or ["dswl"])[0])
+    first = first_step(source, options)
+    if first is not None and not hasattr(first, "unit_"):
+        first.fit(source.rows)
+    n, D = (X := prepared(first, source)).shape
+    fitted = n if all_rows else min(n, MAX_ROWS)
+    chosen = methods or suitable(fitted, D)
+    left_out = [] if methods else sorted(METHODS.keys() - set(chosen))
+    with console.stages(chosen) as begin:
+        results = compare_methods(
+            X, methods or None, n_components=options.n_components,
+            **options.parameters, max_rows=None if all_rows else MAX_ROWS,
+            progress=begin,
+        )  # fmt: skip
+    records = [result.to_dict() for result in results]
+
+    def write_records(file: Any) -> None:
+        columns = {name: [each[name] for each in records] for name in records[0]}
+        write_table(file, output, [columns])
+
+    console.remark_on_scope(fitted, n, D, left_out)
+    with written({output: write_records}):
+        pass
+    if as_json:
+        model = results[0].model
+        content = source.to_dict() | {
+            "n_components": model.n_components_,
+            "level": 10**model.offset_,
+            "contamination": model.contamination,
+            "methods": records,
+            "left_out": left_out,
+            "fitted_rows": fitted,
+            "output": output or None,
+        }
+        console.show_json("compare", data, content)
+    elif output != STANDARD:
+        console.show_comparison(results)
+        if output:
+            console.show(f"Comparison saved to {output}")
+
+
+def export(model_path: str, output: str, as_json: bool) -> None:
+    """Convert a model file to an ONNX graph."""
+    check_outputs((model_path,), files={"OUTPUT": output})
+    export_onnx(load(model_path), output)
+    if as_json:
+        console.show_json("export", model_path, {"model": model_path, "onnx": output})
+    else:
+        console.show(f"ONNX graph saved to {output}")
+
+
+def methods(as_json: bool) -> None:
+    """List the methods that can be fitted."""
+    docstrings = {name: inspect.getdoc(cls) or "" for name, cls in METHODS.items()}
+    summaries = {name: text.splitlines()[0] for name, text in docstrings.items()}
+    if as_json:
+        console.print_json(summaries)
+        return
+    width = max(map(len, summaries))
+    for name, line in summaries.items():
+        console.show(f"{name:<{width}}  {line}")
+
+
+def demo(output: str, open_page: bool = False) -> None:
+    """Fit the sensor table, print the findings, write the report."""
+    check_outputs((), files={"--output": output})
+    reports.check_dependencies()
+    table = sensors()
+    analysis = analyse_sensors(table)
+    console.show_analysis(analysis)
+    truth = PlainPCA(n_components=2).fit(table.X[table.fault == ""])
+    plain = between(PlainPCA(n_components=2).fit(table.X), truth)
+    robust = between(analysis.model, truth)
+    console.show(
+        f"The truth is known here: plain PCA is {plain.angle:.1f} degrees off the axes "
+        f"of the healthy rows, and its mean is {plain.shift:.2f} away."
+    )
+    console.show(
+        f"DSWL is {robust.angle:.1f} degrees off, and its mean is {robust.shift:.2f} "
+        "away, without being told which rows are healthy."
+    )
+    page = reports.render(
+        analysis,
+        title="Readings of a pump",
+        source="sensors() of trueaxis.datasets",
+        origin=Origin("from trueaxis.datasets import sensors", "sensors().X"),
+        command="trueaxis demo",
+    )
+    reports.write(page, output)
+    path = Path(output).resolve()
+    console.show(f"Report saved to {path}")
+    console.show(f"Open it in a browser: {path.as_uri()}")
+    if open_page:
+        webbrowser.open(path.as_uri())
+
+
+def analyse_sensors(table: Sensors) -> Analysis:
+    """Fit the readings, and label each row with its fault."""
+    model = DSWL(n_components=2).fit(table.X)
+    model.feature_names_in_ = np.array(table.columns, dtype=object)
+    labels = np.where(table.fault == "", "healthy", table.fault)
+    return analyse(model, table.X, labels=labels, of_the_fit=True)

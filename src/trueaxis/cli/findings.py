@@ -1,0 +1,271 @@
+"""Fit a model to the table of a command, and find the outliers among its rows."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis._persistence.model_files import save
+from trueaxis._rows.memory import TooLarge
+from trueaxis._tables.column import quote
+from trueaxis._validation import validate_number
+from trueaxis.cli import console
+from trueaxis.cli.options import FitOptions
+from trueaxis.cli.source import Source, TableError
+from trueaxis.diagnostics import KINDS
+from trueaxis.estimators import METHODS
+from trueaxis.estimators.encoder import TableEncoder
+from trueaxis.estimators.encoder.logs import columns_to_log, is_positive
+from trueaxis.estimators.encoder.units import decide_scale
+from trueaxis.estimators.pipeline import is_pipeline, join_pipeline, split_pipeline
+from trueaxis.estimators.scaler import ColumnScaler
+from trueaxis.report.analysis import Analysis, analyse, level_of
+from trueaxis.report.given import ignore_feature_name_warning
+
+SAMPLE_ROWS = 1 << 15  # are enough to see whether a column is skewed
+
+
+@dataclass
+class Findings:
+    """What a model finds in the rows of a table.
+
+    Attributes
+    ----------
+    model : estimator or Pipeline
+    source : Source
+    seconds : float or None
+        Duration of the fit; None if the model was loaded.
+    analysis : Analysis or None
+        All about the rows, if they are in memory.
+    """
+
+    model: Any
+    source: Source
+    seconds: float | None = None
+    analysis: Analysis | None = None
+    _flagged: list[NDArray[np.bool_]] = field(default_factory=list)
+    _kinds: Counter[str] = field(default_factory=Counter)
+    _wrong: NDArray[np.int_] | None = None  # numbers of wrong cells, and of their rows
+
+    def verdicts(self) -> Iterator[dict[str, Any]]:
+        """Yield the verdicts on the rows as columns of a table, block by block."""
+        for analysis in self._analyses():
+            yield analysis.columns()
+
+    def run(self) -> None:
+        """Find the outliers, unless that has been done."""
+        if not self._flagged:
+            for _ in self._analyses():
+                pass
+
+    def _analyses(self) -> Iterator[Analysis]:
+        if self.analysis is not None:
+            yield self.analysis
+            return
+        flagged: list[NDArray[np.bool_]] = []
+        kinds: Counter[str] = Counter()
+        wrong = None
+        for block in self.source.blocks(self.model, "scoring"):
+            analysis = analyse(
+                self.model, block.rows, ids=block.ids, labels=block.labels,
+                of_the_fit=self.seconds is not None,
+            )  # fmt: skip
+            flagged.append(analysis.diagnosis.flagged)
+            kinds.update(analysis.counts)
+            if analysis.finds_wrong_cells and not self.source.in_memory:
+                row = analysis.wrong_cells.row
+                found = np.array([len(row), len(np.unique(row))])
+                wrong = found if wrong is None else wrong + found
+            if self.source.in_memory:
+                self.analysis = analysis
+            yield analysis
+        self._flagged, self._kinds, self._wrong = flagged, kinds, wrong
+
+    @property
+    def flagged(self) -> NDArray[np.bool_]:
+        """Whether each row is an outlier."""
+        self.run()
+        return np.concatenate(self._flagged)
+
+    @property
+    def n_outliers(self) -> int:
+        """Number of outliers."""
+        return int(self.flagged.sum())
+
+    @property
+    def wrong_cells(self) -> list[int] | None:
+        """Number of wrong cells of a large file and of rows that have some."""
+        return None if self._wrong is None else list(map(int, self._wrong))
+
+    def in_file(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which rows of the file are clean, and which are outliers."""
+        return self.source.in_file(~self.flagged), self.source.in_file(self.flagged)
+
+    def trust_fit(self) -> None:
+        """Take the verdicts of the fit, which save a pass over a large file."""
+        parts = split_pipeline(self.model)
+        # Cells that were missing or wrong are only counted by a pass.
+        if not self.source.in_memory and not getattr(parts.model, "_cells", None):
+            self._flagged = [~np.asarray(parts.model.support_)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was read, the model and its findings as values for JSON."""
+        self.run()
+        content = {**self.source.to_dict(), "seconds": self.seconds}
+        if self.analysis is not None:
+            return content | self.analysis.to_dict(self.source.positions)
+        parts = split_pipeline(self.model)
+        kinds = {kind: self._kinds[kind] for kind in KINDS[1:]} if self._kinds else {}
+        content |= parts.to_dict() | {
+            "level": level_of(parts.model),
+            "contamination": parts.model.contamination,
+            "outliers": {"count": self.n_outliers, **kinds},
+        }
+        if self.wrong_cells is not None:
+            n_cells, n_rows = self.wrong_cells
+            content["wrong_cells"] = {"count": n_cells, "rows": n_rows}
+        return content
+
+
+def fit_source(source: Source, options: FitOptions) -> Findings:
+    """Fit a model to a table; its findings there."""
+    start = time.perf_counter()
+    model = fit_model(source, options)
+    findings = Findings(model, source, time.perf_counter() - start)
+    findings.trust_fit()
+    return findings
+
+
+def fit_model(source: Source, options: FitOptions) -> Any:
+    """Fit a method to a table, after a scaler or an encoder if there is one."""
+    method = METHODS[options.method](
+        n_components=options.n_components, **options.parameters
+    )
+    first = first_step(source, options)
+    # Within this context, the passes of scaler and method share what is decoded.
+    shared: Any = nullcontext() if source.in_memory else source.rows
+    with shared, forwarded_log():
+        if not isinstance(first, TableEncoder) and first is not None:
+            first.fit(source.rows)
+        method.fit(prepared(first, source))
+    # The first step of the model has the names of the user's columns.
+    if not isinstance(first, TableEncoder):
+        (first or method).feature_names_in_ = np.array(source.columns, dtype=object)
+    return join_pipeline(first, method)
+
+
+def prepared(first: ColumnScaler | TableEncoder | None, source: Source) -> Any:
+    """Return the rows of a table as the method after the first step takes them."""
+    if first is None:
+        return source.rows
+    with ignore_feature_name_warning():
+        return first.transform(source.rows_for(first))
+
+
+def first_step(
+    source: Source, options: FitOptions
+) -> ColumnScaler | TableEncoder | None:
+    """Return the step before the method: a fitted encoder, a scaler, or None."""
+    encodes = bool(options.log or options.categories)
+    if not source.in_memory and (encodes or options.scale == "auto"):
+        raise TableError(
+            f"--encode and --scale auto look at all rows at once, but {source.name} is "
+            "read block by block: leave them out, or choose --scale none, standard or "
+            "robust."
+        )
+    if encodes:
+        return _encoder(source, options)
+    if source.in_memory:
+        _hint_at_logarithms(source)
+    scale = options.scale
+    if scale == "auto":
+        scale, sentence = decide_scale(source.frame)
+        if sentence:
+            console.note(sentence)
+    return None if scale is None or scale == "none" else ColumnScaler(scale)
+
+
+def _encoder(source: Source, options: FitOptions) -> TableEncoder:
+    for name in {*(options.log if options.log != "auto" else ())} & {*source.left_out}:
+        raise TableError(
+            f"--encode log names {name!r}, which is left out ({source.left_out[name]}) "
+            "and has no logarithm: leave it out there."
+        )
+    encoder = TableEncoder(
+        categories=options.categories, log=options.log, scale=options.scale or "auto"
+    )
+    encoder.fit(list(source.frame))
+    for text in encoder.notes_:
+        if text not in console.NOTES:  # said when the table was read
+            console.note(text)
+    return encoder
+
+
+def _hint_at_logarithms(source: Source) -> None:
+    """Say which columns would be more symmetric as logarithms."""
+    frame, n = source.frame, source.n_rows
+    if n > SAMPLE_ROWS:
+        some = np.random.default_rng(0).integers(0, n, SAMPLE_ROWS)
+        frame = tuple(replace(each, values=each.values[some]) for each in frame)
+    skewed = {*columns_to_log(frame)}
+    names = [
+        column.name
+        for column in source.frame
+        if column.name in skewed and is_positive(column.values)
+    ]
+    if names:
+        s, are, their = ("", "is", "its") if len(names) == 1 else ("s", "are", "their")
+        console.note(
+            f"Column{s} {quote(names)} {are} skewed towards large values, and {their} "
+            f"logarithm{s} would be more symmetric: try --encode log."
+        )
+
+
+def draw_line(model: Any, level: float) -> None:
+    """Let a loaded model flag another share of regular rows."""
+    validate_number("level", level, 0, 0.5)
+    # `split_pipeline` may return a copy.
+    method = model[-1] if is_pipeline(model) else model
+    method.set_params(level=level, contamination=None)
+    method._set_line(float(np.log10(level)))
+
+
+def save_model(model: Any, output: str) -> None:
+    """Save a model, without its values per row if they do not fit into memory."""
+    try:
+        save(model, output)
+    except TooLarge:
+        save(model, output, training=False)
+        console.remark(
+            "The weights and verdicts of all rows do not fit into memory, so the model "
+            "file does not contain them; `trueaxis score` computes the verdicts."
+        )
+
+
+class _Remarks(logging.Handler):
+    """Print messages about large files, such as the size of a temporary one."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        console.remark(record.getMessage())
+
+
+@contextmanager
+def forwarded_log() -> Iterator[None]:
+    """Print what the package logs in this context."""
+    log, handler = logging.getLogger("trueaxis"), _Remarks(logging.INFO)
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+        log.removeHandler(handler)
