@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import webbrowser
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueaxis import report as reports
 from trueaxis._persistence.model_files import load
@@ -44,62 +45,61 @@ from trueaxis.report.sentences import fit_sentence
 from trueaxis.report.snippet import Origin
 
 
+@dataclass(frozen=True)
 class RowFiles:
     """Files for the rows without outliers, and for the outliers.
 
-    Parameters
+    Attributes
     ----------
     clean, flagged : str
         "-" for standard output, "" for none.
     """
 
-    def __init__(self, clean: str, flagged: str) -> None:
-        self.targets = {"--clean": clean, "--flagged": flagged}
-
-    def writers(self, findings: Findings) -> dict[str, Any]:
-        """Return what writes the files."""
-
-        def write(target: str, which: int, file: Any) -> None:
-            findings.source.write_rows(file, target, findings.in_file()[which])
-
-        targets = enumerate(self.targets.values())
-        return {target: partial(write, target, i) for i, target in targets if target}
+    clean: str
+    flagged: str
 
     @property
-    def to_stdout(self) -> bool:
-        """Whether one of them is standard output."""
-        return STANDARD in self.targets.values()
+    def targets(self) -> dict[str, str]:
+        """The files by option."""
+        return {"--clean": self.clean, "--flagged": self.flagged}
 
-    def say(self, findings: Findings) -> None:
+    def split(self, findings: Findings) -> list[tuple[str, str, NDArray[np.bool_]]]:
+        """Return the kind of rows, file and rows for every file."""
+        kinds = ("clean row", self.clean, False), ("outlier", self.flagged, True)
+        return [
+            (kind, target, findings.source.in_file(findings.flagged == outlier))
+            for kind, target, outlier in kinds
+            if target
+        ]
+
+    def writers(self, findings: Findings) -> dict[str, Any]:
+        """Return what writes the files; which rows, may only be known by then."""
+
+        def write(target: str, file: Any) -> None:
+            kept = next(
+                rows for _, name, rows in self.split(findings) if name == target
+            )
+            findings.source.write_rows(file, target, kept)
+
+        return {name: partial(write, name) for name in self.targets.values() if name}
+
+    def show(self, findings: Findings) -> None:
         """Print how many rows went where."""
-        neither = self._in_neither(findings)
-        left = f" ({console.count(neither, 'row')} with missing cells in neither file)"
-        names = ("clean row", "outlier")
-        for target, rows, name in zip(
-            self.targets.values(), findings.in_file(), names, strict=True
-        ):
-            if target not in ("", STANDARD):
-                saved = console.count(int(rows.sum()), name)
-                console.show(
-                    f"{saved} saved to {target}{left if neither else ''}",
-                    self.to_stdout,
-                )
+        n = findings.source.n_in_file - findings.source.n_rows
+        left = f" ({console.count(n, 'row')} with missing cells in neither file)"
+        for kind, target, rows in self.split(findings):
+            if target != STANDARD:
+                saved = f"{console.count(int(rows.sum()), kind)} saved to {target}"
+                console.show(saved + left * bool(n), STANDARD in self.targets.values())
 
     def to_dict(self, findings: Findings) -> dict[str, Any]:
         """Return the files and their numbers of rows, for JSON."""
-        rows = findings.in_file() if any(self.targets.values()) else (None, None)
-        content: dict[str, Any] = {
-            option.strip("-"): {"file": target, "rows": int(some.sum())}
-            if some is not None and target
-            else None
-            for (option, target), some in zip(self.targets.items(), rows, strict=True)
-        }
-        if any(self.targets.values()):
-            content["in_neither"] = self._in_neither(findings)
+        content: dict[str, Any] = {"clean": None, "flagged": None}
+        for kind, target, rows in self.split(findings):
+            name = "flagged" if kind == "outlier" else "clean"
+            content[name] = {"file": target, "rows": int(rows.sum())}
+            content["in_neither"] = findings.source.n_in_file - findings.source.n_rows
         return content
-
-    def _in_neither(self, findings: Findings) -> int:
-        return findings.source.n_in_file - findings.source.n_rows
 
 
 def fit(
@@ -112,15 +112,12 @@ def fit(
 ) -> None:
     """Fit a table, print its outliers and save the model."""
     check_outputs((data,), files={"--output": output}, rows=files.targets)
-    with show_progress(), console.stages(["reading", "fitting", "diagnosing"]) as begin:
-        begin("reading")
+    with show_progress():
         source = open_source(
             data, choice, method=options.method, targets=files.targets.values(),
             large=True,
         )  # fmt: skip
-        begin("fitting")
         findings = fit_source(source, options)
-        begin("diagnosing")
         findings.run()
     if not source.in_memory:
         source.note_missing()
@@ -131,13 +128,13 @@ def fit(
         content = findings.to_dict() | {"model": output or None}
         console.show_json("fit", data, content | files.to_dict(findings))
         return
-    console.show_findings(findings, files.to_stdout)
+    console.show_findings(findings, (STANDARD in files.targets.values()))
     if findings.analysis is not None:
         sentence = fit_sentence(findings.analysis, findings.seconds)
-        console.show(sentence, files.to_stdout)
+        console.show(sentence, (STANDARD in files.targets.values()))
     if output:
-        console.show(f"Model saved to {output}", files.to_stdout)
-    files.say(findings)
+        console.show(f"Model saved to {output}", (STANDARD in files.targets.values()))
+    files.show(findings)
 
 
 def score(
@@ -175,12 +172,12 @@ def score(
         content = findings.to_dict() | {"model": model_path, "output": output or None}
         console.show_json("score", data, content | files.to_dict(findings))
         return
-    aside = output == STANDARD or files.to_stdout
+    aside = output == STANDARD or (STANDARD in files.targets.values())
     if output != STANDARD:
         console.show_findings(findings, aside)
     if output not in ("", STANDARD):
         console.show(f"Scored rows saved to {output}", aside)
-    files.say(findings)
+    files.show(findings)
 
 
 def transform(
@@ -248,9 +245,7 @@ def report(
     """Write the report on a table that is fitted, or judged by a saved model."""
     reports.check_dependencies()
     check_outputs((data, model_path), files={"--output": output})
-    names = ["reading", "fitting", "diagnosing", *reports.STAGES]
-    with console.stages(names) as begin:
-        begin("reading")
+    with console.stages() as begin:
         if model_path:
             source = open_source(data, choice, model=(model := load(model_path)))
             findings = Findings(model, source)
@@ -297,7 +292,7 @@ def compare(
     fitted = n if all_rows else min(n, MAX_ROWS)
     chosen = methods or suitable(fitted, D)
     left_out = [] if methods else sorted(METHODS.keys() - set(chosen))
-    with console.stages(chosen) as begin:
+    with console.stages() as begin:
         results = compare_methods(
             X, methods or None, n_components=options.n_components,
             **options.parameters, max_rows=None if all_rows else MAX_ROWS,
@@ -352,7 +347,7 @@ def methods(as_json: bool) -> None:
         console.show(f"{name:<{width}}  {line}")
 
 
-def demo(output: str, open_page: bool = False) -> None:
+def demo(output: str) -> None:
     """Fit the sensor table, print the findings, write the report."""
     check_outputs((), files={"--output": output})
     reports.check_dependencies()
@@ -364,11 +359,8 @@ def demo(output: str, open_page: bool = False) -> None:
     robust = between(analysis.model, truth)
     console.show(
         f"The truth is known here: plain PCA is {plain.angle:.1f} degrees off the axes "
-        f"of the healthy rows, and its mean is {plain.shift:.2f} away."
-    )
-    console.show(
-        f"DSWL is {robust.angle:.1f} degrees off, and its mean is {robust.shift:.2f} "
-        "away, without being told which rows are healthy."
+        f"of the healthy rows, and DSWL, without being told which rows are healthy, "
+        f"{robust.angle:.1f} degrees."
     )
     page = reports.render(
         analysis,
@@ -381,8 +373,6 @@ def demo(output: str, open_page: bool = False) -> None:
     path = Path(output).resolve()
     console.show(f"Report saved to {path}")
     console.show(f"Open it in a browser: {path.as_uri()}")
-    if open_page:
-        webbrowser.open(path.as_uri())
 
 
 def analyse_sensors(table: Sensors) -> Analysis:

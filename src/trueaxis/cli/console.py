@@ -6,10 +6,9 @@ Results go to standard output; notes and progress go to standard error.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -86,30 +85,20 @@ def print_json(content: dict[str, Any]) -> None:
 
 
 @contextmanager
-def stages(names: Sequence[str]) -> Iterator[Callable[[str], None]]:
+def stages() -> Iterator[Callable[[str], None]]:
     """Show the current stage on a terminal; print nothing in a pipe."""
-    told = any(name in os.environ for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
-    if not (told or sys.stderr.isatty()):
+    console = _console(sys.stderr)
+    if not console.is_terminal:
         yield lambda name: None
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    with console.status("reading") as status:
+        yield status.update
 
-    console = _console(sys.stderr)
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    ) as progress:
-        task = progress.add_task("", total=len(names))
 
-        def begin(name: str) -> None:
-            done = names.index(name) if name in names else None
-            progress.update(task, description=name, completed=done, refresh=True)
-
-        yield begin
+def records(columns: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return one record per row of a table."""
+    values = [np.asarray(each).tolist() for each in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
 
 
 def count(n: int, noun: str) -> str:
@@ -136,10 +125,10 @@ def show_findings(findings: Findings, aside: bool = False) -> None:
             f" {type(model).__name__} with {count(model.n_components_, 'component')} "
             f"took {findings.seconds:.2f} s. `trueaxis score` judges each row."
         )
-    n, bad = findings.source.n_rows, findings.n_outliers
+    n, bad = findings.source.n_rows, int(findings.flagged.sum())
     show(f"{bad:,} of {n:,} rows are bad. {describe_line(model)}{fitted}", aside)
-    if findings.wrong_cells is not None:
-        show(_wrong_cells(*findings.wrong_cells), aside)
+    if findings.wrong is not None:
+        show(_wrong_cells(int(findings.wrong[0]), int(findings.wrong[1])), aside)
 
 
 def show_analysis(analysis: Analysis, aside: bool = False) -> None:

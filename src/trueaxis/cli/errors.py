@@ -37,21 +37,21 @@ class CommandGroup(click.Group):
                 sys.stdout.flush()
                 return result
             except BrokenPipeError:  # whoever reads has seen enough, as `head`
-                _discard(sys.stdout)
+                _discard_output()
                 ctx.exit(0)
             except EXPECTED as error:
                 if isinstance(error, OSError) and error.filename is None:
-                    _discard(sys.stdout)  # which could not be written
+                    _discard_output()  # which could not be written
                 if os.environ.get("TRUEAXIS_TRACEBACK"):
                     raise
                 raise click.ClickException(_message(error)) from error
 
 
-def _discard(stream: Any) -> None:
-    """Let what is left in the buffer of a stream go nowhere."""
-    if stream is not None and stream is sys.__stdout__:
+def _discard_output() -> None:
+    """Let what is left in the buffer of standard output go nowhere."""
+    if sys.stdout is sys.__stdout__ and sys.__stdout__ is not None:
         null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, stream.fileno())
+        os.dup2(null, sys.__stdout__.fileno())
         os.close(null)
 
 

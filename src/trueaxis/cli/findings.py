@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -45,15 +44,21 @@ class Findings:
         Duration of the fit; None if the model was loaded.
     analysis : Analysis or None
         All about the rows, if they are in memory.
+    flags : list of ndarray of bool
+        Whether rows are outliers, block by block.
+    kinds : Counter
+        Number of rows of each kind.
+    wrong : ndarray of shape (2,), or None
+        Number of wrong cells of a large file, and of rows that have some.
     """
 
     model: Any
     source: Source
     seconds: float | None = None
     analysis: Analysis | None = None
-    _flagged: list[NDArray[np.bool_]] = field(default_factory=list)
-    _kinds: Counter[str] = field(default_factory=Counter)
-    _wrong: NDArray[np.int_] | None = None  # numbers of wrong cells, and of their rows
+    flags: list[NDArray[np.bool_]] = field(default_factory=list)
+    kinds: Counter[str] = field(default_factory=Counter)
+    wrong: NDArray[np.int_] | None = None
 
     def verdicts(self) -> Iterator[dict[str, Any]]:
         """Yield the verdicts on the rows as columns of a table, block by block."""
@@ -62,7 +67,7 @@ class Findings:
 
     def run(self) -> None:
         """Find the outliers, unless that has been done."""
-        if not self._flagged:
+        if not self.flags:
             for _ in self._analyses():
                 pass
 
@@ -87,34 +92,13 @@ class Findings:
             if self.source.in_memory:
                 self.analysis = analysis
             yield analysis
-        self._flagged, self._kinds, self._wrong = flagged, kinds, wrong
+        self.flags, self.kinds, self.wrong = flagged, kinds, wrong
 
     @property
     def flagged(self) -> NDArray[np.bool_]:
         """Whether each row is an outlier."""
         self.run()
-        return np.concatenate(self._flagged)
-
-    @property
-    def n_outliers(self) -> int:
-        """Number of outliers."""
-        return int(self.flagged.sum())
-
-    @property
-    def wrong_cells(self) -> list[int] | None:
-        """Number of wrong cells of a large file and of rows that have some."""
-        return None if self._wrong is None else list(map(int, self._wrong))
-
-    def in_file(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which rows of the file are clean, and which are outliers."""
-        return self.source.in_file(~self.flagged), self.source.in_file(self.flagged)
-
-    def trust_fit(self) -> None:
-        """Take the verdicts of the fit, which save a pass over a large file."""
-        parts = split_pipeline(self.model)
-        # Cells that were missing or wrong are only counted by a pass.
-        if not self.source.in_memory and not getattr(parts.model, "_cells", None):
-            self._flagged = [~np.asarray(parts.model.support_)]
+        return np.concatenate(self.flags)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was read, the model and its findings as values for JSON."""
@@ -123,15 +107,14 @@ class Findings:
         if self.analysis is not None:
             return content | self.analysis.to_dict(self.source.positions)
         parts = split_pipeline(self.model)
-        kinds = {kind: self._kinds[kind] for kind in KINDS[1:]} if self._kinds else {}
+        kinds = {kind: self.kinds[kind] for kind in KINDS[1:]} if self.kinds else {}
         content |= parts.to_dict() | {
             "level": level_of(parts.model),
             "contamination": parts.model.contamination,
-            "outliers": {"count": self.n_outliers, **kinds},
+            "outliers": {"count": int(self.flagged.sum()), **kinds},
         }
-        if self.wrong_cells is not None:
-            n_cells, n_rows = self.wrong_cells
-            content["wrong_cells"] = {"count": n_cells, "rows": n_rows}
+        if self.wrong is not None:
+            content["wrong_cells"] = {"count": self.wrong[0], "rows": self.wrong[1]}
         return content
 
 
@@ -140,7 +123,11 @@ def fit_source(source: Source, options: FitOptions) -> Findings:
     start = time.perf_counter()
     model = fit_model(source, options)
     findings = Findings(model, source, time.perf_counter() - start)
-    findings.trust_fit()
+    method = split_pipeline(model).model
+    # The verdicts of the fit save a pass over a large file, unless there are cells to
+    # be counted that are missing or wrong.
+    if not source.in_memory and not getattr(method, "_cells", None):
+        findings.flags = [~np.asarray(method.support_)]
     return findings
 
 
@@ -152,7 +139,7 @@ def fit_model(source: Source, options: FitOptions) -> Any:
     first = first_step(source, options)
     # Within this context, the passes of scaler and method share what is decoded.
     shared: Any = nullcontext() if source.in_memory else source.rows
-    with shared, forwarded_log():
+    with shared:
         if not isinstance(first, TableEncoder) and first is not None:
             first.fit(source.rows)
         method.fit(prepared(first, source))
@@ -248,24 +235,3 @@ def save_model(model: Any, output: str) -> None:
             "The weights and verdicts of all rows do not fit into memory, so the model "
             "file does not contain them; `trueaxis score` computes the verdicts."
         )
-
-
-class _Remarks(logging.Handler):
-    """Print messages about large files, such as the size of a temporary one."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        console.remark(record.getMessage())
-
-
-@contextmanager
-def forwarded_log() -> Iterator[None]:
-    """Print what the package logs in this context."""
-    log, handler = logging.getLogger("trueaxis"), _Remarks(logging.INFO)
-    before = log.level
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        log.setLevel(before)
-        log.removeHandler(handler)

@@ -264,10 +264,9 @@ def methods(as_json: bool) -> None:
 
 @main.command()
 @file_option("-o", "HTML file to write.", "demo.html")
-@click.option("--open", "open_page", is_flag=True, help="Open it in a browser.")
-def demo(output: str, open_page: bool) -> None:
+def demo(output: str) -> None:
     """Fit built-in sensor data, list its outliers and write a report."""
     from trueaxis.cli import commands
 
     refuse_standard_output(output, "The report")
-    commands.demo(output, open_page)
+    commands.demo(output)

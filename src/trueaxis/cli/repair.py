@@ -37,8 +37,8 @@ _FIT_SUCH_A_MODEL = (
 
 
 @dataclass
-class RepairedTable:
-    """A table after a repair.
+class Repair:
+    """Cells of a table that a model fills or replaces.
 
     Attributes
     ----------
@@ -66,20 +66,16 @@ class RepairedTable:
     n_kept: int
     looked_for_wrong: bool = True
 
-    @property
     def changes(self) -> dict[str, dict[int, float]]:
-        """The new cells by column, and by their row in the file."""
+        """Return the new cells by column, and by their row in the file."""
         out: dict[str, dict[int, float]] = {}
-        positions = self.source.positions
-        rows = self.row if positions is None else positions[self.row]
-        cells = zip(rows, self.column, self.fitted, strict=True)
-        for row, column, x in cells:
-            out.setdefault(self.source.columns[column], {})[int(row)] = float(x)
+        rows = self.source.positions_of(self.row).tolist()
+        for row, column, x in zip(rows, self.column, self.fitted.tolist(), strict=True):
+            out.setdefault(self.source.columns[column], {})[row] = x
         return out
 
-    @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The changed cells as columns of a table."""
+        """Return the changed cells as columns of a table."""
         ids = self.source.ids
         return {
             "row": self.row if ids is None else np.asarray(ids)[self.row],
@@ -90,50 +86,42 @@ class RepairedTable:
             "kind": self.kind,
         }
 
-    @property
-    def by_column(self) -> dict[str, int]:
-        """Number of changed cells of columns that have some, most first."""
-        counts = Counter(self.column.tolist()).most_common()
-        return {self.source.columns[i]: times for i, times in counts}
-
-    @property
-    def n_missing(self) -> int:
-        """Number of cells that were missing."""
-        return int((self.kind == "missing").sum())
+    def counts(self) -> dict[str, Any]:
+        """Return numbers of changed cells; columns with most of them come first."""
+        missing = int((self.kind == "missing").sum())
+        times = Counter(self.column.tolist()).most_common()
+        return {
+            "count": len(self.row),
+            "rows": len(np.unique(self.row)),
+            "missing": missing,
+            "wrong": len(self.row) - missing,
+            "by_column": {self.source.columns[i]: n for i, n in times},
+        }
 
     def describe(self) -> str:
         """Return a summary of the changed cells."""
-        n, kept = len(self.row), ""
+        n, counts, kept = len(self.row), self.counts(), ""
         if self.n_kept:
-            were = "was" if self.n_kept == 1 else "were"
             wrong = console.count(self.n_kept, "wrong cell")
+            were = "was" if self.n_kept == 1 else "were"
             kept = f" In rows that are wrong as a whole, {wrong} {were} kept."
         if not n:
             return f"No cell was changed.{kept}"
-        rows = console.count(len(np.unique(self.row)), "row")
-        wrong = f", {n - self.n_missing:,} wrong" if self.looked_for_wrong else ""
-        most, times = next(iter(self.by_column.items()))
+        wrong = f", {counts['wrong']:,} wrong" if self.looked_for_wrong else ""
+        most, times = next(iter(counts["by_column"].items()))
         return (
-            f"{console.count(n, 'cell')} in {rows} {'was' if n == 1 else 'were'} "
-            f"changed: {self.n_missing:,} missing{wrong}; most in column {most} "
-            f"({times:,}).{kept}"
+            f"{console.count(n, 'cell')} in {console.count(counts['rows'], 'row')} "
+            f"{'was' if n == 1 else 'were'} changed: {counts['missing']:,} missing"
+            f"{wrong}; most in column {most} ({times:,}).{kept}"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was read, and the changed cells, as values for JSON."""
-        columns = {name: values.tolist() for name, values in self.columns.items()}
-        cells = zip(*columns.values(), strict=True)
         return self.source.to_dict() | {
-            "changed": {
-                "count": len(self.row),
-                "rows": len(np.unique(self.row)),
-                "missing": self.n_missing,
-                "wrong": len(self.row) - self.n_missing,
-                "by_column": self.by_column,
-            },
+            "changed": self.counts(),
             "kept": self.n_kept,
             "looked_for_wrong": self.looked_for_wrong,
-            "cells": [dict(zip(columns, cell, strict=True)) for cell in cells],
+            "cells": console.records(self.columns()),
         }
 
 
@@ -175,8 +163,7 @@ def repair(
         (data, model_path), rows={"--output": output}, tables={"--changes": changes}
     )
     model = _load(model_path, cells) if model_path else None
-    with console.stages(["reading", "fitting", "repairing"]) as begin:
-        begin("reading")
+    with console.stages() as begin:
         source = open_source(data, choice, method="dswl", model=model, targets=[output])
         if model is None:
             begin("fitting")
@@ -189,10 +176,10 @@ def repair(
         console.note(_FIT_SUCH_A_MODEL.format(model_path, filled))
 
     def write_repaired(file: Any) -> None:
-        source.write_rows(file, output, changes=repaired.changes)
+        source.write_rows(file, output, changes=repaired.changes())
 
     def write_changes(file: Any) -> None:
-        write_table(file, changes, [repaired.columns], len(repaired.row))
+        write_table(file, changes, [repaired.columns()], len(repaired.row))
 
     with written({output: write_repaired, changes: write_changes}):
         pass
@@ -208,7 +195,7 @@ def repair(
             console.show(f"{what} saved to {name}", aside)
 
 
-def repair_source(model: Any, source: Source, *, replace_wrong: bool) -> RepairedTable:
+def repair_source(model: Any, source: Source, *, replace_wrong: bool) -> Repair:
     """Fill missing cells and replace wrong ones; all others keep their bits.
 
     Parameters
@@ -231,7 +218,7 @@ def repair_source(model: Any, source: Source, *, replace_wrong: bool) -> Repaire
     if parts.scaler is not None:
         filled = parts.scaler.inverse_transform(filled)
     row, column = np.nonzero(changed)
-    return RepairedTable(
+    return Repair(
         source,
         row,
         column,

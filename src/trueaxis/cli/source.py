@@ -188,12 +188,14 @@ class Source:
                 "other columns say."
             )
 
+    def positions_of(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return where analyzed rows are in the file."""
+        return rows if self.positions is None else self.positions[rows]
+
     def in_file(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which rows of the file are chosen, given this for rows analyzed."""
-        if self.positions is None:
-            return chosen
         out = np.zeros(self.n_in_file, dtype=bool)
-        out[self.positions] = chosen
+        out[self.positions_of(np.flatnonzero(chosen))] = True
         return out
 
     def write_rows(
