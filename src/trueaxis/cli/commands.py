@@ -18,7 +18,6 @@ from trueaxis._rows.progress_bars import show_progress
 from trueaxis.cli import console
 from trueaxis.cli.findings import (
     Findings,
-    draw_line,
     first_step,
     fit_source,
     prepared,
@@ -34,12 +33,12 @@ from trueaxis.cli.source import (
     write_table,
     written,
 )
-from trueaxis.datasets import Sensors, sensors
-from trueaxis.diagnostics.comparison import MAX_ROWS, between, suitable
+from trueaxis.datasets import sensors
+from trueaxis.diagnostics.comparison import MAX_ROWS, suitable
 from trueaxis.diagnostics.comparison import compare as compare_methods
-from trueaxis.estimators import DSWL, METHODS, PlainPCA
-from trueaxis.estimators.pipeline import split_pipeline
-from trueaxis.report.analysis import Analysis, analyse
+from trueaxis.estimators import DSWL, METHODS
+from trueaxis.estimators.pipeline import is_pipeline, split_pipeline
+from trueaxis.report.analysis import analyse
 from trueaxis.report.given import ignore_feature_name_warning
 from trueaxis.report.sentences import fit_sentence
 from trueaxis.report.snippet import Origin
@@ -150,7 +149,9 @@ def score(
     check_outputs((data, model_path), tables={"--output": output}, rows=files.targets)
     model = load(model_path)
     if level is not None:
-        draw_line(model, level)
+        method = model[-1] if is_pipeline(model) else model
+        method.set_params(level=level, contamination=None)
+        method._set_line(float(np.log10(level)))
     source = open_source(
         data, choice, model=model, targets=files.targets.values(), large=True
     )
@@ -350,34 +351,22 @@ def methods(as_json: bool) -> None:
 def demo(output: str) -> None:
     """Fit the sensor table, print the findings, write the report."""
     check_outputs((), files={"--output": output})
-    reports.check_dependencies()
     table = sensors()
-    analysis = analyse_sensors(table)
-    console.show_analysis(analysis)
-    truth = PlainPCA(n_components=2).fit(table.X[table.fault == ""])
-    plain = between(PlainPCA(n_components=2).fit(table.X), truth)
-    robust = between(analysis.model, truth)
-    console.show(
-        f"The truth is known here: plain PCA is {plain.angle:.1f} degrees off the axes "
-        f"of the healthy rows, and DSWL, without being told which rows are healthy, "
-        f"{robust.angle:.1f} degrees."
-    )
-    page = reports.render(
-        analysis,
+    labels = np.where(table.fault == "", "healthy", table.fault)
+    model = DSWL(n_components=2).fit(table.X)
+    model.feature_names_in_ = np.array(table.columns, dtype=object)
+    reports.write_report(
+        model,
+        table.X,
+        output,
+        labels=labels,
+        of_the_fit=True,
         title="Readings of a pump",
         source="sensors() of trueaxis.datasets",
         origin=Origin("from trueaxis.datasets import sensors", "sensors().X"),
         command="trueaxis demo",
     )
-    reports.write(page, output)
+    console.show_analysis(analyse(model, table.X, labels=labels, of_the_fit=True))
     path = Path(output).resolve()
     console.show(f"Report saved to {path}")
     console.show(f"Open it in a browser: {path.as_uri()}")
-
-
-def analyse_sensors(table: Sensors) -> Analysis:
-    """Fit the readings, and label each row with its fault."""
-    model = DSWL(n_components=2).fit(table.X)
-    model.feature_names_in_ = np.array(table.columns, dtype=object)
-    labels = np.where(table.fault == "", "healthy", table.fault)
-    return analyse(model, table.X, labels=labels, of_the_fit=True)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 PIPE_WIDTH = 200  # characters per line, if there is no terminal
 MAX_LISTED = 10  # outliers that are listed
-LISTED_ROWS = 3  # rows with wrong cells that are named
 NOTES: list[str] = []  # of the command that runs, for JSON
 
 
@@ -95,12 +94,6 @@ def stages() -> Iterator[Callable[[str], None]]:
         yield status.update
 
 
-def records(columns: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return one record per row of a table."""
-    values = [np.asarray(each).tolist() for each in columns.values()]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
-
-
 def count(n: int, noun: str) -> str:
     """Return a number with its noun."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
@@ -142,7 +135,10 @@ def show_analysis(analysis: Analysis, aside: bool = False) -> None:
     for hint in sentences.hints(analysis):
         note(hint)
     if analysis.finds_wrong_cells:
-        show(_describe_wrong_cells(analysis), aside)
+        times = Counter(analysis.wrong_cells.row.tolist()).most_common(1)
+        most = analysis.name(times[0][0]) if times else ""
+        n_rows = len(np.unique(analysis.wrong_cells.row))
+        show(_wrong_cells(len(analysis.wrong_cells.row), n_rows, most), aside)
 
 
 def _worst_rows(analysis: Analysis) -> Grid:
@@ -175,31 +171,12 @@ def _worst_rows(analysis: Analysis) -> Grid:
     return grid
 
 
-def _describe_wrong_cells(analysis: Analysis) -> str:
-    """Return how many cells are wrong, and the rows with most of them."""
-    found = analysis.wrong_cells
-    times = Counter(found.row.tolist())
-    size = dict.fromkeys(times, 0.0)
-    for row, deviation in zip(found.row.tolist(), found.deviation, strict=True):
-        size[row] = max(size[row], abs(deviation))
-    worst = sorted(times, key=lambda row: (-times[row], -size[row]))
-    named = [
-        f"{count(times[row], 'cell')} in row {analysis.name(row)}"
-        for row in worst[:LISTED_ROWS]
-    ]
-    if len(worst) > len(named):
-        named.append(f"others in {count(len(worst) - len(named), 'more row')}")
-    return _wrong_cells(len(found.row), len(worst), ", ".join(named))
-
-
-def _wrong_cells(n_cells: int, n_rows: int, which: str = "") -> str:
+def _wrong_cells(n_cells: int, n_rows: int, most: str = "") -> str:
     if not n_cells:
         return "No cell is wrong."
     are = "is" if n_cells == 1 else "are"
-    if n_rows == 1 and which:
-        return f"{which} {are} wrong."
-    where = f"{count(n_cells, 'cell')} in {count(n_rows, 'row')} {are} wrong"
-    return f"{where}: {which}." if which else f"{where}."
+    in_rows = f"{count(n_cells, 'cell')} in {count(n_rows, 'row')} {are} wrong"
+    return f"{in_rows}{f', most of them in row {most}' if most else ''}."
 
 
 # ---------------------------------------------------------------- comparison

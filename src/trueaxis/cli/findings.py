@@ -15,16 +15,15 @@ from numpy.typing import NDArray
 from trueaxis._persistence.model_files import save
 from trueaxis._rows.memory import TooLarge
 from trueaxis._tables.column import quote
-from trueaxis._validation import validate_number
 from trueaxis.cli import console
 from trueaxis.cli.options import FitOptions
 from trueaxis.cli.source import Source, TableError
 from trueaxis.diagnostics import KINDS
 from trueaxis.estimators import METHODS
 from trueaxis.estimators.encoder import TableEncoder
-from trueaxis.estimators.encoder.logs import columns_to_log, is_positive
+from trueaxis.estimators.encoder.logs import columns_to_log
 from trueaxis.estimators.encoder.units import decide_scale
-from trueaxis.estimators.pipeline import is_pipeline, join_pipeline, split_pipeline
+from trueaxis.estimators.pipeline import join_pipeline, split_pipeline
 from trueaxis.estimators.scaler import ColumnScaler
 from trueaxis.report.analysis import Analysis, analyse, level_of
 from trueaxis.report.given import ignore_feature_name_warning
@@ -202,27 +201,13 @@ def _hint_at_logarithms(source: Source) -> None:
     if n > SAMPLE_ROWS:
         some = np.random.default_rng(0).integers(0, n, SAMPLE_ROWS)
         frame = tuple(replace(each, values=each.values[some]) for each in frame)
-    skewed = {*columns_to_log(frame)}
-    names = [
-        column.name
-        for column in source.frame
-        if column.name in skewed and is_positive(column.values)
-    ]
+    names = columns_to_log(frame)
     if names:
         s, are, their = ("", "is", "its") if len(names) == 1 else ("s", "are", "their")
         console.note(
             f"Column{s} {quote(names)} {are} skewed towards large values, and {their} "
             f"logarithm{s} would be more symmetric: try --encode log."
         )
-
-
-def draw_line(model: Any, level: float) -> None:
-    """Let a loaded model flag another share of regular rows."""
-    validate_number("level", level, 0, 0.5)
-    # `split_pipeline` may return a copy.
-    method = model[-1] if is_pipeline(model) else model
-    method.set_params(level=level, contamination=None)
-    method._set_line(float(np.log10(level)))
 
 
 def save_model(model: Any, output: str) -> None:

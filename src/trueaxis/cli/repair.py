@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,14 +24,16 @@ from trueaxis.cli.source import (
     write_table,
     written,
 )
-from trueaxis.diagnostics import cell_map
+from trueaxis.diagnostics.cells import ListedCells, list_cells
+from trueaxis.diagnostics.tables import as_records
 from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.pipeline import split_pipeline
 from trueaxis.report.given import ignore_feature_name_warning
 
-_FIT_SUCH_A_MODEL = (
-    "{} was fitted without --set cells=true and knows no wrong cells: {}. To replace "
-    "wrong ones, fit it with --set cells=true, or leave out --model."
+_KNOWS_NONE = (
+    "{} was fitted without --set cells=true and knows no wrong cells, so that only "
+    "missing ones can be filled. To replace wrong ones, fit it with --set cells=true, "
+    "or leave out --model."
 )
 
 
@@ -43,13 +44,8 @@ class Repair:
     Attributes
     ----------
     source : Source
-    row, column : ndarray of int
-        Where the changed cells are.
-    value, fitted, deviation : ndarray
-        What was there, in the units of the table; what is there now; and how far off
-        it was, in standard deviations of good cells.
-    kind : ndarray of str
-        "missing" or "wrong".
+    cells : ListedCells
+        The changed cells, in the units of the table.
     n_kept : int
         Number of wrong cells that stay, because their rows are wrong as a whole.
     looked_for_wrong : bool
@@ -57,62 +53,59 @@ class Repair:
     """
 
     source: Source
-    row: NDArray[np.intp]
-    column: NDArray[np.intp]
-    value: NDArray[np.float64]
-    fitted: NDArray[np.float64]
-    deviation: NDArray[np.float64]
-    kind: NDArray[np.str_]
+    cells: ListedCells
     n_kept: int
-    looked_for_wrong: bool = True
+    looked_for_wrong: bool
 
     def changes(self) -> dict[str, dict[int, float]]:
         """Return the new cells by column, and by their row in the file."""
         out: dict[str, dict[int, float]] = {}
-        rows = self.source.positions_of(self.row).tolist()
-        for row, column, x in zip(rows, self.column, self.fitted.tolist(), strict=True):
+        rows = self.source.positions_of(self.cells.row).tolist()
+        new = self.cells.fitted.tolist()
+        for row, column, x in zip(rows, self.cells.column, new, strict=True):
             out.setdefault(self.source.columns[column], {})[row] = x
         return out
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the changed cells as columns of a table."""
-        ids = self.source.ids
+        cells, ids = self.cells, self.source.ids
         return {
-            "row": self.row if ids is None else np.asarray(ids)[self.row],
-            "column": np.array(self.source.columns, dtype=str)[self.column],
-            "value": self.value,
-            "fitted": self.fitted,
-            "deviation": self.deviation,
-            "kind": self.kind,
+            "row": cells.row if ids is None else ids[cells.row],
+            "column": np.array(self.source.columns, dtype=str)[cells.column],
+            "value": cells.value,
+            "fitted": cells.fitted,
+            "deviation": cells.deviation,
+            "kind": np.where(np.isnan(cells.value), "missing", "wrong"),
         }
 
     def counts(self) -> dict[str, Any]:
         """Return numbers of changed cells; columns with most of them come first."""
-        missing = int((self.kind == "missing").sum())
-        times = Counter(self.column.tolist()).most_common()
+        n, missing = len(self.cells.row), int(np.isnan(self.cells.value).sum())
+        times = Counter(self.cells.column.tolist()).most_common()
         return {
-            "count": len(self.row),
-            "rows": len(np.unique(self.row)),
+            "count": n,
+            "rows": len(np.unique(self.cells.row)),
             "missing": missing,
-            "wrong": len(self.row) - missing,
-            "by_column": {self.source.columns[i]: n for i, n in times},
+            "wrong": n - missing,
+            "by_column": {self.source.columns[i]: found for i, found in times},
         }
 
     def describe(self) -> str:
         """Return a summary of the changed cells."""
-        n, counts, kept = len(self.row), self.counts(), ""
+        counts, kept, count = self.counts(), "", console.count
         if self.n_kept:
-            wrong = console.count(self.n_kept, "wrong cell")
             were = "was" if self.n_kept == 1 else "were"
+            wrong = count(self.n_kept, "wrong cell")
             kept = f" In rows that are wrong as a whole, {wrong} {were} kept."
-        if not n:
+        if not counts["count"]:
             return f"No cell was changed.{kept}"
         wrong = f", {counts['wrong']:,} wrong" if self.looked_for_wrong else ""
         most, times = next(iter(counts["by_column"].items()))
         return (
-            f"{console.count(n, 'cell')} in {console.count(counts['rows'], 'row')} "
-            f"{'was' if n == 1 else 'were'} changed: {counts['missing']:,} missing"
-            f"{wrong}; most in column {most} ({times:,}).{kept}"
+            f"{count(counts['count'], 'cell')} in {count(counts['rows'], 'row')} "
+            f"{'was' if counts['count'] == 1 else 'were'} changed: "
+            f"{counts['missing']:,} missing{wrong}; most in column {most} ({times:,})."
+            f"{kept}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -121,7 +114,7 @@ class Repair:
             "changed": self.counts(),
             "kept": self.n_kept,
             "looked_for_wrong": self.looked_for_wrong,
-            "cells": console.records(self.columns()),
+            "cells": as_records(self.columns()),
         }
 
 
@@ -154,11 +147,6 @@ def repair(
     """
     if not changes and output not in ("", STANDARD):
         changes = beside(output, "-changes")
-    if changes and os.path.realpath(changes) == os.path.realpath(output):
-        raise TableError(
-            f"{changes} cannot hold both the table and its changes: choose another "
-            "name for --changes."
-        )
     check_outputs(
         (data, model_path), rows={"--output": output}, tables={"--changes": changes}
     )
@@ -172,14 +160,13 @@ def repair(
         begin("repairing")
         repaired = repair_source(model, source, replace_wrong=cells is not False)
     if model_path and cells is None and not repaired.looked_for_wrong:
-        filled = "only missing cells were filled"
-        console.note(_FIT_SUCH_A_MODEL.format(model_path, filled))
+        console.note(_KNOWS_NONE.format(model_path))
 
     def write_repaired(file: Any) -> None:
         source.write_rows(file, output, changes=repaired.changes())
 
     def write_changes(file: Any) -> None:
-        write_table(file, changes, [repaired.columns()], len(repaired.row))
+        write_table(file, changes, [repaired.columns()])
 
     with written({output: write_repaired, changes: write_changes}):
         pass
@@ -196,55 +183,36 @@ def repair(
 
 
 def repair_source(model: Any, source: Source, *, replace_wrong: bool) -> Repair:
-    """Fill missing cells and replace wrong ones; all others keep their bits.
+    """Find the cells of a table in memory that a model fills or replaces.
 
     Parameters
     ----------
     model : DSWL or Pipeline
         Fitted, alone or after a scaler.
     source : Source
-        A table in memory.
     replace_wrong : bool
         Whether to replace wrong cells, or only to fill missing ones.
     """
-    parts, X = split_pipeline(model), np.asarray(source.rows)
     with ignore_feature_name_warning():
-        scaled = parts.scaled(X)
-        fill = parts.model.repair if replace_wrong else parts.model.impute
-        filled = fill(scaled)
-        cells = cell_map(parts.model, scaled)
-    missing = np.isnan(X)
-    changed = missing | (filled != scaled)
-    if parts.scaler is not None:
-        filled = parts.scaler.inverse_transform(filled)
-    row, column = np.nonzero(changed)
-    return Repair(
-        source,
-        row,
-        column,
-        X[row, column],
-        filled[row, column],
-        cells.deviations[row, column],
-        np.where(missing[row, column], "missing", "wrong"),
-        int((cells.wrong & ~changed).sum()) if replace_wrong else 0,
-        replace_wrong and parts.model._repair().wrong is not None,
-    )
+        cells = list_cells(model, np.asarray(source.rows), True)
+    wrong = ~np.isnan(cells.value) & replace_wrong
+    kept = wrong & cells.outlier
+    changed = np.isnan(cells.value) | (wrong & ~kept)
+    looked = replace_wrong and split_pipeline(model).model._repair().wrong is not None
+    some = ListedCells._make(values[changed] for values in cells)
+    return Repair(source, some, int(kept.sum()), looked)
 
 
 def _load(model_path: str, cells: bool | None) -> Any:
     """Load a model that repairs cells."""
     model = load(model_path)
     first, method = split_pipeline(model)
-    if isinstance(first, TableEncoder):
+    if isinstance(first, TableEncoder) or not method._takes_holes:
         raise TableError(
-            "repair changes cells of numbers, but the model takes logarithms or "
-            "categories: use another model, or leave out --model."
-        )
-    if not method._takes_holes:
-        raise TableError(
-            f"{model_path} is a {type(method).__name__}, which judges whole rows and "
-            "repairs no cells: use a model of dswl, or leave out --model."
+            f"{model_path} repairs no cells: it takes logarithms or categories, or "
+            f"judges whole rows ({type(method).__name__}). Use a model of dswl fitted "
+            "without --encode, or leave out --model."
         )
     if cells and method._repair().wrong is None:
-        raise TableError(_FIT_SUCH_A_MODEL.format(model_path, "it cannot replace any"))
+        raise TableError(_KNOWS_NONE.format(model_path))
     return model

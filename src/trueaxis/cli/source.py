@@ -31,7 +31,7 @@ from trueaxis._rows.progress import passing
 from trueaxis._rows.watched_file import WatchedFile
 from trueaxis._tables.choice import Choice as Choice
 from trueaxis._tables.column import Column, describe_left_out, examine, quote
-from trueaxis._tables.errors import MissingCells, option
+from trueaxis._tables.errors import MissingCells
 from trueaxis._tables.formats import STANDARD as STANDARD
 from trueaxis._tables.formats import compression_of, ending_of
 from trueaxis._tables.id_columns import IdColumns
@@ -286,12 +286,27 @@ def open_source(
         raise TableError(
             f"{error} (The model was fitted on {quote(asked.columns or ())}.)"
         ) from None
+    source.note_missing()
     if model is None:
         _refuse_to_fit(source)
-    elif not isinstance(split_pipeline(model).scaler, TableEncoder):
-        _refuse_other_width(source, taker.n_features_in_)
-    source.note_missing()
     return source
+
+
+def _refuse_to_fit(source: Source) -> None:
+    """Raise if nothing can be learned from a table."""
+    if source.n_rows < 2:
+        raise TableError(
+            f"{source.name} has only {source.n_rows} row to analyze, and a fit needs at "
+            "least 2: pass a table with more rows."
+        )
+    empty = np.flatnonzero(source.missing() == source.n_rows)
+    if len(empty):
+        name = source.columns[empty[0]]
+        raise TableError(
+            f"Column {name!r} is empty, and nothing can fill it (empty columns: "
+            f"{len(empty)} of {len(source.columns)}): leave out such columns (--drop "
+            f"{option([name])})."
+        )
 
 
 def _read(
@@ -453,34 +468,6 @@ def choice_for_model(model: Any, choice: Choice) -> Choice:
                 "another one."
             )
     return replace(choice, columns=names, drop=(), categories=categories, by_name=True)
-
-
-def _refuse_to_fit(source: Source) -> None:
-    """Raise if nothing can be learned from a table."""
-    n = source.n_rows
-    empty = np.flatnonzero(source.missing() == n)
-    if len(empty):
-        name = source.columns[empty[0]]
-        raise TableError(
-            f"Column {name!r} is empty: all of its {n:,} cells are missing (empty "
-            f"columns: {len(empty)} of {len(source.columns)}), and nothing can fill "
-            f"them. Drop such columns (--drop {option([name])})."
-        )
-    if n < 2:
-        raise TableError(
-            f"{source.name} has only {n} row to analyze, and a fit needs at least 2: "
-            "pass a table with more rows."
-        )
-
-
-def _refuse_other_width(source: Source, expected: int) -> None:
-    """Raise if a model was fitted on another number of columns."""
-    if len(source.columns) != expected:
-        raise TableError(
-            f"{source.name} has {len(source.columns)} columns, but the model was "
-            f"fitted on {expected} columns without names: select them with --columns "
-            "or --drop, in the same order."
-        )
 
 
 # ---------------------------------------------------------------- writing

@@ -34,7 +34,7 @@ from trueaxis.diagnostics import (
     trust_path,
 )
 from trueaxis.diagnostics.influence import PlainChange, plain_change
-from trueaxis.diagnostics.tables import in_order_of_rows
+from trueaxis.diagnostics.tables import as_records, in_order_of_rows
 from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.encoder.units import is_series
 from trueaxis.estimators.pipeline import SplitPipeline, split_pipeline
@@ -355,7 +355,7 @@ class Analysis:
             "contamination": self.model.contamination,
             "outliers": {"count": len(rows)}
             | {kind: self.counts.get(kind, 0) for kind in KINDS[1:]},
-            "worst_first": _records(worst) if len(rows) else [],
+            "worst_first": as_records(worst) if len(rows) else [],
             "angle_to_plain_pca": self.plain.angle,
             "plain_mean_moves_most": {
                 "column": str(self.names[most]),
@@ -376,7 +376,7 @@ class Analysis:
             content["wrong_cells"] = {
                 "count": len(found.row),
                 "rows": len(np.unique(found.row)),
-                "cells": _records(cells),
+                "cells": as_records(cells),
             }
         return content
 
@@ -460,12 +460,6 @@ def with_line(model: Any, level: float) -> Any:
     if abs(level - level_of(model)) > SAME * level:
         moved._set_line(float(np.log10(level)))
     return moved
-
-
-def _records(columns: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return one record per row of a table."""
-    values = [np.asarray(each).tolist() for each in columns.values()]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
 
 
 def _same_outliers_as_fit(model: Any, diagnosis: Diagnosis) -> bool:
