@@ -31,7 +31,7 @@ from trueaxis._rows.progress import passing
 from trueaxis._rows.watched_file import WatchedFile
 from trueaxis._tables.choice import Choice as Choice
 from trueaxis._tables.column import Column, describe_left_out, examine, quote
-from trueaxis._tables.errors import MissingCells
+from trueaxis._tables.errors import MissingCells, option
 from trueaxis._tables.formats import STANDARD as STANDARD
 from trueaxis._tables.formats import compression_of, ending_of
 from trueaxis._tables.id_columns import IdColumns
