@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from sklearn.utils.estimator_checks import check_estimator
 
 import trueaxis
-from trueaxis.cli.main import main
 from trueaxis._persistence import model_state
+from trueaxis.cli.main import main
 from trueaxis.datasets import planted, sensors
 
 PAGE = Path(__file__).parent.parent / "docs" / "adding-a-method.md"

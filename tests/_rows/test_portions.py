@@ -12,9 +12,9 @@ import pytest
 from pass_listener import Listener
 from row_sources import Chunked, D, N, posix, write_parquet
 from threadpoolctl import threadpool_info, threadpool_limits
+from trueaxis._cli.missing import HoleCounter
 
 from trueaxis import DSWL, METHODS, PlainPCA, open_rows
-from trueaxis._cli.missing import HoleCounter
 from trueaxis._rows import base, portions, threads
 from trueaxis._rows import parquet as parquet_rows
 from trueaxis._rows.base import ArrayRows, Kernel, Rows

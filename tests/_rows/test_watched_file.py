@@ -9,9 +9,9 @@ import click.testing
 import numpy as np
 import pytest
 from row_sources import Spoiling, write_parquet
+from trueaxis._cli.main import main
 
 from trueaxis import DSWL, open_rows
-from trueaxis._cli.main import main
 from trueaxis._rows.watched_file import SourceError
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from messy_files import CASES
-
 from trueaxis._cli.main import main
+
 from trueaxis._tables.read import Choice, TableError, read_table
 from trueaxis._tables.streamed_text import TextRows
 

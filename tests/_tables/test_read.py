@@ -17,9 +17,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from text_files import text_file
+from trueaxis._cli.main import main
 
 import trueaxis
-from trueaxis._cli.main import main
 from trueaxis._tables import formats
 from trueaxis._tables.parsing import splitting
 from trueaxis._tables.parsing import text_file as text_files_of_package

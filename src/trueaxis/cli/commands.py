@@ -82,14 +82,14 @@ class RowFiles:
 
         return {name: partial(write, name) for name in self.targets.values() if name}
 
-    def show(self, findings: Findings) -> None:
+    def show(self, findings: Findings, aside: bool) -> None:
         """Print how many rows went where."""
         n = findings.source.n_in_file - findings.source.n_rows
         left = f" ({console.count(n, 'row')} with missing cells in neither file)"
         for kind, target, rows in self.split(findings):
             if target != STANDARD:
                 saved = f"{console.count(int(rows.sum()), kind)} saved to {target}"
-                console.show(saved + left * bool(n), STANDARD in self.targets.values())
+                console.show(saved + left * bool(n), aside)
 
     def to_dict(self, findings: Findings) -> dict[str, Any]:
         """Return the files and their numbers of rows, for JSON."""
@@ -127,13 +127,13 @@ def fit(
         content = findings.to_dict() | {"model": output or None}
         console.show_json("fit", data, content | files.to_dict(findings))
         return
-    console.show_findings(findings, (STANDARD in files.targets.values()))
+    aside = STANDARD in files.targets.values()
+    console.show_findings(findings, aside)
     if findings.analysis is not None:
-        sentence = fit_sentence(findings.analysis, findings.seconds)
-        console.show(sentence, (STANDARD in files.targets.values()))
+        console.show(fit_sentence(findings.analysis, findings.seconds), aside)
     if output:
-        console.show(f"Model saved to {output}", (STANDARD in files.targets.values()))
-    files.show(findings)
+        console.show(f"Model saved to {output}", aside)
+    files.show(findings, aside)
 
 
 def score(
@@ -173,12 +173,12 @@ def score(
         content = findings.to_dict() | {"model": model_path, "output": output or None}
         console.show_json("score", data, content | files.to_dict(findings))
         return
-    aside = output == STANDARD or (STANDARD in files.targets.values())
+    aside = STANDARD in (output, *files.targets.values())
     if output != STANDARD:
         console.show_findings(findings, aside)
     if output not in ("", STANDARD):
         console.show(f"Scored rows saved to {output}", aside)
-    files.show(findings)
+    files.show(findings, aside)
 
 
 def transform(
