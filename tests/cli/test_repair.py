@@ -59,7 +59,7 @@ def test_the_table_is_the_same_apart_from_repaired_cells(X, table, tmp_path):
     again = run(
         "repair", out, "--id", "name", "-k", 2, "--no-cells", "-o", tmp_path / "b.csv"
     )
-    assert "No cell was changed." in again
+    assert json.loads(again)["changed"]["count"] == 0
 
 
 def test_json_lists_the_changes(X, table):
@@ -127,7 +127,7 @@ def test_formats_agree(ending, X, tmp_path):
     run("repair", path, "-k", 2, "-o", out)
     read = {
         "parquet": lambda p: pd.read_parquet(p).to_numpy(),
-        "xlsx": lambda p: pd.read_excel(p, engine="openpyxl").to_numpy(),
+        "xlsx": lambda p: pd.read_excel(p, engine="calamine").to_numpy(),
         "npy": np.load,
     }[ending]
     np.testing.assert_allclose(read(out), changed(X), rtol=1e-9)

@@ -296,8 +296,8 @@ def _refuse_to_fit(source: Source) -> None:
     """Raise if nothing can be learned from a table."""
     if source.n_rows < 2:
         raise TableError(
-            f"{source.name} has only {source.n_rows} row to analyze, and a fit needs at "
-            "least 2: pass a table with more rows."
+            f"{source.name} has only {source.n_rows} row to analyze, and a fit needs "
+            "at least 2: pass a table with more rows."
         )
     empty = np.flatnonzero(source.missing() == source.n_rows)
     if len(empty):
