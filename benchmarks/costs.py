@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueaxis import DSWL, open_rows
-from trueaxis._engine.starts.sample import SAMPLE_ROWS
-from trueaxis._rows.base import ArrayRows, Kernel
-from trueaxis._rows.checked import refuse_nonfinite
-from trueaxis._rows.stacked import RowRange
+from trueaxis.core.starts import SAMPLE_ROWS
+from trueaxis.data.checked import refuse_nonfinite
+from trueaxis.data.rows import ArrayRows, Kernel
+from trueaxis.data.stacked import RowRange
 
 FLOAT = 8
 PASSES = 2  # over all rows: weights and subspace, then verdicts

@@ -93,7 +93,7 @@ def weights(n: int) -> np.ndarray:
 
 def estimator(name: str, **params: Any) -> BaseEstimator:
     """Build a method."""
-    return trueaxis.METHODS[name](**({"n_components": 3} | params))
+    return trueaxis.methods.METHODS[name](**({"n_components": 3} | params))
 
 
 def sources(folder: Path, X: np.ndarray) -> Iterator[tuple[str, Any]]:
@@ -117,7 +117,7 @@ Fit = tuple[str, BaseEstimator, Any, np.ndarray | None]
 def method_fits(folder: Path) -> Iterator[Fit]:
     """Yield every method on every kind of input, and its variants."""
     made = tables()
-    for name in trueaxis.METHODS:
+    for name in trueaxis.methods.METHODS:
         for kind, X in made.items():
             yield f"{name}, {kind}", estimator(name), X, None
         for params in VARIANTS.get(name, []):
@@ -173,9 +173,14 @@ def user_fits() -> Iterator[Fit]:
     def near(v: np.ndarray, e: np.ndarray, d: np.ndarray) -> np.ndarray:
         return 1 / (1 + e / np.median(e))
 
-    yield "own rule", trueaxis.ReweightedPCA(3, rule=near), X, None
-    yield "own rule, weights", trueaxis.ReweightedPCA(3, rule=near), X, weights(len(X))
-    yield "no rule", trueaxis.ReweightedPCA(3, n_init=2), X, None
+    yield "own rule", trueaxis.methods.ReweightedPCA(3, rule=near), X, None
+    yield (
+        "own rule, weights",
+        trueaxis.methods.ReweightedPCA(3, rule=near),
+        X,
+        weights(len(X)),
+    )
+    yield "no rule", trueaxis.methods.ReweightedPCA(3, n_init=2), X, None
 
 
 def flattened(value: Any) -> np.ndarray | None:

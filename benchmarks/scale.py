@@ -25,7 +25,8 @@ import pyarrow.parquet as parquet
 import scale_dask
 from costs import Parts, measure
 from sheet import CONSOLE, Sheet
-from trueaxis import DSWL, METHODS, open_rows
+from trueaxis import DSWL, open_rows
+from trueaxis.methods import METHODS
 
 D, K = 50, 5
 CHUNK = 100_000

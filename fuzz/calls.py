@@ -32,8 +32,8 @@ MAIN = 0.3  # share of the cases that DSWL gets
 
 def draw_method(rng: Rng, n: int, D: int) -> Any:
     """Return a method with some parameters, not fitted."""
-    name = "dswl" if often(rng, MAIN) else pick(rng, trueaxis.METHODS)
-    method = trueaxis.METHODS[name]
+    name = "dswl" if often(rng, MAIN) else pick(rng, trueaxis.methods.METHODS)
+    method = trueaxis.methods.METHODS[name]
     return method(**draw_parameters(rng, method, n, D))
 
 

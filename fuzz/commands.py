@@ -49,7 +49,7 @@ LINE_OPTIONS: dict[str, list[Any]] = {
     "--contamination": ["0.1", "0.5", "1"],
 }
 METHOD_OPTIONS: dict[str, list[Any]] = {
-    "--method": [*trueaxis.METHODS, "nothing"],
+    "--method": [*trueaxis.methods.METHODS, "nothing"],
     "--set": ["trust=0.7", "max_iter=3", "trust=nan", "tau=[1,1,1]", "x", "tol=1e400"],
 }
 

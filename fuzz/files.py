@@ -225,13 +225,15 @@ def rows(rng: Rng, watch: Watch) -> str:
     opened = attempt(lambda: trueaxis.open_rows(source, **options))
     n, D = opened.shape
     name = pick(rng, ["dswl", "dswl", "pca", "r1-pca", "pca-l1", "rspca"])
-    model = trueaxis.METHODS[name](min(n, D, 2) or 1)
+    model = trueaxis.methods.METHODS[name](min(n, D, 2) or 1)
     attempt(lambda: model.fit(opened))
     labels = attempt(lambda: model.predict(opened))
     expect((labels > 0).tolist() == model.support_.tolist(), "support_ is not predict")
     in_memory = attempt(lambda: opened.take(np.arange(n)))
     if not np.isnan(in_memory).any():
-        attempt(lambda: trueaxis.METHODS[name](model.n_components).fit(in_memory))
+        attempt(
+            lambda: trueaxis.methods.METHODS[name](model.n_components).fit(in_memory)
+        )
         same_bits(labels, model.predict(in_memory))
     return story
 

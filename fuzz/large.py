@@ -28,7 +28,7 @@ def fit(rng: Rng, watch: Watch) -> str:
         return _command(rng, watch, X)
     name = pick(rng, QUICK)
     watch.story = story = f"{name} on {n} x {D}"
-    model = trueaxis.METHODS[name](2)
+    model = trueaxis.methods.METHODS[name](2)
     attempt(lambda: model.fit(X))
     check_model(model, n, D)
     expect(len(attempt(lambda: model.predict(X))) == n, "shape of predict")

@@ -14,16 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.estimators import (
-    DSWL,
-    PCAL1,
-    R1PCA,
-    RPCADI,
-    RPCAOM,
-    L2pPCA,
-    PlainPCA,
-)
-from trueaxis.estimators.base import SubspaceEstimator
+from trueaxis import DSWL
+from trueaxis.base import SubspaceEstimator
+from trueaxis.methods import PCAL1, R1PCA, RPCADI, RPCAOM, L2pPCA, PlainPCA
 
 Tau = tuple[float, float, float]
 

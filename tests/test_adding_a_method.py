@@ -22,11 +22,11 @@ METHOD, LINE = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S)
 @pytest.fixture
 def welsch(monkeypatch):
     """The class of the page, as a module of its own, with its line in METHODS."""
-    module = types.ModuleType("trueaxis.estimators.welsch")
+    module = types.ModuleType("trueaxis.methods.welsch")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     exec(compile(METHOD, str(PAGE), "exec"), vars(module))
-    monkeypatch.setitem(trueaxis.METHODS, "welsch-pca", None)  # gone afterwards
-    exec(compile(LINE, str(PAGE), "exec"), dict(vars(trueaxis.estimators)))
+    monkeypatch.setitem(trueaxis.methods.METHODS, "welsch-pca", None)  # gone afterwards
+    exec(compile(LINE, str(PAGE), "exec"), dict(vars(trueaxis.methods)))
     monkeypatch.setitem(model_state.CLASSES, "welsch-pca", module.WelschPCA)
     return module.WelschPCA
 
@@ -47,7 +47,7 @@ def test_the_new_method_passes_scikit_learns_suite(welsch):
 
 
 def test_the_new_method_withstands_outliers(welsch):
-    assert trueaxis.estimators.METHODS["welsch-pca"] is welsch
+    assert trueaxis.methods.METHODS["welsch-pca"] is welsch
     cloud = planted("scatter", share=0.2)
     model = welsch(3).fit(cloud.X)
     off = np.linalg.norm(

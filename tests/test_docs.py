@@ -10,7 +10,7 @@ from importlib.util import find_spec
 import pytest
 from doc_pages import DOCS, PAGES, ROOT, copy_tables, name_of
 
-from trueaxis import METHODS
+from trueaxis.methods import METHODS
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from fuzz.cases import KINDS, preload, run_case
 from fuzz.properties import PACKAGE, Broken, Refused, attempt, same_bits
 from fuzz.runner import Campaign, WorkerEnded
 from trueaxis import DSWL, diagnostics, load
-from trueaxis.estimators.method import Method
+from trueaxis.base import Method
 
 pytestmark = pytest.mark.soak
 
@@ -173,7 +173,7 @@ def test_faults_of_diagnostics_and_commands_are_found(monkeypatch, tmp_path):
         raise KeyError("kind")
 
     monkeypatch.setattr(diagnostics, "diagnose", failing)
-    monkeypatch.setattr("trueaxis._cli.commands.fit", failing)
+    monkeypatch.setattr("trueaxis.cli.commands.fit", failing)
     assert "undocumented KeyError" in kinds_found(tmp_path, "diagnose")
     assert "undocumented KeyError" in kinds_found(tmp_path, "command")
 

@@ -30,7 +30,7 @@ WITH_A_PAGE = list(names_with_a_page())
 
 
 def is_the_same(name, others):
-    """Whether another name stands for the same object, as in `trueaxis.estimators`."""
+    """Whether another name stands for the same object, in another folder."""
     module, _, leaf = name.rpartition(".")
     found = getattr(importlib.import_module(module), leaf)
     return any(

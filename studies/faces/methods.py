@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from studies.faces.measures import fold_of, pictures, rebuilt
-from trueaxis.estimators import METHODS
-from trueaxis.estimators.dswl import DSWL
+from trueaxis.dswl.estimator import DSWL
+from trueaxis.methods import METHODS
 
 TITLES = {
     "pca": "PCA",

@@ -7,9 +7,10 @@ from saved_models import assert_refused, assert_same, forge, saved_and_loaded
 from sklearn.pipeline import make_pipeline
 
 import trueaxis
-from trueaxis import DSWL, PlainPCA, TableEncoder
+from trueaxis import DSWL, TableEncoder
 from trueaxis._persistence.archive import read
 from trueaxis.datasets import planted
+from trueaxis.methods import PlainPCA
 
 LEVELS = ["nörth", "=", "\x1b[2J", ""]
 

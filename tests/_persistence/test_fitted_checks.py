@@ -10,9 +10,10 @@ from forged_models import Forged, bomb, forged, outcome, repack, specimens, unpa
 from saved_models import assert_refused, fitted, forge, rows, saved_and_loaded
 
 import trueaxis
-from trueaxis import DSWL, PlainPCA
+from trueaxis import DSWL
 from trueaxis._persistence.fitted_checks import CHECKS
 from trueaxis._persistence.model_state import CLASSES, known_attributes
+from trueaxis.methods import PlainPCA
 
 
 def test_every_attribute_of_every_method_has_a_check():

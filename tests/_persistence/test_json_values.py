@@ -7,29 +7,28 @@ import numpy as np
 import pytest
 from saved_models import assert_same
 
-from trueaxis import Rule
-from trueaxis._engine.dswl import rules as dswl_rules
-from trueaxis._engine.outliers import core
-from trueaxis._engine.outliers.core import CutRule
-from trueaxis._engine.outliers.law import Cuts
-from trueaxis._engine.rules import base as rules
-from trueaxis._engine.rules import losses, retained, selection
-from trueaxis._engine.rules.losses import PowerRule
 from trueaxis._persistence.json_values import RULES, decode, encode
-from trueaxis.estimators.base import Distances
+from trueaxis.base import Distances
+from trueaxis.core import rules
+from trueaxis.core import verdicts as core
+from trueaxis.core.law import Cuts
+from trueaxis.core.rules import PowerRule
+from trueaxis.core.verdicts import CutRule
+from trueaxis.dswl import plan as dswl_rules
+from trueaxis.methods import Rule, residual, retained, selection, sparse
 
 
 def test_the_list_of_rules_is_that_of_the_engine():
     bases = {
         Rule,
         rules.FunctionRule,
-        losses.GuardedRule,
-        losses.ScaledRule,
+        rules.GuardedRule,
+        residual.ScaledRule,
         selection.SelectingRule,
     }
     found = {
         rule
-        for module in (dswl_rules, losses, retained, rules, selection, core)
+        for module in (dswl_rules, residual, sparse, retained, rules, selection, core)
         for _, rule in inspect.getmembers(module, inspect.isclass)
         if issubclass(rule, Rule)
     }

@@ -17,9 +17,10 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 import trueaxis
-from trueaxis import DSWL, ColumnScaler, PlainPCA
+from trueaxis import DSWL, ColumnScaler
 from trueaxis._persistence.model_state import CLASSES, TRAINING
 from trueaxis.diagnostics import contributions, diagnose, effect, reasons
+from trueaxis.methods import PlainPCA
 
 
 def answers(model, X):
@@ -169,7 +170,7 @@ import resource, sys
 import numpy as np
 import trueaxis
 X = np.random.default_rng(0).standard_normal((400, 4))
-model, path = trueaxis.PlainPCA(2).fit(X), sys.argv[1]
+model, path = trueaxis.methods.PlainPCA(2).fit(X), sys.argv[1]
 trueaxis.save(model, path, training=False)
 resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
 try:

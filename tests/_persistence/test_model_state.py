@@ -19,20 +19,13 @@ from sklearn.preprocessing import StandardScaler
 from small_tables import with_sides
 
 import trueaxis
-from trueaxis import (
-    DSWL,
-    METHODS,
-    PCP,
-    R1PCA,
-    RWLAN,
-    ColumnScaler,
-    PlainPCA,
-    ReweightedPCA,
-)
-from trueaxis._engine.rules import base as rules
-from trueaxis._engine.rules.losses import HuberRule, PowerRule
+from trueaxis import DSWL, ColumnScaler
 from trueaxis._persistence import archive as archives
 from trueaxis._persistence.model_state import CLASSES, known_attributes
+from trueaxis.core import rules as rules
+from trueaxis.core.rules import PowerRule
+from trueaxis.methods import METHODS, PCP, R1PCA, RWLAN, PlainPCA, ReweightedPCA
+from trueaxis.methods.residual import HuberRule
 
 
 @pytest.mark.parametrize("name", CLASSES)

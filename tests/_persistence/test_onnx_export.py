@@ -19,13 +19,14 @@ from sklearn.preprocessing import StandardScaler
 from small_tables import with_sides
 
 import trueaxis
-from trueaxis import DSWL, ColumnScaler, PlainPCA, TableEncoder
-from trueaxis._engine.outliers.judge import cutoff_ratio
+from trueaxis import DSWL, ColumnScaler, TableEncoder
 from trueaxis._persistence.model_state import CLASSES
 from trueaxis._persistence.onnx_graph import IR_VERSION, OPSET
+from trueaxis.base import Distances
+from trueaxis.core.verdicts import cutoff_ratio
 from trueaxis.datasets import planted, sensors
-from trueaxis.estimators.base import Distances
-from trueaxis.estimators.pipeline import split_pipeline
+from trueaxis.methods import PlainPCA
+from trueaxis.pipeline import split_pipeline
 
 if os.environ.get("CI"):  # which must have them: nothing is skipped there
     import onnx

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from trueaxis import DSWL, ColumnScaler, PlainPCA, TableEncoder, diagnostics
+from trueaxis import DSWL, ColumnScaler, TableEncoder, diagnostics
 from trueaxis._tables.frames import refuse_other_kinds
 from trueaxis.datasets import planted
+from trueaxis.methods import PlainPCA
 
 pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
 

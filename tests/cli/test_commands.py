@@ -10,10 +10,11 @@ import pytest
 from command_line import code_blocks, columns_of, invoke, run
 
 import trueaxis
-from trueaxis import DSWL, METHODS, ColumnScaler
+from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import comparison, diagnose
-from trueaxis.estimators.pipeline import split_pipeline
+from trueaxis.methods import METHODS
+from trueaxis.pipeline import split_pipeline
 from trueaxis.report.analysis import analyse
 
 NAMED = ("--id", "pump")

@@ -5,10 +5,11 @@ import pytest
 from scipy.optimize import minimize_scalar
 from small_tables import cloud
 
-from trueaxis import DSWL, METHODS
+from trueaxis import DSWL
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import contributions, diagnose
 from trueaxis.diagnostics.columns import ColumnCorrectionKernel
+from trueaxis.methods import METHODS
 
 
 @pytest.mark.slow

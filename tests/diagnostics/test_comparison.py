@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from small_tables import cloud
 
-from trueaxis import DSWL, METHODS, PlainPCA
+from trueaxis import DSWL
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import compare
 from trueaxis.diagnostics.comparison import COSTLY, between, suitable
+from trueaxis.methods import METHODS, PlainPCA
 
 
 @pytest.mark.slow

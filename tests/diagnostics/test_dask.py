@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from trueaxis import DSWL
-from trueaxis._rows.dask.rows import DaskRows
+from trueaxis.data.dask.rows import DaskRows
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import diagnose, effect, outlier_table, reasons, score_plane
 

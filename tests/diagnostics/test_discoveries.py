@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from small_tables import cloud
 
-from trueaxis import PlainPCA
 from trueaxis.diagnostics.discoveries import discovery_line
+from trueaxis.methods import PlainPCA
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ from nasty import nasty
 from scipy.optimize import minimize_scalar
 from small_tables import cloud, holed
 
-from trueaxis import DSWL, METHODS, PlainPCA
+from trueaxis import DSWL
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import diagnose, explain
 from trueaxis.diagnostics.columns import MAIN_SHARE
+from trueaxis.methods import METHODS, PlainPCA
 
 CASES = list(nasty())
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from small_tables import cloud, holed
 
-from trueaxis import DSWL, PlainPCA
+from trueaxis import DSWL
 from trueaxis._validation import fitted_rows
 from trueaxis.diagnostics import (
     compare,
@@ -18,6 +18,7 @@ from trueaxis.diagnostics import (
 )
 from trueaxis.diagnostics.filled import cell_repair, imputed
 from trueaxis.diagnostics.influence import principal_angles
+from trueaxis.methods import PlainPCA
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["cells", "holes"])

@@ -6,11 +6,12 @@ from scipy.linalg import subspace_angles
 from sklearn.decomposition import PCA
 from small_tables import cloud
 
-from trueaxis import DSWL, METHODS, PlainPCA
-from trueaxis._rows.base import ArrayRows
+from trueaxis import DSWL
+from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import effect
 from trueaxis.diagnostics.influence import plain_change, plain_subspace, responsible
+from trueaxis.methods import METHODS, PlainPCA
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from scipy.stats import false_discovery_control
 from sklearn.pipeline import make_pipeline
 from small_tables import cloud, with_sides
 
-from trueaxis import DSWL, METHODS, ColumnScaler, PlainPCA
+from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import (
     KINDS,
@@ -23,6 +23,7 @@ from trueaxis.diagnostics import (
     score_plane,
     trust_path,
 )
+from trueaxis.methods import METHODS, PlainPCA
 
 CASES = list(nasty())
 

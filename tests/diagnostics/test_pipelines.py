@@ -11,7 +11,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from small_tables import holed
 
 import trueaxis
-from trueaxis import DSWL, METHODS, ColumnScaler
+from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import sensors
 from trueaxis.diagnostics import (
     cell_map,
@@ -27,6 +27,7 @@ from trueaxis.diagnostics import (
     summary,
     trust_path,
 )
+from trueaxis.methods import METHODS
 
 UNITS = np.array([1, 1, 1000, 1, 1e-3, 1])
 ASK = [

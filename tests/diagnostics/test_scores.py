@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from small_tables import small
 
-from trueaxis import METHODS, PlainPCA
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import score_plane
+from trueaxis.methods import METHODS, PlainPCA
 
 
 @pytest.mark.slow

@@ -9,9 +9,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from small_tables import holed
 
-from trueaxis import DSWL, ColumnScaler, PlainPCA
+from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import diagnose, summary
+from trueaxis.methods import PlainPCA
 
 
 def fact(text, name):

@@ -5,10 +5,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from trueaxis import DSWL, PlainPCA
+from trueaxis import DSWL
 from trueaxis.datasets import sensors
 from trueaxis.diagnostics import outlier_table, row_labels
 from trueaxis.diagnostics.tables import check_positions
+from trueaxis.methods import PlainPCA
 
 TABLE = sensors()
 PLAIN = pd.DataFrame(TABLE.X, columns=TABLE.columns)

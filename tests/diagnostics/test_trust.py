@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from small_tables import cloud
 
-from trueaxis import DSWL, PlainPCA
+from trueaxis import DSWL
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import trust_path
+from trueaxis.methods import PlainPCA
 
 
 @pytest.mark.slow

@@ -9,10 +9,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from trueaxis import DSWL, ColumnScaler, PlainPCA
+from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted
 from trueaxis.estimators import scaler as scaler_module
 from trueaxis.estimators.scaler import HOW, uneven_columns
+from trueaxis.methods import PlainPCA
 
 
 @pytest.fixture

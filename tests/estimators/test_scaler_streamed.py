@@ -6,8 +6,8 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from trueaxis import DSWL, ColumnScaler, open_rows
-from trueaxis._rows import memory
-from trueaxis._rows.base import Rows
+from trueaxis.data import memory
+from trueaxis.data.rows import Rows
 from trueaxis.datasets import planted
 from trueaxis.estimators import scaler as scaling
 

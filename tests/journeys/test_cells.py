@@ -42,6 +42,9 @@ def test_wrong_cells_are_found_and_repaired(slips):
         touched.loc[row, column] = True
     same = repaired.to_numpy() == table.to_numpy()
     assert same[~touched.to_numpy()].all()  # all other cells are as they were
+    filled, seen = model.impute(table), table.notna().to_numpy()
+    assert (filled[seen] == table.to_numpy()[seen]).all()  # holes, and nothing else
+    assert (filled[~seen] == repaired.to_numpy()[~seen]).all()
     labels = pd.Series(model.predict(table), table.index)
     assert (labels[list(wrong)] == 1).all()  # the rows are good
     by_rows = pd.Series(DSWL(2).fit(table).predict(table), table.index)

@@ -58,3 +58,15 @@ def test_one_round_of_the_paper():
     w, _, P = algorithm_1(X.T, 1, 3, 1, 2, n_iter=1)
     np.testing.assert_allclose(model.weights_, w, atol=1e-9)
     assert abs(model.components_[0] @ P[:, 0]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("trust", [0.3, 0.6])
+def test_trust_instead_of_temperatures(trust):
+    """`trust` is the share of the rows that carries the weights, in any unit.
+
+    That many rows of equal weight would have the same entropy.
+    """
+    X = 1e4 * planted("scatter", n=200, n_features=5, n_components=2, share=0.1).X
+    w = DSWL(2, trust=trust, reweight=False).fit(X).weights_
+    entropy = -np.sum(w * np.log(np.maximum(w, 1e-300)))
+    assert np.exp(entropy) == pytest.approx(trust * 200, rel=1e-3)

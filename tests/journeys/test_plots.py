@@ -45,7 +45,7 @@ def test_figures_are_drawn_and_saved(pumps, drawn):
     assert "P-074" in texts(worst)
     columns = ContributionsDisplay.from_estimator(model, pumps.table, 17)
     drawn(columns)
-    assert "flow" in texts(columns)
+    assert "P-018" in texts(columns) and "flow explains" in texts(columns)
 
 
 def test_the_map_of_cells_is_drawn(pumps, drawn):

@@ -9,8 +9,9 @@ from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.colors import to_rgb
 from small_tables import holed, small
 
-from trueaxis import DSWL, PlainPCA
+from trueaxis import DSWL
 from trueaxis.diagnostics import CellMap, cell_map
+from trueaxis.methods import PlainPCA
 from trueaxis.plots import CellMapDisplay
 from trueaxis.plots.canvas import BLUE, RED
 from trueaxis.plots.cell_lines import MOST_LINES, MOST_WORST

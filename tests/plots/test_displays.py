@@ -12,9 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from small_tables import exact_plane, far_row, frame, many_columns, small
 
-from trueaxis import DSWL, METHODS, ColumnScaler, PlainPCA
+from trueaxis import DSWL, ColumnScaler
 from trueaxis.diagnostics import trust_path
 from trueaxis.diagnostics.pipelines import method_of
+from trueaxis.methods import METHODS, PlainPCA
 from trueaxis.plots import (
     CellMapDisplay,
     ContributionsDisplay,

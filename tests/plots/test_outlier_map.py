@@ -5,9 +5,10 @@ import pytest
 from rendering import texts
 from small_tables import far_row, frame, small
 
-from trueaxis import DSWL, METHODS, PCP
+from trueaxis import DSWL
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import diagnose
+from trueaxis.methods import METHODS, PCP
 from trueaxis.plots import OutlierMapDisplay, WeightsDisplay
 from trueaxis.plots.outlier_map import WITH_WEIGHTS
 

@@ -5,9 +5,10 @@ import pytest
 from rendering import rendered
 from small_tables import small
 
-from trueaxis import DSWL, PCAL1
+from trueaxis import DSWL
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import trust_path
+from trueaxis.methods import PCAL1
 from trueaxis.plots import ConvergenceDisplay, TrustPathDisplay
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from small_tables import far_row, frame, small
 
-from trueaxis import DSWL, PlainPCA
+from trueaxis import DSWL
+from trueaxis.methods import PlainPCA
 from trueaxis.plots import ScoresDisplay, ScreeDisplay
 
 

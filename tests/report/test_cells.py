@@ -10,9 +10,10 @@ from report_pages import assert_self_contained, embedded_data, page_text
 from sklearn.pipeline import make_pipeline
 from small_tables import cloud, holed
 
-from trueaxis import DSWL, ColumnScaler, PlainPCA
+from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import cell_table
+from trueaxis.methods import PlainPCA
 from trueaxis.report import render
 from trueaxis.report.analysis import analyse
 from trueaxis.report.cells import MAX_CELLS, describe_cells, regular_notes

@@ -5,9 +5,10 @@ import pytest
 from report_pages import pixels
 from small_tables import cloud, holed, with_sides
 
-from trueaxis import DSWL, PlainPCA
+from trueaxis import DSWL
 from trueaxis.datasets import sensors
 from trueaxis.diagnostics import KINDS, diagnose
+from trueaxis.methods import PlainPCA
 from trueaxis.report.analysis import (
     analyse,
     ignore_feature_name_warning,

@@ -6,10 +6,11 @@ import pytest
 from report_pages import embedded_data, page_script, page_text
 from small_tables import cloud, with_sides
 
-from trueaxis import DSWL, PlainPCA
-from trueaxis._engine.outliers.judge import cutoff_ratio
+from trueaxis import DSWL
+from trueaxis.core.verdicts import cutoff_ratio
 from trueaxis.datasets import sensors
 from trueaxis.diagnostics import KINDS
+from trueaxis.methods import PlainPCA
 from trueaxis.report import page_data, render
 from trueaxis.report.analysis import analyse
 from trueaxis.report.levels import levels_of

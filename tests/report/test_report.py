@@ -6,8 +6,9 @@ import pytest
 from nasty import nasty
 from report_pages import assert_self_contained, embedded_data
 
-from trueaxis import DSWL, METHODS, PCP, PlainPCA
+from trueaxis import DSWL
 from trueaxis.datasets import planted
+from trueaxis.methods import METHODS, PCP, PlainPCA
 from trueaxis.report import render, write_report
 from trueaxis.report.analysis import analyse
 from trueaxis.report.sentences import chance, verdict

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from trueaxis import DSWL, PlainPCA
+from trueaxis import DSWL
 from trueaxis.datasets import planted
 from trueaxis.diagnostics.influence import largest_angle
+from trueaxis.methods import PlainPCA
 from trueaxis.report import resampling
 from trueaxis.report.analysis import analyse
 from trueaxis.report.resampling import plain_axes, thinned, turn_by_chance

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from small_tables import cloud, with_sides
 
-from trueaxis import PlainPCA
 from trueaxis.datasets import planted
+from trueaxis.methods import PlainPCA
 from trueaxis.report.analysis import analyse
 from trueaxis.report.sentences import (
     change,

@@ -34,9 +34,10 @@ from saved_models import NAMES, assert_same, fitted, rows
 from sklearn.pipeline import make_pipeline
 
 import trueaxis
-from trueaxis import DSWL, ColumnScaler, PlainPCA, TableEncoder
+from trueaxis import DSWL, ColumnScaler, TableEncoder
 from trueaxis._persistence.archive import HEADER, ModelFileError, checksum
 from trueaxis._persistence.model_state import CLASSES
+from trueaxis.methods import PlainPCA
 
 SECONDS = 5.0  # of processor time for load, answers and the round trip of a small file
 # Peak of memory while a file is loaded: a fixed part, and so many times its size (the

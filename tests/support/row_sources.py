@@ -7,7 +7,7 @@ import pyarrow
 import pyarrow.parquet as parquet
 import pytest
 
-from trueaxis._rows.base import Rows
+from trueaxis.data.rows import Rows
 
 N, D = 9000, 20
 NAMES = [f"x{i}" for i in range(D)]

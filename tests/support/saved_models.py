@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 import trueaxis
-from trueaxis import Rule
 from trueaxis._persistence.archive import HEADER, ModelFileError, checksum
 from trueaxis._persistence.model_state import CLASSES
 from trueaxis.datasets import planted
+from trueaxis.methods import Rule
 
 NAMES = ["a", "b", "Länge", "d,e", 'f"', "\N{SNOWMAN}"]
 

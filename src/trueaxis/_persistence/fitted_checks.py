@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from trueaxis._engine.cells.model import find_flaw
-from trueaxis._engine.outliers.law import Law
-from trueaxis._engine.outliers.tail import Tail
-from trueaxis._rows.checked import largest_squarable
-from trueaxis.estimators.base import Distances
+from trueaxis.base import Distances
+from trueaxis.cells.model import find_flaw
+from trueaxis.core.law import Law, Tail
+from trueaxis.data.checked import largest_squarable
 
 INF = float("inf")
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))

@@ -11,34 +11,38 @@ from typing import Any
 
 import numpy as np
 
-from trueaxis._engine.dswl import rules as dswl_rules
-from trueaxis._engine.outliers import core, law
-from trueaxis._engine.rules import base as rules
-from trueaxis._engine.rules import losses, retained, selection
-from trueaxis.estimators.base import Distances
+from trueaxis.base import Distances
+from trueaxis.core.law import Cuts
+from trueaxis.core.rules import PowerRule, UniformRule
+from trueaxis.core.verdicts import CoreRule, CutRule, HalfRule
+from trueaxis.dswl.plan import EntropyRule, TrustRule
+from trueaxis.methods.residual import CauchyRule, HuberRule
+from trueaxis.methods.retained import AngleRule, LengthRule, MembershipRule
+from trueaxis.methods.selection import NearestRule, NeighborRule, RatioRule
+from trueaxis.methods.sparse import AdaptiveRule
 
 RULES = {
     rule.__name__: rule
     for rule in (
-        rules.UniformRule,
-        dswl_rules.EntropyRule,
-        dswl_rules.TrustRule,
-        losses.PowerRule,
-        losses.HuberRule,
-        losses.CauchyRule,
-        losses.AdaptiveRule,
-        retained.LengthRule,
-        retained.AngleRule,
-        retained.MembershipRule,
-        selection.NearestRule,
-        selection.NeighborRule,
-        selection.RatioRule,
-        core.CoreRule,
-        core.CutRule,
-        core.HalfRule,
+        UniformRule,
+        EntropyRule,
+        TrustRule,
+        PowerRule,
+        HuberRule,
+        CauchyRule,
+        AdaptiveRule,
+        LengthRule,
+        AngleRule,
+        MembershipRule,
+        NearestRule,
+        NeighborRule,
+        RatioRule,
+        CoreRule,
+        CutRule,
+        HalfRule,
     )
 }
-RECORDS: dict[str, Any] = {"Distances": Distances, "Cuts": law.Cuts}
+RECORDS: dict[str, Any] = {"Distances": Distances, "Cuts": Cuts}
 # Numbers and text, but no objects, which would have to be unpickled.
 NUMPY = re.compile(r"[<>|][biufU][0-9]{1,4}")
 

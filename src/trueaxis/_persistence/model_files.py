@@ -13,7 +13,7 @@ from typing import Any
 
 from trueaxis._persistence.archive import ModelFileError, read, write
 from trueaxis._persistence.model_state import from_parts, to_parts
-from trueaxis._rows.threads import own_floats
+from trueaxis.data.threads import own_floats
 
 
 @own_floats
@@ -26,7 +26,7 @@ def save(model: Any, path: str | os.PathLike[str], *, training: bool = True) -> 
     Parameters
     ----------
     model : estimator
-        Fitted estimator of a class in `trueaxis.METHODS`, or `ReweightedPCA`; or a
+        Fitted estimator of a class in `METHODS`, or `ReweightedPCA`; or a
         pipeline of a `ColumnScaler` or a `TableEncoder` and one of them. The names of
         the steps are not kept.
     path : str or path-like

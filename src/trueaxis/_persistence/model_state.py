@@ -19,14 +19,12 @@ from trueaxis._persistence.archive import ModelFileError, damaged
 from trueaxis._persistence.encoder_state import encoder_from_parts, encoder_to_parts
 from trueaxis._persistence.fitted_checks import FLOATS, find_mismatch
 from trueaxis._persistence.json_values import decode, encode
-from trueaxis._rows.dask.collections import compute_vector, is_dask
-from trueaxis.estimators import METHODS, ReweightedPCA
-from trueaxis.estimators.base import SubspaceEstimator
+from trueaxis.base import Method, SubspaceEstimator, check_parameters
+from trueaxis.data.dask.collections import compute_vector, is_dask
 from trueaxis.estimators.encoder import TableEncoder
-from trueaxis.estimators.method import Method
-from trueaxis.estimators.parameters import check_parameters
-from trueaxis.estimators.pipeline import SplitPipeline, join_pipeline, split_pipeline
 from trueaxis.estimators.scaler import HOW, ColumnScaler
+from trueaxis.methods import METHODS, ReweightedPCA
+from trueaxis.pipeline import SplitPipeline, join_pipeline, split_pipeline
 
 # Attributes that are dicts of arrays. Their arrays are saved as "history_.change" etc.
 DICTS = ("history_", "_cells")
@@ -137,7 +135,7 @@ def _class_name(model: Any) -> str:
             return name
     raise TypeError(
         f"The model is a {type(model).__name__}, which is not an estimator of "
-        "trueaxis: pass a fitted estimator of a class in trueaxis.METHODS or a "
+        "trueaxis: pass a fitted estimator of a class in trueaxis.methods.METHODS or a "
         "ReweightedPCA, or a pipeline of a ColumnScaler or a TableEncoder and one of "
         "them."
     )

@@ -15,14 +15,14 @@ from typing import Any, Literal
 import numpy as np
 
 from trueaxis import __version__
-from trueaxis._engine.subspace import Subspace
 from trueaxis._files import atomic_write
 from trueaxis._persistence.model_state import split_fitted
 from trueaxis._persistence.onnx_graph import Graph
-from trueaxis._rows.threads import own_floats
 from trueaxis._tables.column import quote
 from trueaxis._validation import validate_choice
-from trueaxis.estimators.base import Distances
+from trueaxis.base import Distances
+from trueaxis.core.subspace import Subspace
+from trueaxis.data.threads import own_floats
 from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.scaler import ColumnScaler
 
@@ -60,7 +60,7 @@ def export_onnx(
     Parameters
     ----------
     model : estimator or Pipeline
-        Fitted estimator of a class in `trueaxis.METHODS`, a `ReweightedPCA`, or a
+        Fitted estimator of a class in `METHODS`, a `ReweightedPCA`, or a
         pipeline of a `ColumnScaler` and one of them. A `TableEncoder` without
         categories and logarithms is possible as well: then `X` has only the columns
         that are analyzed, whose names are in the metadata.

@@ -1,6 +1,6 @@
 """Read row names and labels of large files as text, a few rows at a time.
 
-The command line reads them along with the rows, which `_rows` reads as numbers.
+The command line reads them along with the rows, which `data` reads as numbers.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.binary import npy_rows
-from trueaxis._rows.open_rows import is_text, list_files
-from trueaxis._rows.parquet import open_parquet
-from trueaxis._rows.watched_file import SourceError, WatchedFile
 from trueaxis._tables.parsing.text_file import TextFormat
 from trueaxis._tables.streamed_text import TextStream
+from trueaxis.data.binary import npy_rows
+from trueaxis.data.open_rows import is_text, list_files
+from trueaxis.data.parquet import open_parquet
+from trueaxis.data.watched_file import SourceError, WatchedFile
 
 Cells = list[list[str]]  # one list per column
 

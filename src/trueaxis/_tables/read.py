@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.threads import own_floats
-from trueaxis._rows.watched_file import refuse_odd_paths
 from trueaxis._tables.choice import Choice as Choice
 from trueaxis._tables.choice import FileContent as FileContent
 from trueaxis._tables.choice import Table as Table
@@ -42,6 +40,8 @@ from trueaxis._tables.parsing.numbers import Rules
 from trueaxis._tables.roles import table_of
 from trueaxis._tables.sheets import read_sheet_columns
 from trueaxis._tables.text import read_text
+from trueaxis.data.threads import own_floats
+from trueaxis.data.watched_file import refuse_odd_paths
 
 
 @own_floats

@@ -24,11 +24,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import Rows
-from trueaxis._rows.binary import BinaryRows
-from trueaxis._rows.progress import passing
-from trueaxis._rows.spooled import LOG, Spool, append_to_spool
-from trueaxis._rows.watched_file import SourceError, WatchedFile
 from trueaxis._tables.column import describe_left_out, examine, floats_of_arrow
 from trueaxis._tables.formats import compression_of, require
 from trueaxis._tables.parsing.cells import TableError, is_number, parse_number
@@ -47,6 +42,11 @@ from trueaxis._tables.parsing.splitting import arrow_options
 from trueaxis._tables.parsing.text_file import HEAD_BYTES, TextFormat
 from trueaxis._tables.read import Choice, FileContent
 from trueaxis._tables.text import read_text
+from trueaxis.data.binary import BinaryRows
+from trueaxis.data.progress import passing
+from trueaxis.data.rows import Rows
+from trueaxis.data.spooled import LOG, Spool, append_to_spool
+from trueaxis.data.watched_file import SourceError, WatchedFile
 
 _CHUNK_BYTES = 1 << 22
 _UTF8 = ("utf-8", "utf-8-sig", "ascii")

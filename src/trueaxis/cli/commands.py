@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from trueaxis import report as reports
 from trueaxis._persistence.model_files import load
 from trueaxis._persistence.onnx_export import export_onnx
-from trueaxis._rows.progress_bars import show_progress
 from trueaxis.cli import console
 from trueaxis.cli.findings import (
     Findings,
@@ -33,11 +32,13 @@ from trueaxis.cli.source import (
     write_table,
     written,
 )
+from trueaxis.data.progress_bars import show_progress
 from trueaxis.datasets import sensors
 from trueaxis.diagnostics.comparison import MAX_ROWS, suitable
 from trueaxis.diagnostics.comparison import compare as compare_methods
-from trueaxis.estimators import DSWL, METHODS
-from trueaxis.estimators.pipeline import is_pipeline, split_pipeline
+from trueaxis.dswl.estimator import DSWL
+from trueaxis.methods import METHODS
+from trueaxis.pipeline import is_pipeline, split_pipeline
 from trueaxis.report.analysis import analyse
 from trueaxis.report.given import ignore_feature_name_warning
 from trueaxis.report.sentences import fit_sentence

@@ -104,7 +104,7 @@ def count(n: int, noun: str) -> str:
 
 def show_findings(findings: Findings, aside: bool = False) -> None:
     """Print how many rows are outliers, and why the worst of them are."""
-    from trueaxis.estimators.pipeline import split_pipeline
+    from trueaxis.pipeline import split_pipeline
     from trueaxis.report.sentences import describe_line
 
     findings.run()

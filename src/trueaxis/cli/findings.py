@@ -13,18 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._persistence.model_files import save
-from trueaxis._rows.memory import TooLarge
 from trueaxis._tables.column import quote
 from trueaxis.cli import console
 from trueaxis.cli.options import FitOptions
 from trueaxis.cli.source import Source, TableError
+from trueaxis.data.memory import TooLarge
 from trueaxis.diagnostics import KINDS
-from trueaxis.estimators import METHODS
 from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.encoder.logs import columns_to_log
 from trueaxis.estimators.encoder.units import decide_scale
-from trueaxis.estimators.pipeline import join_pipeline, split_pipeline
 from trueaxis.estimators.scaler import ColumnScaler
+from trueaxis.methods import METHODS
+from trueaxis.pipeline import join_pipeline, split_pipeline
 from trueaxis.report.analysis import Analysis, analyse, level_of
 from trueaxis.report.given import ignore_feature_name_warning
 

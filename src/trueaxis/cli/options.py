@@ -322,7 +322,7 @@ def fit_options_from(options: dict[str, Any]) -> FitOptions:
 
 def method_class(name: str, option: str) -> Any:
     """Return the class of a method; raise a usage error for an unknown name."""
-    from trueaxis.estimators import METHODS
+    from trueaxis.methods import METHODS
 
     if name not in METHODS:
         text = f"{name!r} is not a method: choose one of {', '.join(METHODS)}."

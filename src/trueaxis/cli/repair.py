@@ -27,7 +27,7 @@ from trueaxis.cli.source import (
 from trueaxis.diagnostics.cells import ListedCells, list_cells
 from trueaxis.diagnostics.tables import as_records
 from trueaxis.estimators.encoder import TableEncoder
-from trueaxis.estimators.pipeline import split_pipeline
+from trueaxis.pipeline import split_pipeline
 from trueaxis.report.given import ignore_feature_name_warning
 
 _KNOWS_NONE = (

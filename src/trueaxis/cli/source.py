@@ -17,18 +17,6 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import Rows
-from trueaxis._rows.checked import CheckedRows
-from trueaxis._rows.open_rows import (
-    ENDINGS,
-    describe_file,
-    is_text,
-    is_visible,
-    list_files,
-    open_rows,
-)
-from trueaxis._rows.progress import passing
-from trueaxis._rows.watched_file import WatchedFile
 from trueaxis._tables.choice import Choice as Choice
 from trueaxis._tables.column import Column, describe_left_out, examine, quote
 from trueaxis._tables.errors import MissingCells, option
@@ -59,10 +47,22 @@ from trueaxis._tables.select import select
 from trueaxis._tables.streamed_text import TextRows, TextStream
 from trueaxis._tables.write import write_content
 from trueaxis.cli import console
+from trueaxis.data.checked import CheckedRows
+from trueaxis.data.open_rows import (
+    ENDINGS,
+    describe_file,
+    is_text,
+    is_visible,
+    list_files,
+    open_rows,
+)
+from trueaxis.data.progress import passing
+from trueaxis.data.rows import Rows
+from trueaxis.data.watched_file import WatchedFile
 from trueaxis.diagnostics import column_names
-from trueaxis.estimators import METHODS
 from trueaxis.estimators.encoder import TableEncoder
-from trueaxis.estimators.pipeline import split_pipeline
+from trueaxis.methods import METHODS
+from trueaxis.pipeline import split_pipeline
 
 LARGE_BYTES = 1 << 28  # files of this size or more are read block by block
 BLOCK_BYTES = 1 << 24

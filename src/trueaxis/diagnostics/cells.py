@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._rows.threads import own_floats
 from trueaxis._validation import fitted_rows, raw_rows
+from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics.pipelines import PipelineParts, takes_pipelines
 from trueaxis.diagnostics.tables import column_names, row_labels, to_frame
 
 if TYPE_CHECKING:
-    from trueaxis._engine.cells.model import Repaired
-    from trueaxis.estimators.dswl import DSWL
+    from trueaxis.cells.model import Repaired
+    from trueaxis.dswl.estimator import DSWL
 
 
 class CellMap(NamedTuple):

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._rows.base import RecordKernel, Rows
-from trueaxis._rows.checked import largest_squarable
 from trueaxis._validation import fitted_rows
+from trueaxis.data.checked import largest_squarable
+from trueaxis.data.rows import RecordKernel, Rows
 from trueaxis.diagnostics.filled import cell_repair
 from trueaxis.diagnostics.pipelines import takes_pipelines
 
 if TYPE_CHECKING:
-    from trueaxis._engine.cells.model import CellModel
-    from trueaxis.estimators.base import SubspaceEstimator
+    from trueaxis.base import SubspaceEstimator
+    from trueaxis.cells.model import CellModel
 
 # Squared distance of a unit vector from the subspace, below which it counts as inside.
 WITHIN = 1e-10

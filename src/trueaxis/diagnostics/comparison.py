@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from trueaxis._rows.threads import own_floats
 from trueaxis._validation import validate_array, validate_number
+from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics.influence import largest_angle
-from trueaxis.estimators import METHODS
+from trueaxis.methods import METHODS
 
 # Most methods pass over all rows again and again. So many rows determine a subspace
 # well enough to see how methods differ.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._rows.threads import own_floats
 from trueaxis._validation import fitted_rows, raw_rows
+from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics.columns import MAIN_SHARE, ColumnCorrectionKernel
 from trueaxis.diagnostics.filled import cell_repair
 from trueaxis.diagnostics.outliers import diagnose
@@ -21,7 +21,7 @@ from trueaxis.diagnostics.tables import (
 )
 
 if TYPE_CHECKING:
-    from trueaxis.estimators.base import SubspaceEstimator
+    from trueaxis.base import SubspaceEstimator
 
 
 class Explanation(NamedTuple):

@@ -11,9 +11,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from trueaxis._engine.cells.model import CellModel
-from trueaxis._rows.base import Rows
-from trueaxis._rows.transformed import RowwiseRows, Where
+from trueaxis.cells.model import CellModel
+from trueaxis.data.rows import Rows
+from trueaxis.data.transformed import RowwiseRows, Where
 
 
 @dataclass(frozen=True)

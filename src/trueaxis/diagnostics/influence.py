@@ -14,18 +14,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import subspace_angles
 
-from trueaxis._engine.problem import affine_hull
-from trueaxis._engine.starts.subspaces import plain_moments
-from trueaxis._engine.subspace import SquaresOverflow, Subspace, solve
-from trueaxis._rows.base import Kernel, RecordKernel, Rows
-from trueaxis._rows.transformed import TransformedRows
 from trueaxis._validation import fitted_rows
+from trueaxis.core.problem import affine_hull
+from trueaxis.core.starts import plain_moments
+from trueaxis.core.subspace import SquaresOverflow, Subspace, solve
+from trueaxis.data.rows import Kernel, RecordKernel, Rows
+from trueaxis.data.transformed import TransformedRows
 from trueaxis.diagnostics.filled import imputed
 from trueaxis.diagnostics.pipelines import PipelineParts, takes_pipelines
 from trueaxis.estimators.scaler import Scaling
 
 if TYPE_CHECKING:
-    from trueaxis.estimators.base import SubspaceEstimator
+    from trueaxis.base import SubspaceEstimator
 
 LEAST = 0.0005  # smallest share of a row that is worth mentioning
 

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._engine.outliers.judge import cutoff_ratio
-from trueaxis._engine.outliers.law import Law, Sides
-from trueaxis._engine.reweighted import measure_rows
-from trueaxis._rows.base import RecordKernel
-from trueaxis._rows.threads import own_floats
 from trueaxis._validation import fitted_rows, raw_rows
+from trueaxis.core.law import Law, Sides
+from trueaxis.core.reweighting import measure_rows
+from trueaxis.core.verdicts import cutoff_ratio
+from trueaxis.data.rows import RecordKernel
+from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics.columns import column_corrections
 from trueaxis.diagnostics.discoveries import discovery_line
 from trueaxis.diagnostics.pipelines import PipelineParts, method_of, takes_pipelines
 from trueaxis.diagnostics.tables import column_names, frame_of_rows, row_labels
 
 if TYPE_CHECKING:
-    from trueaxis.estimators.base import SubspaceEstimator
+    from trueaxis.base import SubspaceEstimator
 
 # The paper's categories: within both cut-offs, beyond the one for score distances,
 # beyond the one for orthogonal distances, beyond both. Then, within both, rows of a

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from trueaxis._rows.base import ArrayRows
-from trueaxis._rows.threads import own_floats
-from trueaxis.estimators.base import SubspaceEstimator
-from trueaxis.estimators.pipeline import is_pipeline, split_pipeline
+from trueaxis.base import SubspaceEstimator
+from trueaxis.data.rows import ArrayRows
+from trueaxis.data.threads import own_floats
+from trueaxis.pipeline import is_pipeline, split_pipeline
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -175,5 +175,5 @@ def _check_method(model: Any) -> None:
         return
     raise TypeError(
         f"The model is a {type(model).__name__}, which is not a method of trueaxis: "
-        "pass a fitted one of trueaxis.METHODS, or a pipeline that ends with one."
+        "pass a fitted one of trueaxis.methods, or a pipeline that ends with one."
     )

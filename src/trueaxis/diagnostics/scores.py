@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaincinv
 
-from trueaxis._engine.subspace import Subspace
-from trueaxis._rows.base import RecordKernel, Rows
 from trueaxis._validation import fitted_rows
+from trueaxis.core.subspace import Subspace
+from trueaxis.data.rows import RecordKernel, Rows
 from trueaxis.diagnostics.filled import imputed
 from trueaxis.diagnostics.influence import plain_subspace
 from trueaxis.diagnostics.pipelines import takes_pipelines
 
 if TYPE_CHECKING:
-    from trueaxis.estimators.base import SubspaceEstimator
+    from trueaxis.base import SubspaceEstimator
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trueaxis._rows.threads import own_floats
 from trueaxis._validation import raw_rows
+from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics.cells import list_cells
 from trueaxis.diagnostics.outliers import diagnose
 from trueaxis.diagnostics.pipelines import pipeline_parts, takes_pipelines
 from trueaxis.diagnostics.tables import column_names
-from trueaxis.estimators.fitted.overview import Summary, as_text, overview
-from trueaxis.estimators.fitted.wording import counted, share_of
+from trueaxis.overview import Summary, as_text, overview
+from trueaxis.wording import counted, share_of
 
 if TYPE_CHECKING:
-    from trueaxis.estimators.base import SubspaceEstimator
+    from trueaxis.base import SubspaceEstimator
 
 
 @own_floats

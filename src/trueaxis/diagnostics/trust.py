@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._engine.dswl.sample_fit import learn, settle
-from trueaxis._engine.problem import Problem
-from trueaxis._engine.reweighted import POWER_STEPS, PowerSolver
-from trueaxis._engine.starts.subspaces import equal_weights
-from trueaxis._rows.base import ArrayRows
 from trueaxis._validation import fitted_rows
+from trueaxis.core.problem import Problem
+from trueaxis.core.reweighting import POWER_STEPS, PowerSolver
+from trueaxis.core.starts import equal_weights
+from trueaxis.data.rows import ArrayRows
 from trueaxis.diagnostics.influence import largest_angle
 from trueaxis.diagnostics.pipelines import takes_pipelines
+from trueaxis.dswl.sample_fit import learn, settle
 
 DEFAULT_TRUSTS = tuple(float(t) for t in np.round(np.arange(0.95, 0.49, -0.05), 2))
 PATH_ROUNDS, PATH_TOL = 50, 1e-4

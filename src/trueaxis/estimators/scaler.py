@@ -13,16 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from trueaxis._engine.column_spread import ColumnSpread, SpreadKernel
-from trueaxis._rows.base import Rows
-from trueaxis._rows.checked import largest_magnitude
-from trueaxis._rows.dask.collections import dask_rows, is_dask, refuse_frames
-from trueaxis._rows.dask.rows import DaskRows
-from trueaxis._rows.memory import refuse_large
-from trueaxis._rows.threads import own_floats
-from trueaxis._rows.transformed import TransformedRows, Where
 from trueaxis._validation import validate_array, validate_choice, validate_rows
-from trueaxis.estimators.base import unchanged_on_error
+from trueaxis.base import unchanged_on_error
+from trueaxis.core.columns import ColumnSpread, SpreadKernel
+from trueaxis.data.checked import largest_magnitude
+from trueaxis.data.dask.collections import dask_rows, is_dask, refuse_frames
+from trueaxis.data.dask.rows import DaskRows
+from trueaxis.data.memory import refuse_large
+from trueaxis.data.rows import Rows
+from trueaxis.data.threads import own_floats
+from trueaxis.data.transformed import TransformedRows, Where
 
 HOW = ("standard", "robust")
 # Standard deviation of a normal variable over its median and mean absolute deviation.

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from trueaxis.diagnostics import KINDS
 
 # The displays and the report import these from here, too.
-from trueaxis.estimators.fitted.wording import percent as percent
-from trueaxis.estimators.fitted.wording import shorten as shorten
+from trueaxis.wording import percent as percent
+from trueaxis.wording import shorten as shorten
 
 GRAY, BLUE, ORANGE, RED = "#9a9a9a", "#0072b2", "#e69f00", "#d55e00"
 PINK = "#cc79a7"

@@ -8,8 +8,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._rows.threads import own_floats
 from trueaxis._validation import validate_choice
+from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics import CellMap, cell_map, row_labels
 from trueaxis.plots.canvas import (
     BLUE,

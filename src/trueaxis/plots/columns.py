@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing
 
-from trueaxis._rows.threads import own_floats
+from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics import (
     Contributions,
     Diagnosis,

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._rows.threads import own_floats
+from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics import Diagnosis, diagnose, row_labels
 from trueaxis.diagnostics.pipelines import method_of
 from trueaxis.plots.canvas import (

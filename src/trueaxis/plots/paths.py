@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._rows.threads import own_floats
+from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics import TrustPath, trust_path
 from trueaxis.diagnostics.pipelines import method_of
 from trueaxis.diagnostics.trust import DEFAULT_TRUSTS

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._rows.threads import own_floats
+from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics import (
     Diagnosis,
     ScorePlane,

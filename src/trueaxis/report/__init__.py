@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trueaxis._files import atomic_write
-from trueaxis._rows.threads import own_floats
 from trueaxis._tables.read import Choice, read_table
+from trueaxis.data.threads import own_floats
 
 if TYPE_CHECKING:
     from trueaxis.report.analysis import Analysis

@@ -37,8 +37,8 @@ from trueaxis.diagnostics.influence import PlainChange, plain_change
 from trueaxis.diagnostics.tables import as_records, in_order_of_rows
 from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.encoder.units import is_series
-from trueaxis.estimators.pipeline import SplitPipeline, split_pipeline
 from trueaxis.estimators.scaler import ColumnScaler, UnevenSpread
+from trueaxis.pipeline import SplitPipeline, split_pipeline
 from trueaxis.report.given import (
     ignore_feature_name_warning,
     numbers_of,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._engine.outliers.judge import cutoff_ratio
+from trueaxis.core.verdicts import cutoff_ratio
 from trueaxis.diagnostics import KINDS
 from trueaxis.diagnostics.outliers import LN_10, NOTHING, kinds
 from trueaxis.report.analysis import SAME, STRICTEST, Analysis, with_line

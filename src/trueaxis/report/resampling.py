@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._engine.subspace import axes_of_few, top_eigen
+from trueaxis.core.subspace import axes_of_few, top_eigen
 from trueaxis.diagnostics.influence import largest_angle
 
 RESAMPLES = 40

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from trueaxis.diagnostics.columns import MAIN_SHARE
-from trueaxis.estimators.fitted.wording import percent
 from trueaxis.report.analysis import Analysis, level_of
+from trueaxis.wording import percent
 
 # What users read for the kinds of `diagnostics.KINDS`.
 KIND_NAMES = {

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
 
-from trueaxis import PlainPCA, TableEncoder
+from trueaxis import TableEncoder
 from trueaxis._tables.column import Column
 from trueaxis.estimators.encoder.categories import (
     cells_as_text,
@@ -16,6 +16,7 @@ from trueaxis.estimators.encoder.categories import (
     indicators,
     names_rows,
 )
+from trueaxis.methods import PlainPCA
 
 
 def text(*cells):

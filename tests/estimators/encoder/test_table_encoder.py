@@ -17,9 +17,10 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import trueaxis
-from trueaxis import DSWL, ColumnScaler, PlainPCA, TableEncoder
+from trueaxis import DSWL, ColumnScaler, TableEncoder
 from trueaxis._tables.column import Column
 from trueaxis._tables.frames import columns_of
+from trueaxis.methods import PlainPCA
 
 N = 120
 

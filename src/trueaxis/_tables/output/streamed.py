@@ -18,10 +18,6 @@ from typing import IO, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.open_rows import is_text, list_files
-from trueaxis._rows.parquet import open_parquet
-from trueaxis._rows.progress import passing
-from trueaxis._rows.watched_file import SourceError, WatchedFile
 from trueaxis._tables.formats import ARROW as ARROW_ENDINGS
 from trueaxis._tables.formats import (
     JSON,
@@ -39,6 +35,10 @@ from trueaxis._tables.parsing.cells import TableError
 from trueaxis._tables.read import Choice
 from trueaxis._tables.streamed_text import TextStream
 from trueaxis._tables.write import arrow_writer, npy_header, write_content
+from trueaxis.data.open_rows import is_text, list_files
+from trueaxis.data.parquet import open_parquet
+from trueaxis.data.progress import passing
+from trueaxis.data.watched_file import SourceError, WatchedFile
 
 BATCH_ROWS = 1 << 16  # rows that are held in memory at a time
 _TYPED = (*PARQUET, *ARROW_ENDINGS)
