@@ -1,6 +1,7 @@
 """The commands, run as a user runs them."""
 
 import json
+import sys
 import warnings
 from pathlib import Path
 
@@ -125,6 +126,28 @@ def test_skewed_columns_and_text_are_encoded(tmp_path):
     assert scored["outlier"][7] == "True" and scored["column"][7] == "log10(income)"
     assert "takes logarithms" in run("repair", path, "--model", model, code=1)
     assert "left out (text)" in run("fit", path, "--encode", "log=class", code=1)
+
+
+MOST_MODULES = 102
+
+
+def test_a_fit_runs_through_few_modules(pump):
+    """Whoever reads along from the command to the answer opens few files."""
+    package, ran = str(Path(trueaxis.__file__).parent), set()
+
+    def watch(frame, event, _):
+        code = frame.f_code
+        if code.co_filename.startswith(package) and code.co_name != "<module>":
+            ran.add(code.co_filename)
+
+    run("fit", pump, *NAMED)  # everything is imported
+    sys.setprofile(watch)
+    try:
+        run("fit", pump, *NAMED)
+    finally:
+        sys.setprofile(None)
+    names = sorted(Path(each).relative_to(package).as_posix() for each in ran)
+    assert len(names) <= MOST_MODULES, names
 
 
 # ---------------------------------------------------------------- score, transform

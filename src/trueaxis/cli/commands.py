@@ -16,7 +16,7 @@ from trueaxis._persistence.model_files import load
 from trueaxis._persistence.onnx_export import export_onnx
 from trueaxis.cli import console
 from trueaxis.cli.findings import (
-    Findings,
+    RowFindings,
     first_step,
     fit_source,
     prepared,
@@ -63,7 +63,7 @@ class RowFiles:
         """The files by option."""
         return {"--clean": self.clean, "--flagged": self.flagged}
 
-    def split(self, findings: Findings) -> list[tuple[str, str, NDArray[np.bool_]]]:
+    def split(self, findings: RowFindings) -> list[tuple[str, str, NDArray[np.bool_]]]:
         """Return the kind of rows, file and rows for every file."""
         kinds = ("clean row", self.clean, False), ("outlier", self.flagged, True)
         return [
@@ -72,7 +72,7 @@ class RowFiles:
             if target
         ]
 
-    def writers(self, findings: Findings) -> dict[str, Any]:
+    def writers(self, findings: RowFindings) -> dict[str, Any]:
         """Return what writes the files; which rows, may only be known by then."""
 
         def write(target: str, file: Any) -> None:
@@ -83,7 +83,7 @@ class RowFiles:
 
         return {name: partial(write, name) for name in self.targets.values() if name}
 
-    def show(self, findings: Findings, aside: bool) -> None:
+    def show(self, findings: RowFindings, aside: bool) -> None:
         """Print how many rows went where."""
         n = findings.source.n_in_file - findings.source.n_rows
         left = f" ({console.count(n, 'row')} with missing cells in neither file)"
@@ -92,7 +92,7 @@ class RowFiles:
                 saved = f"{console.count(int(rows.sum()), kind)} saved to {target}"
                 console.show(saved + left * bool(n), aside)
 
-    def to_dict(self, findings: Findings) -> dict[str, Any]:
+    def to_dict(self, findings: RowFindings) -> dict[str, Any]:
         """Return the files and their numbers of rows, for JSON."""
         content: dict[str, Any] = {"clean": None, "flagged": None}
         for kind, target, rows in self.split(findings):
@@ -156,7 +156,7 @@ def score(
     source = open_source(
         data, choice, model=model, targets=files.targets.values(), large=True
     )
-    findings = Findings(model, source)
+    findings = RowFindings(model, source)
 
     def write_verdicts(file: Any) -> None:
         write_table(file, output, findings.verdicts())
@@ -250,7 +250,7 @@ def report(
     with console.stages() as begin:
         if model_path:
             source = open_source(data, choice, model=(model := load(model_path)))
-            findings = Findings(model, source)
+            findings = RowFindings(model, source)
         else:
             source = open_source(data, choice, method=options.method)
             begin("fitting")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.table import Table as Grid
     from rich.text import Text
 
-    from trueaxis.cli.findings import Findings
+    from trueaxis.cli.findings import RowFindings
     from trueaxis.diagnostics.comparison import ComparedMethod
     from trueaxis.report.analysis import Analysis
 
@@ -102,7 +102,7 @@ def count(n: int, noun: str) -> str:
 # ---------------------------------------------------------------- findings
 
 
-def show_findings(findings: Findings, aside: bool = False) -> None:
+def show_findings(findings: RowFindings, aside: bool = False) -> None:
     """Print how many rows are outliers, and why the worst of them are."""
     from trueaxis.pipeline import split_pipeline
     from trueaxis.report.sentences import describe_line

@@ -32,7 +32,7 @@ SAMPLE_ROWS = 1 << 15  # are enough to see whether a column is skewed
 
 
 @dataclass
-class Findings:
+class RowFindings:
     """What a model finds in the rows of a table.
 
     Attributes
@@ -117,11 +117,11 @@ class Findings:
         return content
 
 
-def fit_source(source: Source, options: FitOptions) -> Findings:
+def fit_source(source: Source, options: FitOptions) -> RowFindings:
     """Fit a model to a table; its findings there."""
     start = time.perf_counter()
     model = fit_model(source, options)
-    findings = Findings(model, source, time.perf_counter() - start)
+    findings = RowFindings(model, source, time.perf_counter() - start)
     method = split_pipeline(model).model
     # The verdicts of the fit save a pass over a large file, unless there are cells to
     # be counted that are missing or wrong.
