@@ -23,6 +23,7 @@ from trueaxis.cli.findings import (
     save_model,
 )
 from trueaxis.cli.options import FitOptions
+from trueaxis.cli.repair import repair as repair
 from trueaxis.cli.source import (
     STANDARD,
     Choice,

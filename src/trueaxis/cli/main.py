@@ -29,6 +29,7 @@ from trueaxis.cli.options import (
     size_options,
     table_options,
 )
+from trueaxis.cli.start import import_sklearn
 
 STDOUT = "Table to write (default: standard output)."
 data_argument = click.argument("data")
@@ -58,6 +59,14 @@ def main(ctx: click.Context, guard_formulas: bool) -> None:
         ctx.with_resource(formulas_guarded())
 
 
+def import_commands() -> Any:
+    """Import what runs the commands, and takes long; usage errors need not wait."""
+    import_sklearn()
+    from trueaxis.cli import commands
+
+    return commands
+
+
 @main.command()
 @data_argument
 @file_option("-o", "Model file to write (.npz).")
@@ -69,8 +78,7 @@ def fit(
     data: str, output: str, clean: str, flagged: str, as_json: bool, **options: Any
 ) -> None:
     """Fit a table, list its outliers and save the model."""
-    from trueaxis.cli import commands
-
+    commands = import_commands()
     refuse_standard_output(output, "A model")
     refuse_two_outputs(as_json, clean=clean, flagged=flagged)
     files = commands.RowFiles(clean, flagged)
@@ -98,8 +106,7 @@ def score(
     **options: Any,
 ) -> None:
     """Judge rows by a saved model: outlier or not, and why."""
-    from trueaxis.cli import commands
-
+    commands = import_commands()
     refuse_two_outputs(as_json, output=output, clean=clean, flagged=flagged)
     # Rows on standard output leave no place for the verdicts.
     if not as_json and "-" not in (clean, flagged):
@@ -119,8 +126,7 @@ def transform(
     model: str, data: str, output: str, as_json: bool, **options: Any
 ) -> None:
     """Compute the scores of rows on the components of a saved model."""
-    from trueaxis.cli import commands
-
+    commands = import_commands()
     refuse_two_outputs(as_json, output=output)
     output = output or ("" if as_json else "-")
     commands.transform(model, data, choice_from(options), output, as_json)
@@ -145,8 +151,7 @@ def report(
     **options: Any,
 ) -> None:
     """Write an HTML report: which rows are outliers, and why."""
-    from trueaxis.cli import commands
-
+    commands = import_commands()
     refuse_standard_output(output, "The report")
     if model:
         refuse_fit_options(ctx)
@@ -184,8 +189,7 @@ def repair(
     **options: Any,
 ) -> None:
     """Fill missing cells, replace wrong ones, and list what was changed."""
-    from trueaxis.cli.repair import repair as run
-
+    run = import_commands().repair
     output = output or ("" if as_json else "-")
     refuse_two_outputs(as_json, output=output, changes=changes)
     if model:
@@ -226,8 +230,7 @@ def compare(
     **options: Any,
 ) -> None:
     """Fit all suitable methods to a table and compare them."""
-    from trueaxis.cli import commands
-
+    commands = import_commands()
     refuse_two_outputs(as_json, output=output)
     for name in methods:
         method_class(name, "--methods")
@@ -247,8 +250,7 @@ def compare(
 @json_option
 def export(model: str, output: str, as_json: bool) -> None:
     """Convert a saved model to ONNX, for runtimes without Python."""
-    from trueaxis.cli import commands
-
+    commands = import_commands()
     refuse_standard_output(output, "A graph")
     commands.export(model, output, as_json)
 
@@ -257,8 +259,7 @@ def export(model: str, output: str, as_json: bool) -> None:
 @json_option
 def methods(as_json: bool) -> None:
     """List the methods that --method and --methods accept."""
-    from trueaxis.cli import commands
-
+    commands = import_commands()
     commands.methods(as_json)
 
 
@@ -266,7 +267,6 @@ def methods(as_json: bool) -> None:
 @file_option("-o", "HTML file to write.", "demo.html")
 def demo(output: str) -> None:
     """Fit built-in sensor data, list its outliers and write a report."""
-    from trueaxis.cli import commands
-
+    commands = import_commands()
     refuse_standard_output(output, "The report")
     commands.demo(output)

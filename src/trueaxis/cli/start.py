@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
 import sys
 from contextlib import suppress
+from types import ModuleType
 from typing import Any
 
 LINES = {signal.SIGINT: b"Interrupted.\n", signal.SIGTERM: b"Terminated.\n"}
@@ -26,6 +28,28 @@ def main() -> None:
     from trueaxis.cli.main import main
 
     main(prog_name="trueaxis")
+
+
+class Postponed(ModuleType):
+    """Stand-in for a module that is imported when something of it is first used."""
+
+    def __getattr__(self, name: str) -> Any:
+        sys.modules.pop(self.__name__, None)
+        return getattr(importlib.import_module(self.__name__), name)
+
+
+def import_sklearn() -> None:
+    """Import scikit-learn without what takes half of the time and no command uses."""
+    names = [
+        name
+        for name in ("pandas", "scipy.stats")
+        if name not in sys.modules and importlib.util.find_spec(name) is not None
+    ]
+    sys.modules.update({name: Postponed(name) for name in names})
+    importlib.import_module("sklearn.base")
+    for name in names:
+        if isinstance(sys.modules.get(name), Postponed):
+            del sys.modules[name]
 
 
 def end(number: int, frame: Any = None) -> None:
