@@ -12,6 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from awkward import (
+    FRESH,
+    TABLES,
+    Maker,
+    correlated,
+    factors,
+    heavy,
+    shifted,
+)
 from before_after_clouds import Case, Data, known, planted_rows, size
 from paper_data import UCI, face_images, uci_table
 from trueaxis.datasets import (
@@ -21,15 +30,6 @@ from trueaxis.datasets import (
     sensors,
     spectra,
     toy,
-)
-from trueaxis.datasets.awkward import (
-    FRESH,
-    TABLES,
-    Maker,
-    correlated,
-    factors,
-    heavy,
-    shifted,
 )
 from verdict_data import MEASURED, Labelled, real, textbook
 

@@ -257,7 +257,6 @@ def diagnose(rng: Rng, watch: Watch) -> str:
         ),
         lambda: diagnostics.contributions(model, X),
         lambda: diagnostics.effect(model, X),
-        lambda: diagnostics.score_plane(model, X),
         lambda: diagnostics.summary(model, X),
         lambda: diagnostics.reasons(model, X),
         lambda: diagnostics.cell_map(model, X),
@@ -266,8 +265,6 @@ def diagnose(rng: Rng, watch: Watch) -> str:
     for call in rng.permutation(len(calls))[:3]:
         with suppress(Refused):  # some are for DSWL alone
             attempt(calls[call])
-    if often(rng, 0.03):
-        attempt(lambda: diagnostics.trust_path(model, X, [0.9, 0.5]))
     if often(rng, 0.03):
         attempt(lambda: diagnostics.compare(np.asarray(X), ["dswl", "pca", "l1-pca"]))
     return story
@@ -280,11 +277,9 @@ def draw(rng: Rng, watch: Watch) -> str:
     model, X, story = _small_model(rng, watch)
     name = pick(rng, plots.__all__)
     watch.story = story = f"{name} of {story}"
-    more: dict[str, Any] = {"row": pick(rng, [0, -1, len(X)])}
-    if name == "ImageGridDisplay":
-        more = {"shape": (1, X.shape[1])}
-    elif name != "ContributionsDisplay":
-        more = {}
+    more: dict[str, Any] = {}
+    if name == "ContributionsDisplay":
+        more = {"row": pick(rng, [0, -1, len(X)])}
     try:
         attempt(lambda: getattr(plots, name).from_estimator(model, X, **more))
         pyplot.gcf().canvas.draw()

@@ -20,8 +20,7 @@ import trueaxis
 from trueaxis import DSWL, ColumnScaler, open_rows
 from trueaxis.data.watched_file import SourceError
 from trueaxis.datasets import planted
-from trueaxis.diagnostics import contributions, diagnose, effect, reasons, score_plane
-from trueaxis.diagnostics.trust import trust_path
+from trueaxis.diagnostics import contributions, diagnose, effect, reasons
 from trueaxis.methods import METHODS
 
 
@@ -79,7 +78,7 @@ def test_results_from_files_equal_those_from_the_array(X, folder):
         assert_same_model(weighted, DSWL(3).fit(X, sample_weight=counts))
         np.testing.assert_allclose(model.transform(source), model.transform(X))
         np.testing.assert_array_equal(model.predict(source), model.predict(X))
-        for ask in (effect, diagnose, contributions, reasons, score_plane, trust_path):
+        for ask in (effect, diagnose, contributions, reasons):
             here, there = ask(model, X), ask(model, source)
             for name in getattr(here, "_fields", None) or vars(here):
                 one, two = getattr(here, name), getattr(there, name)

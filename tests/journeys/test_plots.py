@@ -11,7 +11,6 @@ from trueaxis.plots import (
     OutlierMapDisplay,
     ScoresDisplay,
     ScreeDisplay,
-    WeightsDisplay,
 )
 
 
@@ -35,9 +34,9 @@ def texts(display):
 
 
 def test_figures_are_drawn_and_saved(pumps, drawn):
-    """Map, scores, variances, weights and the columns of one row, each in one line."""
+    """Map, scores, variances and the columns of one row, each in one line."""
     model = DSWL(2).fit(pumps.table)
-    for display in (OutlierMapDisplay, ScoresDisplay, ScreeDisplay, WeightsDisplay):
+    for display in (OutlierMapDisplay, ScoresDisplay, ScreeDisplay):
         picture = drawn(display.from_estimator(model, pumps.table))
         assert len(np.unique(picture.reshape(-1, picture.shape[-1]), axis=0)) > 20
     worst = OutlierMapDisplay.from_estimator(model, pumps.table, n_labels=3)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.awkward import FRESH, TABLES, factors, mostly_one_row, one_hot
 from trueaxis import DSWL
 from trueaxis.datasets import planted
-from trueaxis.datasets.awkward import FRESH, TABLES, factors, mostly_one_row, one_hot
 
 # Strongly skewed columns, few rows, and levels beside other columns: what looks like a
 # shoulder may be the tail.

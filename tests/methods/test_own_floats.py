@@ -62,7 +62,6 @@ def test_reports_plots_files_and_cells_do_not_depend_on_the_caller_either(X, tmp
         plots.OutlierMapDisplay.from_estimator(plain, X)
         plots.ScoresDisplay.from_estimator(plain, X)
         plots.ScreeDisplay.from_estimator(plain, X)
-        plots.TrustPathDisplay.from_estimator(plain, X)
         plots.ContributionsDisplay.from_estimator(plain, X, 0)
         write_report(plain, X, tmp_path / "page.html")
         save(plain, tmp_path / "model.npz")

@@ -218,7 +218,7 @@ def test_tables_with_holes_have_a_report(cells, part):
     found = analyse(DSWL(2, cells=cells).fit(X), X.iloc[part])
     page = render(found)
     assert_self_contained(page)
-    assert finite(embedded_data(page)) and np.isfinite(found.effect.angles).all()
+    assert finite(embedded_data(page)) and np.isfinite(found.plain.angles).all()
     assert found.of_the_fit == (part == slice(None))
 
 

@@ -5,28 +5,14 @@ import pytest
 from report_pages import embedded_data, page_script, page_text
 
 from trueaxis import DSWL
-from trueaxis.datasets import planted, sensors
-from trueaxis.diagnostics.trust import trust_path
 from trueaxis.plots.canvas import percent
 from trueaxis.report import page_data as points
 from trueaxis.report import render
 from trueaxis.report.analysis import analyse
-from trueaxis.report.content import describe_path, format_number
+from trueaxis.report.content import format_number
 from trueaxis.report.levels import levels_of
 from trueaxis.report.packing import rounded
 from trueaxis.report.page_data import rows_on_page
-
-
-@pytest.mark.slow
-def test_words_for_the_trust_path():
-    jumps = planted("ocs", share=0.2).X
-    assert "held the axes" in describe_path(trust_path(DSWL(3).fit(jumps), jumps))
-    regular = planted("none").X
-    held = sensors().X * [1, 1, 1000, 1, 1, 1]
-    assert "the model needed its better start" in describe_path(
-        trust_path(DSWL(2).fit(held), held)
-    )
-    assert "No step turns" in describe_path(trust_path(DSWL(3).fit(regular), regular))
 
 
 def test_numbers_for_people_and_for_json():

@@ -8,7 +8,7 @@ from report_pages import assert_self_contained, embedded_data
 
 from trueaxis import DSWL
 from trueaxis.datasets import planted
-from trueaxis.methods import METHODS, PCP, PlainPCA
+from trueaxis.methods import METHODS, PlainPCA
 from trueaxis.report import render, write_report
 from trueaxis.report.analysis import analyse
 from trueaxis.report.sentences import chance, verdict
@@ -21,8 +21,7 @@ def test_the_page_says_what_the_analysis_says(pump, page):
     assert "DSWL(n_components=2).fit(X)" in page
     assert "Rows are numbered from 0." in page and "New rows" not in page
     assert chance(pump) in page and "95 % below" in page
-    for name in ("scree", "weights", "convergence", "trust"):
-        assert f'id="figure-{name}"' in page
+    assert 'id="figure-scree"' in page
     assert_self_contained(page)
 
 
@@ -30,7 +29,7 @@ def test_the_page_says_what_the_analysis_says(pump, page):
 def test_stages_are_told(pump):
     stages = []
     render(pump, progress=stages.append, seconds=1.5)
-    assert stages == ["trust path", "figures", "page"]
+    assert stages == ["figures", "page"]
 
 
 # ---------------------------------------------------------------- every model
@@ -43,24 +42,15 @@ def test_every_method_has_a_report(name):
     model = METHODS[name](2).fit(X)
     page = render(analyse(model, X))
     assert_self_contained(page)
-    assert ('id="figure-weights"' in page) == hasattr(model, "weights_")
-    assert ('id="figure-trust"' in page) == (name == "dswl")
     assert f"Parameters of {type(model).__name__}" in page
 
 
 @pytest.mark.slow
-def test_new_rows_have_no_weights(pump):
+def test_new_rows_are_announced(pump):
     X = pump.raw[:50] + 0.1
     page = render(analyse(pump.model, X))
     assert "New rows." in page
-    assert 'id="figure-weights"' not in page and 'id="figure-trust"' not in page
     assert_self_contained(render(analyse(pump.model, X[:1])))
-
-
-@pytest.mark.slow
-def test_a_method_that_does_not_weigh_rows_says_so():
-    X = planted("none", n=40, n_features=5).X
-    assert "does not weigh rows" in render(analyse(PCP().fit(X), X))
 
 
 @pytest.mark.soak

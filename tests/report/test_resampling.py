@@ -27,11 +27,11 @@ def test_clean_rows_turn_plain_pca_no_farther_than_chance():
     X = planted("none", n=400, n_features=8, n_components=2).X
     found = analyse(PlainPCA(2).fit(X), X)
     assert 0 < found.chance.median < found.chance.high < 10
-    assert found.effect.angle < found.chance.high
+    assert found.plain.angle < found.chance.high
     spoilt = analyse(
         DSWL(3).fit(planted("ocs", share=0.2).X), planted("ocs", share=0.2).X
     )
-    assert spoilt.effect.angle > 10 * spoilt.chance.high
+    assert spoilt.plain.angle > 10 * spoilt.chance.high
     assert f"95 % below {spoilt.chance.high:.2g}" in chance(spoilt)
 
 

@@ -11,7 +11,7 @@ from trueaxis.report.page_data import rows_on_page, script_data
 def page_text(analysis, **names):
     """The text of a page, with defaults for all names."""
     full = dict(title=None, source=None, origin=None, command=None, seconds=None)
-    return text_values(*_shown(analysis), None, **{**full, **names})
+    return text_values(*_shown(analysis), **{**full, **names})
 
 
 def page_script(analysis):

@@ -64,43 +64,43 @@ class RowFiles:
         """The files by option."""
         return {"--clean": self.clean, "--flagged": self.flagged}
 
-    def split(self, findings: RowFindings) -> list[tuple[str, str, NDArray[np.bool_]]]:
-        """Return the kind of rows, file and rows for every file."""
-        kinds = ("clean row", self.clean, False), ("outlier", self.flagged, True)
-        return [
-            (kind, target, findings.source.in_file(findings.flagged == outlier))
-            for kind, target, outlier in kinds
+    def rows(self, findings: RowFindings) -> dict[str, NDArray[np.bool_]]:
+        """Return which rows of the input go into which file."""
+        outliers = {self.clean: False, self.flagged: True}
+        return {
+            target: findings.source.in_file(findings.flagged == outlier)
+            for target, outlier in outliers.items()
             if target
-        ]
+        }
 
     def writers(self, findings: RowFindings) -> dict[str, Any]:
         """Return what writes the files; which rows, may only be known by then."""
 
         def write(target: str, file: Any) -> None:
-            kept = next(
-                rows for _, name, rows in self.split(findings) if name == target
-            )
-            findings.source.write_rows(file, target, kept)
+            findings.source.write_rows(file, target, self.rows(findings)[target])
 
         return {name: partial(write, name) for name in self.targets.values() if name}
 
     def show(self, findings: RowFindings, aside: bool) -> None:
         """Print how many rows went where."""
-        n = findings.source.n_in_file - findings.source.n_rows
-        left = f" ({console.count(n, 'row')} with missing cells in neither file)"
-        for kind, target, rows in self.split(findings):
-            if target != STANDARD:
-                saved = f"{console.count(int(rows.sum()), kind)} saved to {target}"
-                console.show(saved + left * bool(n), aside)
+        left = findings.source.n_left_out
+        neither = f" ({console.count(left, 'row')} with missing cells in neither file)"
+        for target, rows in self.rows(findings).items():
+            kind = "clean row" if target == self.clean else "outlier"
+            n = console.count(int(rows.sum()), kind)
+            console.show_saved(n, target, aside, neither if left else "")
 
     def to_dict(self, findings: RowFindings) -> dict[str, Any]:
         """Return the files and their numbers of rows, for JSON."""
-        content: dict[str, Any] = {"clean": None, "flagged": None}
-        for kind, target, rows in self.split(findings):
-            name = "flagged" if kind == "outlier" else "clean"
-            content[name] = {"file": target, "rows": int(rows.sum())}
-            content["in_neither"] = findings.source.n_in_file - findings.source.n_rows
-        return content
+        written = {
+            target: {"file": target, "rows": int(rows.sum())}
+            for target, rows in self.rows(findings).items()
+        }
+        content = {
+            "clean": written.get(self.clean), "flagged": written.get(self.flagged)
+        }  # fmt: skip
+        left = {"in_neither": findings.source.n_left_out}
+        return content | (left if written else {})
 
 
 def fit(
@@ -120,8 +120,6 @@ def fit(
         )  # fmt: skip
         findings = fit_source(source, options)
         findings.run()
-    if not source.in_memory:
-        source.note_missing()
     with written(files.writers(findings)):
         if output:
             save_model(findings.model, output)
@@ -133,8 +131,7 @@ def fit(
     console.show_findings(findings, aside)
     if findings.analysis is not None:
         console.show(fit_sentence(findings.analysis, findings.seconds), aside)
-    if output:
-        console.show(f"Model saved to {output}", aside)
+    console.show_saved("Model", output, aside)
     files.show(findings, aside)
 
 
@@ -162,15 +159,10 @@ def score(
     def write_verdicts(file: Any) -> None:
         write_table(file, output, findings.verdicts())
 
-    with show_progress():
-        if output in ("", STANDARD):
-            findings.run()
-        # The verdicts come first: they tell which rows go where.
-        writers = {output: write_verdicts} if output else {}
-        with written(writers | files.writers(findings)):
-            pass
-    if not source.in_memory:
-        source.note_missing()
+    # The verdicts come first: they tell which rows go where.
+    writers = {output: write_verdicts} | files.writers(findings)
+    with show_progress(), written(writers):
+        findings.run()
     if as_json:
         content = findings.to_dict() | {"model": model_path, "output": output or None}
         console.show_json("score", data, content | files.to_dict(findings))
@@ -178,8 +170,7 @@ def score(
     aside = STANDARD in (output, *files.targets.values())
     if output != STANDARD:
         console.show_findings(findings, aside)
-    if output not in ("", STANDARD):
-        console.show(f"Scored rows saved to {output}", aside)
+    console.show_saved("Scored rows", output, aside)
     files.show(findings, aside)
 
 
@@ -188,9 +179,8 @@ def transform(
 ) -> None:
     """Write the scores of rows on the components of a saved model."""
     is_npy = output.lower().endswith(".npy")
-    targets = {"--output": output}
-    sources = (data, model_path)
-    check_outputs(sources, **{"files" if is_npy else "tables": targets})
+    kind = "files" if is_npy else "tables"
+    check_outputs((data, model_path), **{kind: {"--output": output}})
     if is_npy and (choice.id or choice.label):
         raise TableError(
             f"{output} holds numbers only, not names or labels of rows: choose "
@@ -219,8 +209,6 @@ def transform(
 
     with show_progress(), written({output: write_scores}):
         pass
-    if not source.in_memory:
-        source.note_missing()
     if as_json:
         content = source.to_dict()
         content |= {"read_columns": content["columns"], "columns": names}
@@ -229,11 +217,9 @@ def transform(
             columns = next(blocks())
             content["scores"] = np.column_stack([columns[name] for name in names])
         console.show_json("transform", data, content)
-    elif output != STANDARD:
-        console.show(
-            f"Scores of {source.n_rows:,} rows on {len(names)} components saved to "
-            f"{output}: {names[0]}{f' to {names[-1]}' if len(names) > 1 else ''}"
-        )
+        return
+    what = f"Scores of {source.n_rows:,} rows on {len(names)} components"
+    console.show_saved(what, output)
 
 
 def report(
@@ -273,7 +259,7 @@ def report(
         console.show_json("report", data, content)
         return
     console.show_findings(findings)
-    console.show(f"Report saved to {output}")
+    console.show_saved("Report", output)
 
 
 def compare(
@@ -324,8 +310,7 @@ def compare(
         console.show_json("compare", data, content)
     elif output != STANDARD:
         console.show_comparison(results)
-        if output:
-            console.show(f"Comparison saved to {output}")
+        console.show_saved("Comparison", output)
 
 
 def export(model_path: str, output: str, as_json: bool) -> None:
@@ -335,7 +320,7 @@ def export(model_path: str, output: str, as_json: bool) -> None:
     if as_json:
         console.show_json("export", model_path, {"model": model_path, "onnx": output})
     else:
-        console.show(f"ONNX graph saved to {output}")
+        console.show_saved("ONNX graph", output)
 
 
 def methods(as_json: bool) -> None:
@@ -370,5 +355,5 @@ def demo(output: str) -> None:
     )
     console.show_analysis(analyse(model, table.X, labels=labels, of_the_fit=True))
     path = Path(output).resolve()
-    console.show(f"Report saved to {path}")
+    console.show_saved("Report", output)
     console.show(f"Open it in a browser: {path.as_uri()}")

@@ -55,10 +55,17 @@ def show(content: Any, aside: bool = False) -> None:
     file.write(captured.get())  # Rich would end the process if nobody reads
 
 
+def show_saved(what: str, target: str, aside: bool = False, more: str = "") -> None:
+    """Print where something was written, unless it was to standard output."""
+    if target not in ("", "-"):
+        show(f"{what} saved to {target}{more}", aside)
+
+
 def note(text: str) -> None:
-    """Print a note to standard error, and remember it for JSON."""
-    NOTES.append(printable(text))
-    remark(f"Note: {text}")
+    """Print a note to standard error, once, and remember it for JSON."""
+    if printable(text) not in NOTES:
+        NOTES.append(printable(text))
+        remark(f"Note: {text}")
 
 
 def remark(text: str) -> None:
@@ -157,7 +164,7 @@ def _worst_rows(analysis: Analysis) -> Grid:
     grid.add_column("excess", justify="right")
     grid.add_column("reason", overflow="fold")
     listed, excess = analysis.flagged[:MAX_LISTED], analysis.diagnosis.excess
-    p_values = np.exp(analysis.diagnosis.log_p_of(listed))
+    p_values = np.exp(analysis.diagnosis.log_p[listed])
     for row, p in zip(listed, p_values, strict=True):
         label = [] if analysis.labels is None else [plain(analysis.labels[row])]
         grid.add_row(

@@ -190,8 +190,7 @@ def _encoder(source: Source, options: FitOptions) -> TableEncoder:
     )
     encoder.fit(list(source.frame))
     for text in encoder.notes_:
-        if text not in console.NOTES:  # said when the table was read
-            console.note(text)
+        console.note(text)
     return encoder
 
 

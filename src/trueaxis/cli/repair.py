@@ -25,7 +25,7 @@ from trueaxis.cli.source import (
     written,
 )
 from trueaxis.diagnostics.cells import ListedCells, list_cells
-from trueaxis.diagnostics.tables import as_records
+from trueaxis.diagnostics.inputs import as_records
 from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.pipeline import split_pipeline
 from trueaxis.report.given import ignore_feature_name_warning
@@ -177,9 +177,8 @@ def repair(
         return
     aside = STANDARD in (output, changes)
     console.show(repaired.describe(), aside)
-    for name, what in ((output, "Repaired table"), (changes, "Changed cells")):
-        if name not in ("", STANDARD):
-            console.show(f"{what} saved to {name}", aside)
+    console.show_saved("Repaired table", output, aside)
+    console.show_saved("Changed cells", changes, aside)
 
 
 def repair_source(model: Any, source: Source, *, replace_wrong: bool) -> Repair:

@@ -133,11 +133,12 @@ class Source:
         return int(self.rows.shape[0])
 
     @property
-    def n_in_file(self) -> int:
-        """Number of rows in the file, as far as it matters to those analyzed."""
-        if self.original is not None:
-            return len(self.original)
-        return self.n_rows if self.positions is None else int(self.positions.max()) + 1
+    def n_left_out(self) -> int:
+        """Number of rows of the file that are not analyzed."""
+        if self.positions is None:
+            return 0
+        n = len(self.original) if self.original is not None else self.positions[-1] + 1
+        return int(n) - self.n_rows
 
     def rows_for(self, first_step: Any) -> Any:
         """Return the rows as a scaler takes them, or as an encoder does."""
@@ -161,6 +162,7 @@ class Source:
                 yield Block(block, block, ids, found[-1] if self.choice.label else None)
                 advance(n)
         self._missing = missing
+        self.note_missing()
 
     def missing(self) -> NDArray[np.int_]:
         """Return the number of missing cells of every column, where they are known.
@@ -194,7 +196,7 @@ class Source:
 
     def in_file(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which rows of the file are chosen, given this for rows analyzed."""
-        out = np.zeros(self.n_in_file, dtype=bool)
+        out = np.zeros(self.n_rows + self.n_left_out, dtype=bool)
         out[self.positions_of(np.flatnonzero(chosen))] = True
         return out
 

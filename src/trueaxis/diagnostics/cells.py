@@ -13,8 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._validation import fitted_rows, raw_rows
 from trueaxis.data.threads import own_floats
-from trueaxis.diagnostics.pipelines import PipelineParts, takes_pipelines
-from trueaxis.diagnostics.tables import column_names, row_labels, to_frame
+from trueaxis.diagnostics.inputs import (
+    PipelineParts,
+    column_names,
+    row_labels,
+    takes_pipelines,
+    to_frame,
+)
 
 if TYPE_CHECKING:
     from trueaxis.cells.model import Repaired
@@ -42,6 +47,12 @@ class CellMap(NamedTuple):
     missing: NDArray[np.bool_]
     outlier: NDArray[np.bool_]
     names: NDArray[np.str_]
+
+    def take(self, rows: NDArray[np.intp]) -> CellMap:
+        """Return the cells of some rows."""
+        deviations, wrong, missing = self.deviations, self.wrong, self.missing
+        some = deviations[rows], wrong[rows], missing[rows], self.outlier[rows]
+        return CellMap(*some, self.names)
 
     def __repr__(self) -> str:
         n, D = self.wrong.shape

@@ -31,7 +31,7 @@ __all__ = [
     "write_report",
 ]
 
-STAGES = ("trust path", "figures", "page")
+STAGES = ("figures", "page")
 NEEDS = {"jinja2": "Jinja2", "matplotlib": "matplotlib"}
 
 
@@ -142,18 +142,14 @@ def render(
     from trueaxis.report.page_data import rows_on_page, script_data, shorten_names
 
     begin = progress or (lambda stage: None)
-    path = None
-    if found.has_trust_path:
-        begin("trust path")
-        path = found.trust_path()
     begin("figures")
     short = shorten_names(found)
-    figures = draw(short, path)
+    figures = draw(short)
     begin("page")
     levels = levels_of(short)
     rows = rows_on_page(levels)
     text = text_values(
-        levels, rows, path, title=title, source=source, origin=origin, command=command,
+        levels, rows, title=title, source=source, origin=origin, command=command,
         seconds=seconds,
     )  # fmt: skip
     return fill_template(text, script_data(levels, rows, found), figures)

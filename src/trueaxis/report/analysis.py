@@ -22,7 +22,6 @@ from trueaxis.diagnostics import (
     Contributions,
     Diagnosis,
     Effect,
-    TrustPath,
     cell_map,
     cell_table,
     column_names,
@@ -31,10 +30,8 @@ from trueaxis.diagnostics import (
     effect,
     reasons,
     row_labels,
-    trust_path,
 )
-from trueaxis.diagnostics.influence import PlainChange, plain_change
-from trueaxis.diagnostics.tables import as_records, in_order_of_rows
+from trueaxis.diagnostics.inputs import as_records, in_order_of_rows
 from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.encoder.units import is_series
 from trueaxis.estimators.scaler import ColumnScaler, UnevenSpread
@@ -114,14 +111,8 @@ class Analysis:
         return str(self.given_ids[[row]].tolist()[0])
 
     @cached_property
-    def plain(self) -> PlainChange:
-        """Difference of plain PCA of the same rows from the model."""
-        with ignore_feature_name_warning():
-            return plain_change(self.model, self.X)
-
-    @cached_property
-    def effect(self) -> Effect:
-        """The same difference, and the rows that are responsible for it."""
+    def plain(self) -> Effect:
+        """Difference of plain PCA of the same rows from the model, and who made it."""
         with ignore_feature_name_warning():
             return effect(self.model, self.X)
 
@@ -280,16 +271,6 @@ class Analysis:
         ):
             return np.asarray(judged.read(), dtype=float)
 
-    @property
-    def has_trust_path(self) -> bool:
-        """Whether these are the rows of a DSWL fit, which can be repeated."""
-        return self.of_the_fit and hasattr(self.model, "tau_")
-
-    def trust_path(self) -> TrustPath:
-        """Fit DSWL again with fewer and fewer trusted rows."""
-        with ignore_feature_name_warning():
-            return trust_path(self.model, self.X)
-
     def contributions(self, rows: NDArray[np.intp]) -> Contributions:
         """Return the contributions of all columns to the distances of some rows."""
         if not len(rows):
@@ -310,7 +291,7 @@ class Analysis:
         columns |= {
             "outlier": d.flagged[some],
             "kind": d.kind[some],
-            "p_value": np.exp(d.log_p if rows is None else d.log_p_of(rows)),
+            "p_value": np.exp(d.log_p[some]),
             "excess": d.excess[some],
             "score": d.score[some],
             "orthogonal": d.orthogonal[some],

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._validation import fitted_rows
-from trueaxis.diagnostics.filled import imputed
+from trueaxis.diagnostics.inputs import imputed
 from trueaxis.report.analysis import Analysis
 from trueaxis.report.given import ignore_feature_name_warning
 from trueaxis.report.packing import bent, floats, fractions, rounded

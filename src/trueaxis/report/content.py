@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import trueaxis
-from trueaxis.diagnostics import KINDS, TrustPath
+from trueaxis.diagnostics import KINDS
 from trueaxis.diagnostics.influence import responsible
 from trueaxis.plots.canvas import percent
 from trueaxis.report.analysis import Analysis, level_of
@@ -35,13 +35,11 @@ from trueaxis.report.snippet import Origin, code
 MAX_SHOWN = 6  # columns, rows or angles in the section on plain PCA
 MAX_WITHOUT_SCRIPT = 50  # rows of the table for browsers without scripts
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
-CLEAR_TURN = 10.0  # degrees; smaller turns of the trust path are not worth reporting
 
 
 def text_values(
     levels: Levels,
     rows: PageRows,
-    path: TrustPath | None,
     *,
     title: str | None,
     source: str | None,
@@ -56,7 +54,6 @@ def text_values(
     levels : Levels
     rows : PageRows
         The rows that the page shows.
-    path : TrustPath or None
     title, source, origin, command, seconds
         See `trueaxis.report.render`.
 
@@ -99,7 +96,6 @@ def text_values(
         "left_out": left_out(levels, rows),
         "worst": worst_rows(analysis),
         "cells": describe_cells(analysis),
-        "path": None if path is None else describe_path(path),
         "plain": plain_pca(analysis),
         "fit": fit_sentence(analysis, seconds),
         "repeat": repeat(analysis, origin, command),
@@ -151,7 +147,7 @@ def worst_rows(analysis: Analysis) -> list[dict[str, str]]:
     d = analysis.diagnosis
     score, off = d.score_ratio, d.orthogonal_ratio
     worst = analysis.flagged[:MAX_WITHOUT_SCRIPT]
-    p_values = np.exp(d.log_p_of(worst))
+    p_values = np.exp(d.log_p[worst])
     return [
         {
             "id": analysis.ids[row],
@@ -168,7 +164,7 @@ def worst_rows(analysis: Analysis) -> list[dict[str, str]]:
 
 def plain_pca(analysis: Analysis) -> dict[str, Any]:
     """Return how plain PCA differs: angles, shifted means, and the rows behind it."""
-    effect, shown = analysis.effect, analysis.most_shifted[:MAX_SHOWN]
+    effect, shown = analysis.plain, analysis.most_shifted[:MAX_SHOWN]
     return {
         "angles": [f"{angle:.1f}" for angle in effect.angles[:MAX_SHOWN]],
         "more_angles": max(len(effect.angles) - MAX_SHOWN, 0),
@@ -197,30 +193,6 @@ def responsible_rows(analysis: Analysis, share: NDArray[Any]) -> list[dict[str, 
         }
         for row in responsible(share)[:MAX_SHOWN]
     ]
-
-
-def describe_path(path: TrustPath) -> str:
-    """Return a sentence about what the trust path shows."""
-    jump = path.jump
-    turn, at = path.step[jump], path.trust[jump]
-    distance = path.to_model[-1]
-    if turn < CLEAR_TURN and distance >= CLEAR_TURN:
-        return (
-            "The path starts with equal weights for all rows and ends "
-            f"{distance:.0f} degrees away from the model's subspace: less trust alone "
-            "does not free the axes from the bad rows, the model needed its better "
-            "start."
-        )
-    if turn < CLEAR_TURN:
-        return (
-            "No step turns the subspace by more than "
-            f"{max(turn, 0.1):.1f} degrees: no group of rows determines the axes alone."
-        )
-    return (
-        f"When trust falls from {path.trust[jump - 1]:g} to {at:g}, the subspace turns "
-        f"by {turn:.0f} degrees: a group of rows that had held the axes loses its "
-        f"weight. The path ends {distance:.1f} degrees away from the model's subspace."
-    )
 
 
 def repeat(

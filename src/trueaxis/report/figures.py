@@ -10,15 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueaxis.diagnostics import TrustPath
-from trueaxis.plots import (
-    CellMapDisplay,
-    ConvergenceDisplay,
-    ScreeDisplay,
-    TrustPathDisplay,
-    WeightsDisplay,
-)
+from trueaxis.plots import CellMapDisplay, ScreeDisplay
 from trueaxis.plots.canvas import TEXT
+from trueaxis.plots.cell_map import MOST_ROWS
 from trueaxis.report.analysis import Analysis
 from trueaxis.report.cells import WIDE
 
@@ -44,40 +38,28 @@ class Drawing(NamedTuple):
     svg: str
 
 
-def draw(analysis: Analysis, path: TrustPath | None) -> dict[str, Drawing]:
+def draw(analysis: Analysis) -> dict[str, Drawing]:
     """Draw the figures of an analysis.
 
     Parameters
     ----------
     analysis : Analysis
-    path : TrustPath or None
 
     Returns
     -------
     dict
-        Drawings by name; without weights or trust path if the method has none, or the
-        rows are new.
+        Drawings by name.
     """
     model, many = analysis.model, len(analysis.ids) > MANY_ROWS
-    displays: dict[str, Any] = {
-        "convergence": ConvergenceDisplay(
-            model.history_, model.converged_, type(model).__name__
-        ).plot,
-    }
+    displays: dict[str, Any] = {}
     if len(analysis.ids) > 1:
         displays["scree"] = ScreeDisplay(
             model.explained_variance_, analysis.plain.plain_variance
         ).plot
-    if analysis.of_the_fit and hasattr(model, "weights_"):
-        displays["weights"] = WeightsDisplay(
-            np.asarray(model.weights_), analysis.diagnosis.kind
-        ).plot
-    if path is not None:
-        displays["trust"] = TrustPathDisplay(path).plot
     drawings = {name: _drawing(plot, name, many) for name, plot in displays.items()}
     if analysis.cells is not None:
         display = CellMapDisplay(analysis.cells, analysis.ids)
-        lines = len(display.lines().first)
+        lines = min(len(analysis.ids), MOST_ROWS)
         wide = len(analysis.names) > WIDE
         size = (2 if wide else 1) * SIZE[0], min(1.9 + 0.16 * max(lines, 4), 7.5)
         drawings["cells"] = _drawing(display.plot, "cells", False, size)

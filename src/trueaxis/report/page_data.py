@@ -241,7 +241,6 @@ def shorten_names(analysis: Analysis) -> Analysis:
         diagnosis=diagnosis,
     )
     # What does not depend on names is computed once.
-    vars(diagnosis)["log_p"] = analysis.diagnosis.log_p
     for same in ("plain", "flagged", "uneven"):
         vars(short)[same] = getattr(analysis, same)
     return short

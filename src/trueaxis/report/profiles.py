@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.diagnostics.columns import ColumnCorrectionKernel
-from trueaxis.diagnostics.explanation import surplus_beside_blamed
+from trueaxis.diagnostics.columns import ColumnCorrectionKernel, surplus_beside_blamed
 from trueaxis.report.analysis import Analysis
 
 ENOUGH = 30  # regular rows that show the spread of a column; else the model says it

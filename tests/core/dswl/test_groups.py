@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from benchmarks.awkward import shifted
 from trueaxis import DSWL
 from trueaxis.core.starts import random_directions
 from trueaxis.datasets import planted
-from trueaxis.datasets.awkward import shifted
 from trueaxis.dswl.groups import (
     bending,
     cleave,

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.awkward import one_hot
 from trueaxis.core.columns import discrete_columns, separable_columns, varying_columns
-from trueaxis.datasets.awkward import one_hot
 
 
 def test_discrete_columns_are_those_with_ties():

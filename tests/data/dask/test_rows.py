@@ -13,7 +13,7 @@ from trueaxis import DSWL, open_rows
 from trueaxis.data.dask import scheduler
 from trueaxis.datasets import planted
 from trueaxis.methods import METHODS, RPCAOM
-from trueaxis.plots import WeightsDisplay
+from trueaxis.plots import ScoresDisplay
 from trueaxis.report.analysis import analyse
 
 UNEQUAL = {"tau": (4e-4, 1e-4, 3e-4), "reweight": False, "init": "uniform"}
@@ -102,8 +102,8 @@ def test_plots_of_models_fitted_to_dask(in_process):
     few = planted("ocs", share=0.2).X
     lazy = da.from_array(few, chunks=(200, -1))
     model = DSWL(3).fit(lazy)
-    shown = WeightsDisplay.from_estimator(model, lazy)
-    assert isinstance(shown.weights, np.ndarray)
+    shown = ScoresDisplay.from_estimator(model, lazy)
+    np.testing.assert_allclose(shown.scores, model.transform(few)[:, :2])
     assert analyse(model, few).counts["off"] >= 100
 
 

@@ -1,10 +1,9 @@
-"""Displays of columns: contributions to the distances of a row, and residual images."""
+"""Displays of rows: the map of their distances, and what the columns of one add."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,14 +17,15 @@ from trueaxis.diagnostics import (
     diagnose,
     row_labels,
 )
-from trueaxis.diagnostics.pipelines import method_of
-from trueaxis.diagnostics.tables import check_positions
+from trueaxis.diagnostics.inputs import check_positions
 from trueaxis.plots.canvas import (
     BLUE,
     ORANGE,
-    SMALL,
     TEXT,
     Display,
+    distance_axis,
+    draw_kinds,
+    label_points,
     legend_below,
     name_axes,
     shorten,
@@ -38,6 +38,124 @@ IN_WORDS = {
     "both": "off the subspace and far out in it",
     "group": "in a group that stands apart",
 }
+
+
+@dataclass(eq=False, repr=False)
+class OutlierMapDisplay(Display):
+    """Orthogonal distance against score distance of every row, with the cut-offs.
+
+    Rows right of the vertical line are far from the center inside the subspace, rows
+    above the horizontal line far off the subspace. Rows of a group that stands apart
+    are outliers even between the lines. If a distance exceeds 15 cut-offs, its axis is
+    linear up to the cut-off and logarithmic beyond, so that regular rows remain visible
+    as a cloud.
+
+    Parameters
+    ----------
+    diagnosis : Diagnosis
+        Distances, cut-offs and kinds, see `trueaxis.diagnostics.diagnose`.
+    labels : ndarray of shape (n,)
+        Labels of the rows.
+
+    Examples
+    --------
+    >>> from trueaxis import DSWL
+    >>> from trueaxis.datasets import sensors
+    >>> from trueaxis.plots import OutlierMapDisplay
+    >>> X = sensors().X
+    >>> display = OutlierMapDisplay.from_estimator(DSWL(2).fit(X), X, n_labels=3)
+    >>> display.ax_.get_xlabel()
+    'score distance (inside the subspace)'
+    >>> int(display.diagnosis.flagged.sum())
+    33
+    """
+
+    diagnosis: Diagnosis
+    labels: NDArray[Any]
+
+    def _brief(self) -> str:
+        found = self.diagnosis
+        return f"{len(found.kind):,} rows, {found.flagged.sum():,} outliers"
+
+    @classmethod
+    @own_floats
+    def from_estimator(
+        cls,
+        model: Any,
+        X: ArrayLike,
+        *,
+        n_labels: int = 5,
+        scale: Literal["auto", "linear", "symlog"] = "auto",
+        ax: Any = None,
+    ) -> Self:
+        """Diagnose rows and draw the map of their distances.
+
+        Parameters
+        ----------
+        model : estimator or Pipeline
+            Any fitted method, alone or at the end of a pipeline.
+        X : array-like of shape (n, D)
+            Rows, those of the fit or new ones.
+        n_labels, scale, ax
+            See `plot`.
+
+        Returns
+        -------
+        OutlierMapDisplay
+        """
+        diagnosis = diagnose(model, X)
+        display = cls(diagnosis, row_labels(X, len(diagnosis.kind)))
+        return display.plot(ax, n_labels=n_labels, scale=scale)
+
+    @own_floats
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        n_labels: int = 5,
+        scale: Literal["auto", "linear", "symlog"] = "auto",
+    ) -> Self:
+        """Draw the map.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Axes to draw on; a new figure if not given.
+        n_labels : int, default=5
+            Number of outliers to label, worst first.
+        scale : {"auto", "linear", "symlog"}, default="auto"
+            Scale of both axes; "auto" uses "symlog" for an axis on which a distance
+            exceeds 15 cut-offs.
+
+        Returns
+        -------
+        self
+        """
+        ax, diagnosis = self._canvas(ax, (6.4, 4.8)), self.diagnosis
+        score, orthogonal = diagnosis.score, diagnosis.orthogonal
+        notes = []
+        for axis, distance, cutoff, draw_line in (
+            (ax.xaxis, score, diagnosis.score_cutoff, ax.axvline),
+            (ax.yaxis, orthogonal, diagnosis.orthogonal_cutoff, ax.axhline),
+        ):
+            notes.append(distance_axis(axis, distance, cutoff, scale))
+            draw_line(cutoff, color=TEXT, lw=1, ls="--", zorder=1)
+        draw_kinds(ax, score, orthogonal, diagnosis.kind, clip_on=False)
+        flagged = int(diagnosis.flagged.sum())
+        name_axes(
+            ax,
+            f"Outlier map: {flagged} of {len(score)} rows are outliers",
+            f"score distance (inside the subspace){notes[0]}",
+            f"orthogonal distance (off the subspace){notes[1]}",
+        )
+        legend_below(ax)
+        worst = diagnosis.worst_first()[:n_labels]
+        if len(worst):
+            near = diagnosis.worst_first()[:500]
+            markers = np.column_stack([score[near], orthogonal[near]])
+            labels = self.labels[worst]
+            label_points(ax, score[worst], orthogonal[worst], labels, markers)
+        return self
 
 
 @dataclass(eq=False, repr=False)
@@ -106,7 +224,7 @@ class ContributionsDisplay(Display):
         -------
         ContributionsDisplay
         """
-        n = _n_rows(X)
+        n = int(X.shape[0]) if hasattr(X, "shape") else len(X)  # type: ignore[arg-type]
         check_positions([row], n)
         single = _safe_indexing(X, [row])
         label = row_labels(X, n)[row]
@@ -171,142 +289,3 @@ class ContributionsDisplay(Display):
             others = bars[:, rest].sum(axis=1, keepdims=True)
             return np.hstack([bars[:, top], others]), names, unit
         return bars[:, top], names, unit
-
-
-@dataclass(eq=False, repr=False)
-class ImageGridDisplay(Display):
-    """Rows that are images, with their reconstructions and residuals.
-
-    Images and reconstructions share one gray scale, from the smallest to the largest
-    pixel value of the images. Residuals share one scale that is white at 0, blue below
-    and red above.
-
-    Parameters
-    ----------
-    images, reconstructions : ndarray of shape (m, height, width)
-    labels : ndarray of shape (m,)
-        Labels of the rows.
-    kind : ndarray of shape (m,), str
-        See `trueaxis.diagnostics.KINDS`.
-
-    Attributes
-    ----------
-    residuals : ndarray of shape (m, height, width)
-        Images minus reconstructions.
-
-    Examples
-    --------
-    >>> from trueaxis import DSWL
-    >>> from trueaxis.datasets import planted
-    >>> from trueaxis.plots import ImageGridDisplay
-    >>> X = planted("amp", share=0.1).X
-    >>> model = DSWL(3).fit(X)
-    >>> display = ImageGridDisplay.from_estimator(model, X, [0, 499], shape=(4, 5))
-    >>> display.residuals.shape, display.axes_.shape
-    ((2, 4, 5), (3, 2))
-    """
-
-    images: NDArray[np.float64]
-    reconstructions: NDArray[np.float64]
-    labels: NDArray[Any]
-    kind: NDArray[np.str_]
-
-    def _brief(self) -> str:
-        m, height, width = self.images.shape
-        return f"{m:,} images of {height} x {width} pixels"
-
-    @property
-    def residuals(self) -> NDArray[np.float64]:
-        """Images minus reconstructions."""
-        return self.images - self.reconstructions
-
-    @classmethod
-    @own_floats
-    def from_estimator(
-        cls,
-        model: Any,
-        X: ArrayLike,
-        rows: Sequence[int] | None = None,
-        *,
-        shape: tuple[int, int],
-        ax: Any = None,
-    ) -> Self:
-        """Reconstruct rows and draw them as images.
-
-        Parameters
-        ----------
-        model : estimator or Pipeline
-            Any fitted method, alone or at the end of a pipeline.
-        X : array-like of shape (n, D)
-            Rows, those of the fit or new ones.
-        rows : sequence of int, default the five worst
-            Positions of the rows, from 0.
-        shape : tuple of two ints
-            Height and width of an image in pixels; their product is D.
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        ImageGridDisplay
-        """
-        method_of(model)  # raises if it is not fitted
-        if np.prod(shape) != model.n_features_in_:
-            raise ValueError(
-                f"shape={tuple(shape)} has {np.prod(shape)} pixels, but the model has "
-                f"{model.n_features_in_} columns: pass a height and a width whose "
-                "product is the number of columns."
-            )
-        n = _n_rows(X)
-        if rows is None:
-            rows = diagnose(model, X).worst_first(everything=True)[:5].tolist()
-        check_positions(rows, n)
-        some = _safe_indexing(X, list(rows))
-        scores = np.asarray(model.transform(some))
-        images = np.asarray(some, dtype=float)
-        rebuilt = np.asarray(model.inverse_transform(scores), dtype=float)
-        return cls(
-            images.reshape(-1, *shape),
-            rebuilt.reshape(-1, *shape),
-            row_labels(X, n)[list(rows)],
-            diagnose(model, some).kind,
-        ).plot(ax)
-
-    @own_floats
-    def plot(self, ax: Any = None) -> Self:
-        """Draw each row as a column of three images.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Axes to replace with the panels; a new figure if not given.
-
-        Returns
-        -------
-        self
-        """
-        m = len(self.images)
-        ratio = np.clip(self.images.shape[1] / self.images.shape[2], 0.75, 2)
-        axes = self._panels(ax, (3, m), (1.1 + 1.35 * m, 0.5 + 3 * 1.35 * ratio))
-        seen = ~np.isnan(self.images)  # missing pixels stay blank
-        low, high = self.images[seen].min(), self.images[seen].max()
-        most = float(np.abs(self.residuals[seen]).max()) or 1.0
-        gray = {"cmap": "gray", "vmin": low, "vmax": high}
-        signed = {"cmap": "RdBu_r", "vmin": -most, "vmax": most}
-        lines = (
-            (self.images, gray, f"image\n{low:.3g} to {high:.3g}"),
-            (self.reconstructions, gray, "reconstruction\nsame scale"),
-            (self.residuals, signed, f"residual\n±{most:.3g}"),
-        )
-        for line, (images, colors, name) in zip(axes, lines, strict=True):
-            for panel, image in zip(line, images, strict=True):
-                panel.imshow(image, interpolation="nearest", **colors)
-                panel.set(xticks=[], yticks=[])
-            line[0].set_ylabel(name, fontsize=SMALL, color=TEXT)
-        for panel, label, kind in zip(axes[0], self.labels, self.kind, strict=True):
-            title = f"{shorten(str(label), 14)}\n{kind}"
-            panel.set_title(title, fontsize=SMALL, color=TEXT)
-        return self
-
-
-def _n_rows(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

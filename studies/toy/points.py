@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trueaxis.datasets.clouds import Planted
+from trueaxis.datasets import Planted
 
 COVARIANCE = 0.95
 ALONG = np.array([1.0, 1.0]) / np.sqrt(2)
@@ -60,7 +60,7 @@ def toy(
 
     Examples
     --------
-    >>> from trueaxis.datasets import toy
+    >>> from studies.toy.points import toy
     >>> points = toy("pcs")
     >>> points.X.shape, int(points.is_outlier.sum())
     ((210, 2), 10)

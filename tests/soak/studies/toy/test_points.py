@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from trueaxis.datasets import toy
+from studies.toy.points import toy
 
 
 @pytest.mark.parametrize(
