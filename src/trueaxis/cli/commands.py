@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,16 +19,22 @@ from trueaxis._persistence.onnx_export import export_onnx
 from trueaxis.cli import console
 from trueaxis.cli.findings import (
     RowFindings,
-    first_step,
+    fit_first_step,
     fit_source,
-    prepared,
     save_model,
 )
-from trueaxis.cli.options import FitOptions
+from trueaxis.cli.options import (
+    choice_from,
+    first_step_from,
+    method_class,
+    method_from,
+    refuse_fit_options,
+    refuse_standard_output,
+    refuse_two_outputs,
+)
 from trueaxis.cli.repair import repair as repair
 from trueaxis.cli.source import (
     STANDARD,
-    Choice,
     TableError,
     check_outputs,
     open_source,
@@ -104,21 +112,26 @@ class RowFiles:
 
 
 def fit(
-    data: str,
-    choice: Choice,
-    options: FitOptions,
-    output: str,
-    files: RowFiles,
-    as_json: bool,
+    data: str, output: str, clean: str, flagged: str, as_json: bool, **options: Any
 ) -> None:
     """Fit a table, print its outliers and save the model."""
+    refuse_standard_output(output, "A model")
+    refuse_two_outputs(as_json, clean=clean, flagged=flagged)
+    first, method, files = (
+        first_step_from(options),
+        method_from(options),
+        RowFiles(clean, flagged),
+    )
     check_outputs((data,), files={"--output": output}, rows=files.targets)
     with show_progress():
         source = open_source(
-            data, choice, method=options.method, targets=files.targets.values(),
+            data,
+            choice_from(options),
+            method,
+            targets=files.targets.values(),
             large=True,
-        )  # fmt: skip
-        findings = fit_source(source, options)
+        )
+        findings = fit_source(source, first, method)
         findings.run()
     with written(files.writers(findings)):
         if output:
@@ -136,25 +149,31 @@ def fit(
 
 
 def score(
-    model_path: str,
+    model: str,
     data: str,
-    choice: Choice,
-    level: float | None,
     output: str,
-    files: RowFiles,
+    level: float | None,
+    clean: str,
+    flagged: str,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Write the verdict of a saved model on each row."""
-    check_outputs((data, model_path), tables={"--output": output}, rows=files.targets)
-    model = load(model_path)
+    refuse_two_outputs(as_json, output=output, clean=clean, flagged=flagged)
+    # Rows on standard output leave no place for the verdicts.
+    if not as_json and STANDARD not in (clean, flagged):
+        output = output or STANDARD
+    files = RowFiles(clean, flagged)
+    check_outputs((data, model), tables={"--output": output}, rows=files.targets)
+    loaded = load(model)
     if level is not None:
-        method = model[-1] if is_pipeline(model) else model
+        method = loaded[-1] if is_pipeline(loaded) else loaded
         method.set_params(level=level, contamination=None)
         method._set_line(float(np.log10(level)))
     source = open_source(
-        data, choice, model=model, targets=files.targets.values(), large=True
+        data, choice_from(options), loaded, targets=files.targets.values(), large=True
     )
-    findings = RowFindings(model, source)
+    findings = RowFindings(loaded, source)
 
     def write_verdicts(file: Any) -> None:
         write_table(file, output, findings.verdicts())
@@ -164,7 +183,7 @@ def score(
     with show_progress(), written(writers):
         findings.run()
     if as_json:
-        content = findings.to_dict() | {"model": model_path, "output": output or None}
+        content = findings.to_dict() | {"model": model, "output": output or None}
         console.show_json("score", data, content | files.to_dict(findings))
         return
     aside = STANDARD in (output, *files.targets.values())
@@ -175,26 +194,28 @@ def score(
 
 
 def transform(
-    model_path: str, data: str, choice: Choice, output: str, as_json: bool
+    model: str, data: str, output: str, as_json: bool, **options: Any
 ) -> None:
     """Write the scores of rows on the components of a saved model."""
+    refuse_two_outputs(as_json, output=output)
+    output, choice = output or ("" if as_json else STANDARD), choice_from(options)
     is_npy = output.lower().endswith(".npy")
     kind = "files" if is_npy else "tables"
-    check_outputs((data, model_path), **{kind: {"--output": output}})
+    check_outputs((data, model), **{kind: {"--output": output}})
     if is_npy and (choice.id or choice.label):
         raise TableError(
             f"{output} holds numbers only, not names or labels of rows: choose "
             "the ending .parquet or .csv, or leave out --id and --label."
         )
-    model = load(model_path)
-    names = [str(name) for name in split_pipeline(model).model.get_feature_names_out()]
-    source = open_source(data, choice, model=model, large=bool(output))
+    loaded = load(model)
+    names = [str(name) for name in split_pipeline(loaded).model.get_feature_names_out()]
+    source = open_source(data, choice, loaded, large=bool(output))
 
     def blocks() -> Any:
         first = 0
-        for block in source.blocks(model, "transforming"):
+        for block in source.blocks(loaded, "transforming"):
             with ignore_feature_name_warning():
-                scores = np.asarray(model.transform(block.rows))
+                scores = np.asarray(loaded.transform(block.rows))
             columns: dict[str, Any] = {}
             if not is_npy:
                 numbers = np.arange(first, first + len(scores))
@@ -212,7 +233,7 @@ def transform(
     if as_json:
         content = source.to_dict()
         content |= {"read_columns": content["columns"], "columns": names}
-        content |= {"model": model_path, "output": output or None}
+        content |= {"model": model, "output": output or None}
         if not output:  # a table in memory, which is one block
             columns = next(blocks())
             content["scores"] = np.column_stack([columns[name] for name in names])
@@ -222,40 +243,36 @@ def transform(
     console.show_saved(what, output)
 
 
-def report(
-    data: str,
-    choice: Choice,
-    options: FitOptions,
-    model_path: str,
-    output: str,
-    as_json: bool,
-    command: str,
-) -> None:
+def report(data: str, output: str, model: str, as_json: bool, **options: Any) -> None:
     """Write the report on a table that is fitted, or judged by a saved model."""
+    refuse_standard_output(output, "The report")
+    if model:
+        refuse_fit_options()
+    choice, method = choice_from(options), method_from(options)
     reports.check_dependencies()
-    check_outputs((data, model_path), files={"--output": output})
+    check_outputs((data, model), files={"--output": output})
     with console.stages() as begin:
-        if model_path:
-            source = open_source(data, choice, model=(model := load(model_path)))
-            findings = RowFindings(model, source)
+        taker = load(model) if model else method
+        source = open_source(data, choice, taker)
+        if model:
+            findings = RowFindings(taker, source)
         else:
-            source = open_source(data, choice, method=options.method)
             begin("fitting")
-            findings = fit_source(source, options)
+            findings = fit_source(source, first_step_from(options), method)
         begin("diagnosing")
         findings.run()
         assert findings.analysis is not None  # the table is in memory
         page = reports.render(
             findings.analysis,
             source=Path(data).name,
-            origin=Origin.table(data, source.choice)._replace(model_file=model_path),
-            command=command,
+            origin=Origin.table(data, source.choice)._replace(model_file=model),
+            command=shlex.join(["trueaxis", *click.get_current_context().obj]),
             seconds=findings.seconds,
             progress=begin,
         )
     reports.write(page, output)
     if as_json:
-        content = findings.to_dict() | {"model": model_path or None, "report": output}
+        content = findings.to_dict() | {"model": model or None, "report": output}
         console.show_json("report", data, content)
         return
     console.show_findings(findings)
@@ -264,29 +281,42 @@ def report(
 
 def compare(
     data: str,
-    choice: Choice,
-    options: FitOptions,
+    output: str,
     methods: list[str],
     all_rows: bool,
-    output: str,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Fit several methods to one table and compare them."""
+    refuse_two_outputs(as_json, output=output)
+    for name in methods:
+        method_class(name, "--methods")
+    for name in options["parameters"].keys() - {"contamination"}:
+        raise click.BadParameter(
+            f"Not all methods have a parameter {name!r}: set contamination, or give "
+            "--level.",
+            param_hint="--set",
+        )
+    method = method_from(options)
     check_outputs((data,), tables={"--output": output})
-    source = open_source(data, choice, method=(methods or ["dswl"])[0])
-    first = first_step(source, options)
-    if first is not None and not hasattr(first, "unit_"):
-        first.fit(source.rows)
-    n, D = (X := prepared(first, source)).shape
+    source = open_source(
+        data, choice_from(options), METHODS[(methods or ["dswl"])[0]]()
+    )
+    _, X = fit_first_step(source, first_step_from(options))
+    n, D = X.shape
     fitted = n if all_rows else min(n, MAX_ROWS)
     chosen = methods or suitable(fitted, D)
     left_out = [] if methods else sorted(METHODS.keys() - set(chosen))
     with console.stages() as begin:
         results = compare_methods(
-            X, methods or None, n_components=options.n_components,
-            **options.parameters, max_rows=None if all_rows else MAX_ROWS,
+            X,
+            methods or None,
+            n_components=method.n_components,
+            level=method.level,
+            contamination=method.contamination,
+            max_rows=None if all_rows else MAX_ROWS,
             progress=begin,
-        )  # fmt: skip
+        )
     records = [result.to_dict() for result in results]
 
     def write_records(file: Any) -> None:
@@ -313,12 +343,13 @@ def compare(
         console.show_saved("Comparison", output)
 
 
-def export(model_path: str, output: str, as_json: bool) -> None:
+def export(model: str, output: str, as_json: bool) -> None:
     """Convert a model file to an ONNX graph."""
-    check_outputs((model_path,), files={"OUTPUT": output})
-    export_onnx(load(model_path), output)
+    refuse_standard_output(output, "A graph")
+    check_outputs((model,), files={"OUTPUT": output})
+    export_onnx(load(model), output)
     if as_json:
-        console.show_json("export", model_path, {"model": model_path, "onnx": output})
+        console.show_json("export", model, {"model": model, "onnx": output})
     else:
         console.show_saved("ONNX graph", output)
 
@@ -337,6 +368,7 @@ def methods(as_json: bool) -> None:
 
 def demo(output: str) -> None:
     """Fit the sensor table, print the findings, write the report."""
+    refuse_standard_output(output, "The report")
     check_outputs((), files={"--output": output})
     table = sensors()
     labels = np.where(table.fault == "", "healthy", table.fault)

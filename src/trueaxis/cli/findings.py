@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from trueaxis._persistence.model_files import save
 from trueaxis._tables.column import quote
 from trueaxis.cli import console
-from trueaxis.cli.options import FitOptions
 from trueaxis.cli.source import Source, TableError
 from trueaxis.data.memory import TooLarge
 from trueaxis.diagnostics import KINDS
@@ -23,11 +22,10 @@ from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.estimators.encoder.logs import columns_to_log
 from trueaxis.estimators.encoder.units import decide_scale
 from trueaxis.estimators.scaler import ColumnScaler
-from trueaxis.methods import METHODS
 from trueaxis.pipeline import join_pipeline, split_pipeline
 from trueaxis.report.analysis import Analysis, analyse, level_of
-from trueaxis.report.given import ignore_feature_name_warning
 
+FirstStep = TableEncoder | ColumnScaler | Literal["auto"] | None
 SAMPLE_ROWS = 1 << 15  # are enough to see whether a column is skewed
 
 
@@ -117,12 +115,11 @@ class RowFindings:
         return content
 
 
-def fit_source(source: Source, options: FitOptions) -> RowFindings:
-    """Fit a model to a table; its findings there."""
+def fit_source(source: Source, first: FirstStep, method: Any) -> RowFindings:
+    """Fit a method to a table, after a first step; what it finds there."""
     start = time.perf_counter()
-    model = fit_model(source, options)
+    model = fit_model(source, first, method)
     findings = RowFindings(model, source, time.perf_counter() - start)
-    method = split_pipeline(model).model
     # The verdicts of the fit save a pass over a large file, unless there are cells to
     # be counted that are missing or wrong.
     if not source.in_memory and not getattr(method, "_cells", None):
@@ -130,68 +127,48 @@ def fit_source(source: Source, options: FitOptions) -> RowFindings:
     return findings
 
 
-def fit_model(source: Source, options: FitOptions) -> Any:
+def fit_model(source: Source, first: FirstStep, method: Any) -> Any:
     """Fit a method to a table, after a scaler or an encoder if there is one."""
-    method = METHODS[options.method](
-        n_components=options.n_components, **options.parameters
-    )
-    first = first_step(source, options)
-    # Within this context, the passes of scaler and method share what is decoded.
+    # Within this context, the passes of both steps share what is decoded.
     shared: Any = nullcontext() if source.in_memory else source.rows
     with shared:
-        if not isinstance(first, TableEncoder) and first is not None:
-            first.fit(source.rows)
-        method.fit(prepared(first, source))
+        step, rows = fit_first_step(source, first)
+        method.fit(rows)
     # The first step of the model has the names of the user's columns.
-    if not isinstance(first, TableEncoder):
-        (first or method).feature_names_in_ = np.array(source.columns, dtype=object)
-    return join_pipeline(first, method)
+    if not isinstance(step, TableEncoder):
+        (step or method).feature_names_in_ = np.array(source.columns, dtype=object)
+    return join_pipeline(step, method)
 
 
-def prepared(first: ColumnScaler | TableEncoder | None, source: Source) -> Any:
-    """Return the rows of a table as the method after the first step takes them."""
-    if first is None:
-        return source.rows
-    with ignore_feature_name_warning():
-        return first.transform(source.rows_for(first))
-
-
-def first_step(
-    source: Source, options: FitOptions
-) -> ColumnScaler | TableEncoder | None:
-    """Return the step before the method: a fitted encoder, a scaler, or None."""
-    encodes = bool(options.log or options.categories)
-    if not source.in_memory and (encodes or options.scale == "auto"):
+def fit_first_step(source: Source, first: FirstStep) -> tuple[Any, Any]:
+    """Return the fitted step before the method, or None, and the rows after it."""
+    if not source.in_memory and (first == "auto" or isinstance(first, TableEncoder)):
         raise TableError(
             f"--encode and --scale auto look at all rows at once, but {source.name} is "
             "read block by block: leave them out, or choose --scale none, standard or "
             "robust."
         )
-    if encodes:
-        return _encoder(source, options)
-    if source.in_memory:
+    if isinstance(first, TableEncoder):
+        named = first.log if isinstance(first.log, list) else ()
+        for name in {*named} & {*source.left_out}:
+            raise TableError(
+                f"--encode log names {name!r}, which is left out "
+                f"({source.left_out[name]}) and has no logarithm: leave it out there."
+            )
+    elif source.in_memory:
         _hint_at_logarithms(source)
-    scale = options.scale
-    if scale == "auto":
-        scale, sentence = decide_scale(source.frame)
+    if first == "auto":
+        how, sentence = decide_scale(source.frame)
         if sentence:
             console.note(sentence)
-    return None if scale is None or scale == "none" else ColumnScaler(scale)
-
-
-def _encoder(source: Source, options: FitOptions) -> TableEncoder:
-    for name in {*(options.log if options.log != "auto" else ())} & {*source.left_out}:
-        raise TableError(
-            f"--encode log names {name!r}, which is left out ({source.left_out[name]}) "
-            "and has no logarithm: leave it out there."
-        )
-    encoder = TableEncoder(
-        categories=options.categories, log=options.log, scale=options.scale or "auto"
-    )
-    encoder.fit(list(source.frame))
-    for text in encoder.notes_:
+        first = None if how == "none" else ColumnScaler(how)
+    if first is None:
+        return None, source.rows
+    rows = source.rows_for(first)
+    first.fit(rows)
+    for text in getattr(first, "notes_", ()):
         console.note(text)
-    return encoder
+    return first, first.transform(rows)
 
 
 def _hint_at_logarithms(source: Source) -> None:

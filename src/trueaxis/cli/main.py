@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
 import click
@@ -10,20 +9,14 @@ import click
 import trueaxis
 from trueaxis.cli.errors import CommandGroup
 from trueaxis.cli.options import (
-    choice_from,
     encode_option,
     file_option,
     fit_options,
-    fit_options_from,
     json_option,
     label_option,
     level_option,
-    method_class,
     model_option,
     names_option,
-    refuse_fit_options,
-    refuse_standard_output,
-    refuse_two_outputs,
     row_options,
     set_option,
     size_options,
@@ -74,16 +67,9 @@ def import_commands() -> Any:
 @fit_options
 @table_options
 @json_option
-def fit(
-    data: str, output: str, clean: str, flagged: str, as_json: bool, **options: Any
-) -> None:
+def fit(**options: Any) -> None:
     """Fit a table, list its outliers and save the model."""
-    commands = import_commands()
-    refuse_standard_output(output, "A model")
-    refuse_two_outputs(as_json, clean=clean, flagged=flagged)
-    files = commands.RowFiles(clean, flagged)
-    choice, to_fit = choice_from(options), fit_options_from(options)
-    commands.fit(data, choice, to_fit, output, files, as_json)
+    import_commands().fit(**options)
 
 
 @main.command()
@@ -95,24 +81,9 @@ def fit(
 @table_options
 @label_option
 @json_option
-def score(
-    model: str,
-    data: str,
-    output: str,
-    level: float | None,
-    clean: str,
-    flagged: str,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def score(**options: Any) -> None:
     """Judge rows by a saved model: outlier or not, and why."""
-    commands = import_commands()
-    refuse_two_outputs(as_json, output=output, clean=clean, flagged=flagged)
-    # Rows on standard output leave no place for the verdicts.
-    if not as_json and "-" not in (clean, flagged):
-        output = output or "-"
-    files = commands.RowFiles(clean, flagged)
-    commands.score(model, data, choice_from(options), level, output, files, as_json)
+    import_commands().score(**options)
 
 
 @main.command()
@@ -122,14 +93,9 @@ def score(
 @table_options
 @label_option
 @json_option
-def transform(
-    model: str, data: str, output: str, as_json: bool, **options: Any
-) -> None:
+def transform(**options: Any) -> None:
     """Compute the scores of rows on the components of a saved model."""
-    commands = import_commands()
-    refuse_two_outputs(as_json, output=output)
-    output = output or ("" if as_json else "-")
-    commands.transform(model, data, choice_from(options), output, as_json)
+    import_commands().transform(**options)
 
 
 @main.command()
@@ -140,24 +106,9 @@ def transform(
 @table_options
 @label_option
 @json_option
-@click.pass_context
-def report(
-    ctx: click.Context,
-    /,
-    data: str,
-    output: str,
-    model: str,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def report(**options: Any) -> None:
     """Write an HTML report: which rows are outliers, and why."""
-    commands = import_commands()
-    refuse_standard_output(output, "The report")
-    if model:
-        refuse_fit_options(ctx)
-    choice, to_fit = choice_from(options), fit_options_from(options)
-    typed = shlex.join(["trueaxis", *ctx.obj])
-    commands.report(data, choice, to_fit, model, output, as_json, typed)
+    import_commands().report(**options)
 
 
 @main.command()
@@ -176,31 +127,9 @@ def report(
 @size_options
 @table_options
 @json_option
-@click.pass_context
-def repair(
-    ctx: click.Context,
-    /,
-    data: str,
-    output: str,
-    changes: str,
-    model: str,
-    cells: bool | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def repair(**options: Any) -> None:
     """Fill missing cells, replace wrong ones, and list what was changed."""
-    run = import_commands().repair
-    output = output or ("" if as_json else "-")
-    refuse_two_outputs(as_json, output=output, changes=changes)
-    if model:
-        refuse_fit_options(ctx)
-    if options["reading"].get("missing") == "error":
-        raise click.UsageError(
-            "--read missing=error refuses missing cells, which repair is to fill: "
-            "leave it out, or use --read missing=drop to leave out their rows."
-        )
-    choice, to_fit = choice_from(options), fit_options_from(options)
-    run(data, choice, to_fit, model, cells, output, changes, as_json)
+    import_commands().repair(**options)
 
 
 @main.command()
@@ -221,52 +150,29 @@ def repair(
 @set_option
 @table_options
 @json_option
-def compare(
-    data: str,
-    output: str,
-    methods: list[str],
-    all_rows: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def compare(**options: Any) -> None:
     """Fit all suitable methods to a table and compare them."""
-    commands = import_commands()
-    refuse_two_outputs(as_json, output=output)
-    for name in methods:
-        method_class(name, "--methods")
-    for name in options["parameters"].keys() - {"contamination"}:
-        raise click.BadParameter(
-            f"Not all methods have a parameter {name!r}: set contamination, or give "
-            "--level.",
-            param_hint="--set",
-        )
-    choice, to_fit = choice_from(options), fit_options_from(options)
-    commands.compare(data, choice, to_fit, methods, all_rows, output, as_json)
+    import_commands().compare(**options)
 
 
 @main.command()
 @model_argument
 @click.argument("output")
 @json_option
-def export(model: str, output: str, as_json: bool) -> None:
+def export(**options: Any) -> None:
     """Convert a saved model to ONNX, for runtimes without Python."""
-    commands = import_commands()
-    refuse_standard_output(output, "A graph")
-    commands.export(model, output, as_json)
+    import_commands().export(**options)
 
 
 @main.command()
 @json_option
-def methods(as_json: bool) -> None:
+def methods(**options: Any) -> None:
     """List the methods that --method and --methods accept."""
-    commands = import_commands()
-    commands.methods(as_json)
+    import_commands().methods(**options)
 
 
 @main.command()
 @file_option("-o", "HTML file to write.", "demo.html")
-def demo(output: str) -> None:
+def demo(**options: Any) -> None:
     """Fit built-in sensor data, list its outliers and write a report."""
-    commands = import_commands()
-    refuse_standard_output(output, "The report")
-    commands.demo(output)
+    import_commands().demo(**options)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -13,8 +12,9 @@ from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from trueaxis.cli.source import Choice
+    from trueaxis.estimators.encoder import TableEncoder
+    from trueaxis.estimators.scaler import ColumnScaler
 
-Scale = Literal["none", "standard", "robust", "auto"]
 SHARE = click.FloatRange(0, 0.5, min_open=True)
 # What `--read` sets, with the values that each takes.
 READING: dict[str, click.ParamType[Any]] = {
@@ -28,34 +28,6 @@ READING: dict[str, click.ParamType[Any]] = {
     "missing": click.Choice(["fill", "error", "drop"]),
 }
 PYTHON = {"True": True, "False": False, "None": None}
-
-
-@dataclass(frozen=True)
-class FitOptions:
-    """What to fit: a method and its parameters, and what is done to columns before.
-
-    Attributes
-    ----------
-    method : str
-        Short name.
-    n_components : int, float or "auto"
-    scale : {"none", "standard", "robust", "auto"}, or None
-        None if it was not given: "none", or "auto" for a table with logarithms or
-        categories, which share no unit with other columns.
-    log : "auto" or list of str
-        Columns to take the logarithm of.
-    categories : bool or list of str
-        Columns to analyze as categories.
-    parameters : dict
-        Further parameters of the method.
-    """
-
-    method: str = "dswl"
-    n_components: Any = "auto"
-    scale: Scale | None = None
-    log: Literal["auto"] | list[str] = field(default_factory=list)
-    categories: bool | list[str] = False
-    parameters: dict[str, Any] = field(default_factory=dict)
 
 
 # ---------------------------------------------------------------- values of options
@@ -115,7 +87,7 @@ def _parse_parameters(
 def _parse_encoding(
     ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return `log` and `categories`, as `FitOptions` has them."""
+    """Return parameters of a `TableEncoder`: `log` and `categories`."""
     encoding: dict[str, Any] = {}
     for text in values:
         kind, equals, value = text.partition("=")
@@ -293,31 +265,43 @@ def choice_from(options: dict[str, Any]) -> Choice:
     )
 
 
-def fit_options_from(options: dict[str, Any]) -> FitOptions:
-    """Return what the options of a command ask to fit."""
-    method, parameters = options.get("method", "dswl"), options.get("parameters", {})
-    encoding = options.get("encoding", {})
-    names = {*method_class(method, "--method")().get_params()} - {"n_components"}
-    for name in parameters.keys() - names:
+def method_from(options: dict[str, Any]) -> Any:
+    """Return the method to fit, with its parameters."""
+    name = options.get("method", "dswl")
+    parameters, level = options.get("parameters", {}), options.get("level")
+    method = method_class(name, "--method")
+    known = {*method().get_params()} - {"n_components"}
+    for given in parameters.keys() - known:
         raise click.BadParameter(
-            f"{method} has no parameter {name!r}; it has {', '.join(sorted(names))}.",
+            f"{name} has no parameter {given!r}; it has {', '.join(sorted(known))}.",
             param_hint="--set",
         )
-    if options.get("level") is not None:
-        for name in parameters.keys() & {"level", "contamination"}:
+    if level is not None:
+        for given in parameters.keys() & {"level", "contamination"}:
             raise click.UsageError(
-                f"--level and --set {name} draw the same line, by the share of regular "
-                "rows or of all rows to flag: give one of them."
+                f"--level and --set {given} draw the same line, by the share of "
+                "regular rows or of all rows to flag: give one of them."
             )
-        parameters = parameters | {"level": options["level"]}
-    return FitOptions(
-        method,
-        options["components"],
-        options["scale"],
-        encoding.get("log", []),
-        encoding.get("categories", False),
-        parameters,
-    )
+        parameters = parameters | {"level": level}
+    return method(n_components=options["components"], **parameters)
+
+
+def first_step_from(
+    options: dict[str, Any],
+) -> TableEncoder | ColumnScaler | Literal["auto"] | None:
+    """Return the step before the method: an encoder, a scaler, or none.
+
+    "auto" is a scaler if the columns share no unit.
+    """
+    from trueaxis.estimators.encoder import TableEncoder
+    from trueaxis.estimators.scaler import ColumnScaler
+
+    scale, encoding = options["scale"], options.get("encoding")
+    if encoding:
+        return TableEncoder(**encoding, scale=scale or "auto")
+    if scale == "auto":
+        return "auto"
+    return None if scale in (None, "none") else ColumnScaler(scale)
 
 
 def method_class(name: str, option: str) -> Any:
@@ -330,8 +314,9 @@ def method_class(name: str, option: str) -> Any:
     return METHODS[name]
 
 
-def refuse_fit_options(ctx: click.Context) -> None:
+def refuse_fit_options() -> None:
     """Raise if an option of a fit was given together with --model."""
+    ctx = click.get_current_context()
     names = {"components", "scale", "encoding", "method", "parameters", "level"}
     for param in ctx.command.params:
         source = ctx.get_parameter_source(param.name or "")

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._persistence.model_files import load
 from trueaxis.cli import console
 from trueaxis.cli.findings import fit_model
-from trueaxis.cli.options import FitOptions
+from trueaxis.cli.options import (
+    choice_from,
+    first_step_from,
+    method_from,
+    refuse_fit_options,
+    refuse_two_outputs,
+)
 from trueaxis.cli.source import (
     STANDARD,
-    Choice,
     Source,
     TableError,
     beside,
@@ -120,47 +126,40 @@ class Repair:
 
 def repair(
     data: str,
-    choice: Choice,
-    options: FitOptions,
-    model_path: str,
-    cells: bool | None,
     output: str,
     changes: str,
+    model: str,
+    cells: bool | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
-    """Write a table without missing and wrong cells, and the list of changed cells.
-
-    Parameters
-    ----------
-    data : str
-    choice : Choice
-    options : FitOptions
-        For the fit of DSWL, if there is no model.
-    model_path : str
-        File of a model; "" to fit one.
-    cells : bool or None
-        Whether to replace wrong cells; None if the model knows of any.
-    output, changes : str
-        Tables to write; "" for none. If there is an output, the name of the list
-        follows from it by default.
-    as_json : bool
-    """
+    """Write a table without missing and wrong cells, and the list of changed cells."""
+    output = output or ("" if as_json else STANDARD)
+    refuse_two_outputs(as_json, output=output, changes=changes)
+    if model:
+        refuse_fit_options()
+    if options["reading"].get("missing") == "error":
+        raise click.UsageError(
+            "--read missing=error refuses missing cells, which repair is to fill: "
+            "leave it out, or use --read missing=drop to leave out their rows."
+        )
+    method = method_from(options).set_params(cells=cells is not False)
     if not changes and output not in ("", STANDARD):
         changes = beside(output, "-changes")
     check_outputs(
-        (data, model_path), rows={"--output": output}, tables={"--changes": changes}
+        (data, model), rows={"--output": output}, tables={"--changes": changes}
     )
-    model = _load(model_path, cells) if model_path else None
+    loaded = _load(model, cells) if model else None
     with console.stages() as begin:
-        source = open_source(data, choice, method="dswl", model=model, targets=[output])
-        if model is None:
+        choice = choice_from(options)
+        source = open_source(data, choice, loaded or method, targets=[output])
+        if loaded is None:
             begin("fitting")
-            looks = {"cells": cells is not False}
-            model = fit_model(source, replace(options, parameters=looks))
+            loaded = fit_model(source, first_step_from(options), method)
         begin("repairing")
-        repaired = repair_source(model, source, replace_wrong=cells is not False)
-    if model_path and cells is None and not repaired.looked_for_wrong:
-        console.note(_KNOWS_NONE.format(model_path))
+        repaired = repair_source(loaded, source, replace_wrong=cells is not False)
+    if model and cells is None and not repaired.looked_for_wrong:
+        console.note(_KNOWS_NONE.format(model))
 
     def write_repaired(file: Any) -> None:
         source.write_rows(file, output, changes=repaired.changes())
@@ -171,7 +170,7 @@ def repair(
     with written({output: write_repaired, changes: write_changes}):
         pass
     if as_json:
-        content = repaired.to_dict() | {"model": model_path or None}
+        content = repaired.to_dict() | {"model": model or None}
         content |= {"output": output or None, "changes": changes or None}
         console.show_json("repair", data, content)
         return

@@ -251,9 +251,8 @@ class Source:
 def open_source(
     data: str,
     choice: Choice,
+    taker: Any,
     *,
-    method: str = "",
-    model: Any = None,
     targets: Iterable[str] = (),
     large: bool = False,
 ) -> Source:
@@ -264,23 +263,22 @@ def open_source(
     data : str
         A file, or "-" for standard input.
     choice : Choice
-    method : str
-        Short name of the method to be fitted to the table.
-    model : estimator or Pipeline, optional
-        What the rows are given to instead.
+    taker : estimator or Pipeline
+        What the rows are given to: a fitted model, or a method that is to be fitted.
     targets : iterable of str
         Files that rows of the table will be written to; "" for none.
     large : bool
         Whether a large file is read block by block.
     """
     targets = list(filter(None, targets))
-    taker: Any = METHODS[method] if model is None else split_pipeline(model).model
-    asked = choice if model is None else choice_for_model(model, choice)
+    method = split_pipeline(taker).model
+    fits = not hasattr(method, "components_")
+    asked = choice if fits else choice_for_model(taker, choice)
     streamed = large and _is_large(data)
     opened = _open_large if streamed else _read
     try:
         with kept_standard_input(data):
-            source = opened(data, asked, taker, targets, model is None)
+            source = opened(data, asked, method, targets, fits)
     except TableError as error:
         if asked is choice:
             raise
@@ -289,7 +287,7 @@ def open_source(
             f"{error} (The model was fitted on {quote(asked.columns or ())}.)"
         ) from None
     source.note_missing()
-    if model is None:
+    if fits:
         _refuse_to_fit(source)
     return source
 
