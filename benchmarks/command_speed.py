@@ -57,7 +57,7 @@ FLOOR = {
         "import pyarrow.csv, rich.console, rich.table\n"
         "from trueaxis._cli import import_sklearn; import_sklearn()\n"
         "import trueaxis._cli.commands, trueaxis._cli.workflow\n"
-        "import trueaxis.report.sentences, trueaxis._persistence.model_files"
+        "import trueaxis.report.sentences, trueaxis.persistence"
     ),
     "scikit-learn, as it imports itself": "import sklearn.base",
 }

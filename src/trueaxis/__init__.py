@@ -5,13 +5,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from trueaxis import datasets, diagnostics, methods, plots, report
-    from trueaxis._persistence.model_files import load, save
-    from trueaxis._persistence.onnx_export import export_onnx
     from trueaxis.data.open_rows import open_rows
     from trueaxis.data.progress_bars import show_progress
     from trueaxis.dswl.estimator import DSWL
-    from trueaxis.estimators.encoder import TableEncoder
-    from trueaxis.estimators.scaler import ColumnScaler
+    from trueaxis.persistence import load, save
+    from trueaxis.preprocessing.encoder import TableEncoder
+    from trueaxis.preprocessing.scaler import ColumnScaler
 
 __version__ = "0.1.0"
 
@@ -22,7 +21,6 @@ __all__ = [
     "__version__",
     "datasets",
     "diagnostics",
-    "export_onnx",
     "load",
     "methods",
     "open_rows",
@@ -36,13 +34,12 @@ __all__ = [
 # `trueaxis --help` should not wait for it.
 _FOLDERS = ("datasets", "diagnostics", "methods", "plots", "report")
 _HOMES = {
-    "ColumnScaler": "trueaxis.estimators.scaler",
+    "ColumnScaler": "trueaxis.preprocessing.scaler",
     "DSWL": "trueaxis.dswl.estimator",
-    "TableEncoder": "trueaxis.estimators.encoder",
-    "export_onnx": "trueaxis._persistence.onnx_export",
-    "load": "trueaxis._persistence.model_files",
+    "TableEncoder": "trueaxis.preprocessing.encoder",
+    "load": "trueaxis.persistence",
     "open_rows": "trueaxis.data.open_rows",
-    "save": "trueaxis._persistence.model_files",
+    "save": "trueaxis.persistence",
     "show_progress": "trueaxis.data.progress_bars",
 }
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from trueaxis._tables.frames import is_frame
 from trueaxis._validation import validate_rows
-from trueaxis.estimators.encoder import TableEncoder
-from trueaxis.estimators.scaler import ColumnScaler, Scaling
+from trueaxis.preprocessing.encoder import TableEncoder
+from trueaxis.preprocessing.scaler import ColumnScaler, Scaling
 
 
 class SplitPipeline(NamedTuple):

@@ -313,8 +313,8 @@ def test_onnx_refuses_models_that_repair_cells(tmp_path):
     pytest.importorskip("onnx")
     X, *_ = spoiled(wrong=0.05)
     with pytest.raises(ValueError, match=r"cells=True.*rounds.*cells=False"):
-        trueaxis.export_onnx(DSWL(K, cells=True).fit(X), tmp_path / "model.onnx")
-    trueaxis.export_onnx(DSWL(K).fit(X), tmp_path / "model.onnx")
+        trueaxis.save(DSWL(K, cells=True).fit(X), tmp_path / "model.onnx")
+    trueaxis.save(DSWL(K).fit(X), tmp_path / "model.onnx")
 
 
 def big(holes=0.1, wrong=0.1):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trueaxis.estimators.scaler import UNEVEN, _robust, uneven_columns
+from trueaxis.preprocessing.scaler import UNEVEN, _robust, uneven_columns
 from trueaxis.report import spreads
 from trueaxis.report.spreads import spread_bounds, uneven_spreads
 

@@ -46,7 +46,7 @@ PARQUET = (".parquet", ".pq")
 ARROW = (".feather", ".arrow", ".ipc")
 SHEETS = (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
 NUMPY = (".npy", ".npz")
-# As in `_persistence.archive`, which is not imported: tables do not need models.
+# As in `persistence`, which is not imported: tables do not need models.
 MODEL_HEADER = "header.json"
 _STRINGS = ("string", "large_string", "string_view")
 _NOT_UNPACKED = (

@@ -14,8 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis import report as reports
-from trueaxis._persistence.model_files import load
-from trueaxis._persistence.onnx_export import export_onnx
 from trueaxis.cli import console
 from trueaxis.cli.findings import (
     RowFindings,
@@ -47,6 +45,7 @@ from trueaxis.diagnostics.comparison import MAX_ROWS, suitable
 from trueaxis.diagnostics.comparison import compare as compare_methods
 from trueaxis.dswl.estimator import DSWL
 from trueaxis.methods import METHODS
+from trueaxis.persistence import load, save
 from trueaxis.pipeline import is_pipeline, split_pipeline
 from trueaxis.report.analysis import analyse
 from trueaxis.report.given import ignore_feature_name_warning
@@ -346,8 +345,10 @@ def compare(
 def export(model: str, output: str, as_json: bool) -> None:
     """Convert a model file to an ONNX graph."""
     refuse_standard_output(output, "A graph")
+    if not output.lower().endswith(".onnx"):
+        raise click.UsageError(f"{output!r} does not end in .onnx: add this ending.")
     check_outputs((model,), files={"OUTPUT": output})
-    export_onnx(load(model), output)
+    save(load(model), output)
     if as_json:
         console.show_json("export", model, {"model": model, "onnx": output})
     else:

@@ -12,17 +12,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._persistence.model_files import save
-from trueaxis._tables.column import quote
 from trueaxis.cli import console
 from trueaxis.cli.source import Source, TableError
 from trueaxis.data.memory import TooLarge
 from trueaxis.diagnostics import KINDS
-from trueaxis.estimators.encoder import TableEncoder
-from trueaxis.estimators.encoder.logs import columns_to_log
-from trueaxis.estimators.encoder.units import decide_scale
-from trueaxis.estimators.scaler import ColumnScaler
+from trueaxis.persistence import save
 from trueaxis.pipeline import join_pipeline, split_pipeline
+from trueaxis.preprocessing.decisions import decide_scale, log_hint
+from trueaxis.preprocessing.encoder import TableEncoder
+from trueaxis.preprocessing.scaler import ColumnScaler
 from trueaxis.report.analysis import Analysis, analyse, level_of
 
 FirstStep = TableEncoder | ColumnScaler | Literal["auto"] | None
@@ -177,13 +175,8 @@ def _hint_at_logarithms(source: Source) -> None:
     if n > SAMPLE_ROWS:
         some = np.random.default_rng(0).integers(0, n, SAMPLE_ROWS)
         frame = tuple(replace(each, values=each.values[some]) for each in frame)
-    names = columns_to_log(frame)
-    if names:
-        s, are, their = ("", "is", "its") if len(names) == 1 else ("s", "are", "their")
-        console.note(
-            f"Column{s} {quote(names)} {are} skewed towards large values, and {their} "
-            f"logarithm{s} would be more symmetric: try --encode log."
-        )
+    for text in log_hint(frame, "--encode log"):
+        console.note(text)
 
 
 def save_model(model: Any, output: str) -> None:

@@ -12,8 +12,8 @@ from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from trueaxis.cli.source import Choice
-    from trueaxis.estimators.encoder import TableEncoder
-    from trueaxis.estimators.scaler import ColumnScaler
+    from trueaxis.preprocessing.encoder import TableEncoder
+    from trueaxis.preprocessing.scaler import ColumnScaler
 
 SHARE = click.FloatRange(0, 0.5, min_open=True)
 # What `--read` sets, with the values that each takes.
@@ -293,8 +293,8 @@ def first_step_from(
 
     "auto" is a scaler if the columns share no unit.
     """
-    from trueaxis.estimators.encoder import TableEncoder
-    from trueaxis.estimators.scaler import ColumnScaler
+    from trueaxis.preprocessing.encoder import TableEncoder
+    from trueaxis.preprocessing.scaler import ColumnScaler
 
     scale, encoding = options["scale"], options.get("encoding")
     if encoding:

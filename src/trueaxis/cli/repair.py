@@ -10,7 +10,6 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._persistence.model_files import load
 from trueaxis.cli import console
 from trueaxis.cli.findings import fit_model
 from trueaxis.cli.options import (
@@ -32,8 +31,9 @@ from trueaxis.cli.source import (
 )
 from trueaxis.diagnostics.cells import ListedCells, list_cells
 from trueaxis.diagnostics.inputs import as_records
-from trueaxis.estimators.encoder import TableEncoder
+from trueaxis.persistence import load
 from trueaxis.pipeline import split_pipeline
+from trueaxis.preprocessing.encoder import TableEncoder
 from trueaxis.report.given import ignore_feature_name_warning
 
 _KNOWS_NONE = (

@@ -60,9 +60,9 @@ from trueaxis.data.progress import passing
 from trueaxis.data.rows import Rows
 from trueaxis.data.watched_file import WatchedFile
 from trueaxis.diagnostics import column_names
-from trueaxis.estimators.encoder import TableEncoder
 from trueaxis.methods import METHODS
 from trueaxis.pipeline import split_pipeline
+from trueaxis.preprocessing.encoder import TableEncoder
 
 LARGE_BYTES = 1 << 28  # files of this size or more are read block by block
 BLOCK_BYTES = 1 << 24
@@ -453,8 +453,7 @@ def choice_for_model(model: Any, choice: Choice) -> Choice:
     names: list[str] = column_names(method).tolist()
     categories: tuple[str, ...] = ()
     if isinstance(first, TableEncoder):
-        known = first.feature_names_in_
-        names = [str(known[part.index]) for part in first._parts]
+        names = first.columns_
         categories = tuple(first.categories_)
     if choice.columns or choice.drop:
         raise TableError(

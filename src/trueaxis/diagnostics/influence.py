@@ -20,7 +20,7 @@ from trueaxis.core.subspace import SquaresOverflow, Subspace, solve
 from trueaxis.data.rows import Kernel, RecordKernel, Rows
 from trueaxis.data.transformed import TransformedRows
 from trueaxis.diagnostics.inputs import PipelineParts, imputed, takes_pipelines
-from trueaxis.estimators.scaler import Scaling
+from trueaxis.preprocessing.scaler import Scaling
 
 if TYPE_CHECKING:
     from trueaxis.base import SubspaceEstimator

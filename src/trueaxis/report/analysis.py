@@ -32,10 +32,10 @@ from trueaxis.diagnostics import (
     row_labels,
 )
 from trueaxis.diagnostics.inputs import as_records, in_order_of_rows
-from trueaxis.estimators.encoder import TableEncoder
-from trueaxis.estimators.encoder.units import is_series
-from trueaxis.estimators.scaler import ColumnScaler, UnevenSpread
 from trueaxis.pipeline import SplitPipeline, split_pipeline
+from trueaxis.preprocessing.decisions import is_series
+from trueaxis.preprocessing.encoder import TableEncoder
+from trueaxis.preprocessing.scaler import ColumnScaler, UnevenSpread
 from trueaxis.report.given import (
     ignore_feature_name_warning,
     numbers_of,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.estimators.scaler import (
+from trueaxis.preprocessing.scaler import (
     NORMAL_MAD,
     UNEVEN,
     UnevenSpread,

@@ -9,14 +9,8 @@ from sklearn.pipeline import make_pipeline
 
 from trueaxis import TableEncoder
 from trueaxis._tables.column import Column
-from trueaxis.estimators.encoder.categories import (
-    cells_as_text,
-    count_levels,
-    describe_weights,
-    indicators,
-    names_rows,
-)
 from trueaxis.methods import PlainPCA
+from trueaxis.preprocessing.encoder import cells_as_text, indicators
 
 
 def text(*cells):
@@ -125,7 +119,8 @@ def test_mca_of_prince(table):
 def test_levels_of_numbers_are_written_without_a_point():
     number = Column("x", "number", np.array([10.0, 2.0, np.nan, 2.5]))
     assert cells_as_text(number) == ["10", "2", None, "2.5"]
-    assert [*count_levels(number)] == ["2", "2.5", "10"]
+    encoder = TableEncoder(categories=["x"]).fit([number])
+    assert encoder.categories_ == {"x": ["2", "2.5", "10"]}
     coded = text(10, 2, None, 2.5, np.int8(2), 2.0)
     assert cells_as_text(coded) == ["10", "2", None, "2.5", "2", "2"]
     assert cells_as_text(text(True, b"\xff", "")) == [
@@ -142,35 +137,23 @@ def test_levels_of_numbers_are_written_without_a_point():
         ("aabbcc", False),
         ("aabcde", True),  # 4 of 6 rows are alone
         ("aaabcd", False),  # 3 of 6
-        ("aaaaaa", False),
     ],
 )
 def test_names_of_rows(cells, expected):
-    assert names_rows(count_levels(text(*cells))) is expected
-    assert names_rows(count_levels(text(*cells, *[None] * 3))) is expected
-
-
-def test_only_a_column_with_nearly_all_variance_is_noted():
-    assert describe_weights({"city": 200}, 3)[0].startswith(
-        "Column 'city' has 200 levels"
-    )
-    assert describe_weights({"city": 200}, 0) == []  # there is nothing else
-    assert describe_weights({"s": 3, "t": 4}, 3) == []
-    assert describe_weights({}, 3) == []
+    other = Column("x", "number", np.arange(len(cells)) ** 2.0)
+    encoder = TableEncoder(categories=True).fit([text(*cells), other])
+    assert (encoder.left_out_ == {"site": "names"}) is expected
 
 
 @given(
     st.lists(st.one_of(st.none(), st.sampled_from(["a", "b", "", "a=b"])), min_size=1)
 )
 def test_indicators_say_which_level_a_row_has(cells):
-    column = text(*cells)
-    levels = [*count_levels(column)]
-    table, unknown = indicators(column, levels)
-    assert unknown == {} and table.shape == (len(cells), len(levels))
+    column, levels = text(*cells), ["", "a", "a=b", "b"]
+    table = indicators(column, levels)
+    assert table.shape == (len(cells), len(levels))
     for cell, row in zip(cells, table, strict=True):
         if cell is None:
             assert np.isnan(row).all()
         else:
             assert row.sum() == 1 and levels[int(row.argmax())] == cell
-    _, unknown = indicators(column, [])
-    assert sum(unknown.values()) == sum(cell is not None for cell in cells)

@@ -11,9 +11,9 @@ from sklearn.preprocessing import StandardScaler
 
 from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted
-from trueaxis.estimators import scaler as scaler_module
-from trueaxis.estimators.scaler import HOW, uneven_columns
 from trueaxis.methods import PlainPCA
+from trueaxis.preprocessing import scaler as scaler_module
+from trueaxis.preprocessing.scaler import HOW, uneven_columns
 
 
 @pytest.fixture

@@ -161,6 +161,12 @@ class ColumnScaler(
         rows: NDArray[Any] = scaled.map(unscale, len(unit)) if lazy else unscale(scaled)
         return rows
 
+    def _check(self) -> None:
+        """Raise if parameters are not valid, or attributes contradict each other."""
+        validate_choice("how", self.how, HOW)
+        if len(self.center_) != self.n_features_in_:
+            raise ValueError("center_ has not one value for every column")
+
     def _refuse_empty(self, center: NDArray[Any], rows: Rows) -> None:
         """Raise if a column has no value that its center could be computed from."""
         empty = np.flatnonzero(np.isnan(center))

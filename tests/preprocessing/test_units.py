@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from trueaxis._tables.column import Column
-from trueaxis.estimators.encoder.units import LOG_UNIT, decide_scale, is_series, unit_of
+from trueaxis.preprocessing.decisions import LOG_UNIT, decide_scale, is_series, unit_of
 
 
 def number(name, spread=1.0, unit="", n=50):

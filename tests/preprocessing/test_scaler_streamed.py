@@ -9,7 +9,7 @@ from trueaxis import DSWL, ColumnScaler, open_rows
 from trueaxis.data import memory
 from trueaxis.data.rows import Rows
 from trueaxis.datasets import planted
-from trueaxis.estimators import scaler as scaling
+from trueaxis.preprocessing import scaler as scaling
 
 N, D = 1000, 8
 UNITS = np.logspace(-2, 2, D)

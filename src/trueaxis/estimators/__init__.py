@@ -1,1 +1,0 @@
-"""What prepares the columns of a table: the scaler and the encoder."""
