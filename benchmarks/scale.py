@@ -145,7 +145,6 @@ def same_model(folder: Path) -> None:
         "memmap": np.load(path, mmap_mode="r"),
         ".npy": open_rows(path),
         "Parquet folder": open_rows(folder / "small"),
-        "Parquet folder, no spool": open_rows(folder / "small", spool=False),
     }
     for size in (1000, 7777, n):
         sources[f".npy, blocks of {size:,}"] = open_rows(path, block_rows=size)

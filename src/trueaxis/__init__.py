@@ -6,7 +6,7 @@ if TYPE_CHECKING:
 
     from trueaxis import datasets, diagnostics, methods, plots, report
     from trueaxis.data.open_rows import open_rows
-    from trueaxis.data.progress_bars import show_progress
+    from trueaxis.data.progress import show_progress
     from trueaxis.dswl.estimator import DSWL
     from trueaxis.persistence import load, save
     from trueaxis.preprocessing.encoder import TableEncoder
@@ -40,7 +40,7 @@ _HOMES = {
     "load": "trueaxis.persistence",
     "open_rows": "trueaxis.data.open_rows",
     "save": "trueaxis.persistence",
-    "show_progress": "trueaxis.data.progress_bars",
+    "show_progress": "trueaxis.data.progress",
 }
 
 

@@ -56,11 +56,10 @@ from trueaxis.core.rules import Rule
 from trueaxis.core.starts import SAMPLE_ROWS
 from trueaxis.core.subspace import Subspace, fix_signs, orthonormal
 from trueaxis.core.verdicts import PValueKernel, SupportKernel
-from trueaxis.data.checked import IncompleteRows, refuse_overflow
-from trueaxis.data.dask.collections import dask_rows, is_dask, refuse_frames
+from trueaxis.data.dask import dask_rows, is_dask, refuse_frames
 from trueaxis.data.rows import ArrayRows, Kernel, Rows
 from trueaxis.data.threads import own_floats
-from trueaxis.data.transformed import replace_uncounted
+from trueaxis.data.transformed import IncompleteRows, refuse_overflow, replace_uncounted
 from trueaxis.overview import as_html, overview
 
 LN_2_PI = float(np.log(2 * np.pi))

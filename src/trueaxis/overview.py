@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueaxis.data.dask.collections import is_dask
+from trueaxis.data.dask import is_dask
 from trueaxis.wording import counted, percent, share_of, shorten
 
 MOST_COMPONENTS = 10  # components that are listed one by one

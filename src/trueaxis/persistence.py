@@ -26,9 +26,9 @@ from trueaxis._validation import make_rng, validate_n_components
 from trueaxis.base import SubspaceEstimator, check_parameters
 from trueaxis.cells.model import find_flaw
 from trueaxis.core.law import Tail
-from trueaxis.data.checked import largest_squarable
-from trueaxis.data.dask.collections import compute_vector, is_dask
+from trueaxis.data.dask import compute_vector, is_dask
 from trueaxis.data.threads import own_floats
+from trueaxis.data.transformed import largest_squarable
 from trueaxis.methods import METHODS, ReweightedPCA
 from trueaxis.pipeline import is_pipeline, split_pipeline
 from trueaxis.preprocessing.encoder import TableEncoder

@@ -8,7 +8,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from trueaxis._tables.id_columns import IdColumns
-from trueaxis.data.watched_file import SourceError
+from trueaxis.data.files import SourceError
 
 N = 1000
 

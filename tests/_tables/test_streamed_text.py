@@ -15,7 +15,7 @@ from trueaxis import DSWL, open_rows
 from trueaxis._tables import streamed_text
 from trueaxis._tables.read import Choice, TableError, read_table
 from trueaxis._tables.streamed_text import TextRows
-from trueaxis.data.watched_file import SourceError
+from trueaxis.data.files import SourceError
 from trueaxis.datasets import planted
 
 

@@ -29,10 +29,13 @@ from trueaxis.core.verdicts import (
     PValueKernel,
     SupportKernel,
 )
-from trueaxis.data.checked import LargestValueKernel, ValueCheck
-from trueaxis.data.dask.tasks import CheckedBlock
 from trueaxis.data.rows import ArrayRows
-from trueaxis.data.transformed import ReplaceUncounted, TransformedKernel
+from trueaxis.data.transformed import (
+    RangeKernel,
+    ReplaceUncounted,
+    TransformedKernel,
+    ValueCheck,
+)
 from trueaxis.dswl.full_fit import ReweightKernel
 from trueaxis.dswl.plan import EntropyRule
 from trueaxis.methods.signs import PowerPull
@@ -75,10 +78,10 @@ def kernels_of_every_kind():
         "together": reweighting(sub, rule, cuts, apart, counts),
         "scatter": ScatterKernel(sub.mean, counts, np.eye(6, 3)),
         "pull": PowerPull(sub, 1.5, 0.0, counts),
-        "largest": LargestValueKernel(),
+        "range": RangeKernel(ValueCheck(ArrayRows(X).place, None)),
         "through": TransformedKernel(sweep, row),
         "looked at": TransformedKernel(
-            sweep, CheckedBlock(ValueCheck(ArrayRows(X), None, np.inf), 100)
+            sweep, ValueCheck(ArrayRows(X).place, None, offset=100)
         ),
         "spread": SpreadKernel(X[3]),
     }

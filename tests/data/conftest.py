@@ -1,10 +1,10 @@
-"""Fixtures of the tests of row sources."""
+"""Fixtures of the tests of rows."""
 
+import dask
 import numpy as np
 import pytest
 from row_sources import N, write_parquet
 
-from trueaxis.data import spooled as spool
 from trueaxis.datasets import planted
 
 
@@ -19,7 +19,6 @@ def folder(X, tmp_path_factory):
     np.save(folder / "all.npy", X)
     np.save(folder / "columns.npy", np.asfortranarray(X))
     np.save(folder / "swapped.npy", X.astype(">f8"))
-    np.save(folder / "single.npy", X.astype(np.float32))
     (folder / "parts").mkdir()
     for number, part in enumerate(np.array_split(X, 3)):
         write_parquet(folder / "parts" / f"part-{number}.parquet", part)
@@ -28,19 +27,12 @@ def folder(X, tmp_path_factory):
 
 
 @pytest.fixture
-def at_once(monkeypatch):
-    """Write the spool before the first read."""
-    monkeypatch.setattr(spool, "FREE_READS", 0)
+def client(dask_client):
+    with dask_client.as_current():
+        yield dask_client
 
 
 @pytest.fixture
-def spools(monkeypatch):
-    """Collect the temporary files that are created."""
-    made, make = [], spool.tempfile.TemporaryFile
-
-    def making(*args, **options):
-        made.append(make(*args, **options))
-        return made[-1]
-
-    monkeypatch.setattr(spool.tempfile, "TemporaryFile", making)
-    return made
+def in_process():
+    with dask.config.set(scheduler="synchronous"):
+        yield

@@ -1,8 +1,6 @@
-"""How many threads there are, and results in the order of the tasks."""
+"""How many threads there are, results in the order of the tasks, and forks."""
 
 import os
-import subprocess
-import sys
 import threading
 import time
 import warnings
@@ -13,15 +11,14 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from trueaxis.data import threads
-from trueaxis.data.threads import ONE_BLAS_THREAD, in_order, n_threads
-
-pytestmark = pytest.mark.soak
-
-
-@pytest.fixture(autouse=True)
-def unset(monkeypatch):
-    monkeypatch.delenv("TRUEAXIS_THREADS", raising=False)
+from trueaxis import DSWL
+from trueaxis.data.threads import (
+    ONE_BLAS_THREAD,
+    cached_property,
+    in_order,
+    n_threads,
+    own_floats,
+)
 
 
 def blas_threads():
@@ -29,198 +26,138 @@ def blas_threads():
     return [each["num_threads"] for each in found if each["user_api"] == "blas"]
 
 
-def running():
-    return [t for t in threading.enumerate() if t.name.startswith("trueaxis")]
-
-
-def test_the_variable_decides(monkeypatch):
+def test_the_number_of_threads(monkeypatch):
+    """The variable decides; without it, as many as cores and the BLAS allow."""
     monkeypatch.setenv("TRUEAXIS_THREADS", " 3 ")
     with threadpool_limits(1, user_api="blas"):
         assert n_threads() == 3
     monkeypatch.setenv("TRUEAXIS_THREADS", "")
-    with threadpool_limits(1, user_api="blas"):
-        assert n_threads() == 1
-
-
-@pytest.mark.parametrize("value", ["0", "-1", "two", "1.5", "auto"])
-def test_a_variable_that_is_no_number_is_refused(value, monkeypatch):
-    monkeypatch.setenv("TRUEAXIS_THREADS", value)
-    message = f"TRUEAXIS_THREADS is '{value}', .* at least 1, or unset it"
-    with pytest.raises(ValueError, match=message):
-        n_threads()
-
-
-def test_as_many_threads_as_cores_and_blas_allow(monkeypatch):
     monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
-    for limit, expected in ((1, 1), (3, 3), (64, 4)):
+    for limit in (1, 3, 64):
         with threadpool_limits(limit, user_api="blas"):
-            assert n_threads() == min(expected, *blas_threads())
-    monkeypatch.setattr(threads, "_controller", None)
-    nothing = type("Nothing", (), {"lib_controllers": []})
-    monkeypatch.setattr(threads, "_blas", nothing)  # a BLAS that is not known
-    monkeypatch.setattr(os, "cpu_count", lambda: 16)
-    assert n_threads() == 4
+            assert n_threads() == min(4, limit, *blas_threads())
+    for value in ("0", "-1", "two", "1.5"):
+        monkeypatch.setenv("TRUEAXIS_THREADS", value)
+        with pytest.raises(ValueError, match=f"is '{value}', .* at least 1, or unset"):
+            n_threads()
 
 
 def test_limits_of_passes_that_overlap():
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
-        first, second = ONE_BLAS_THREAD, ONE_BLAS_THREAD
-        first.__enter__()
-        assert set(blas_threads()) == {1}
-        assert ONE_BLAS_THREAD.limit_outside() == min(before)
-        second.__enter__()
-        first.__exit__()
-        assert set(blas_threads()) == {1}
-        second.__exit__()
+        with ONE_BLAS_THREAD:
+            with ONE_BLAS_THREAD:
+                assert set(blas_threads()) == {1}
+                assert ONE_BLAS_THREAD.limit_outside() == min(before)
+            assert set(blas_threads()) == {1}
         assert blas_threads() == before
 
 
-def test_results_come_in_order_whatever_takes_longer():
-    def task(i):
-        def run(advance):
-            time.sleep(0.01 * (i % 3 == 0))
-            advance(1)
-            return i
-
-        return run
-
-    for n in (1, 2, 3, 8):
-        done = []
-        assert list(in_order(map(task, range(20)), n, done.append)) == list(range(20))
-        assert sum(done) == 20
-    assert not running()
-
-
-def test_few_tasks_are_taken_ahead():
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_results_come_in_order_and_few_tasks_ahead(n):
     taken = []
 
     def tasks():
-        for i in range(30):
+        for i in range(20):
             taken.append(i)
-            yield lambda advance: None
+            yield lambda i=i: (time.sleep(0.002 * (i % 3 == 0)), i)[1]
 
-    for given, _ in enumerate(in_order(tasks(), 3, lambda rows: None)):
-        assert len(taken) <= given + 2 * 3
-    assert len(taken) == 30
+    for i, result in enumerate(in_order(tasks(), n)):
+        assert result == i and len(taken) <= i + 2 * n
+    assert not [t for t in threading.enumerate() if t.name.startswith("trueaxis")]
 
 
-def test_the_first_error_is_raised_and_the_others_stop():
+def test_the_first_error_is_raised_and_the_threads_end():
     late = threading.Event()
 
-    def fails_late(advance):
+    def fails_late():
         late.wait(5)
         raise ValueError("first")
 
-    def fails_early(advance):
+    def fails_early():
         late.set()
         raise ValueError("second")
 
-    def endless(advance):
-        while True:
-            advance(1)
-            time.sleep(0.001)
-
-    tasks = iter([lambda advance: 0, fails_late, fails_early, endless, endless])
-    results = in_order(tasks, 3, lambda rows: None)
+    results = in_order(iter([lambda: 0, fails_late, fails_early]), 3)
     assert next(results) == 0
     with pytest.raises(ValueError, match="first"):
         next(results)
-    assert not running()
-
-
-def test_a_time_out_of_a_task_is_an_error_like_others():
-    def fails(advance):
-        raise TimeoutError("of a disk")
-
-    with pytest.raises(TimeoutError, match="of a disk"):
-        list(in_order(iter([fails, fails]), 2, lambda rows: None))
-
-
-def test_threads_end_with_the_loop_that_reads_their_results():
-    def endless(advance):
-        while True:
-            advance(1)
-            time.sleep(0.001)
-
-    results = in_order(iter([lambda advance: 0, endless, endless]), 2, lambda rows: 0)
-    assert next(results) == 0
-    results.close()
-    assert not running()
-
-
-def test_progress_is_reported_by_the_thread_that_waits(monkeypatch):
-    monkeypatch.setattr(threads, "POLL", 0.01)
-    reported = []
-
-    def task(advance):
-        for _ in range(10):
-            advance(5)
-            time.sleep(0.005)
-
-    def report(rows):
-        reported.append((rows, threading.current_thread()))
-
-    list(in_order(iter([task] * 4), 2, report))
-    assert sum(rows for rows, _ in reported) == 4 * 10 * 5
-    assert {thread for _, thread in reported} == {threading.current_thread()}
-    assert len(reported) > 4  # also before a task ends
+    assert not [t for t in threading.enumerate() if t.name.startswith("trueaxis")]
 
 
 def test_tasks_have_the_settings_of_their_caller():
     variable = ContextVar("variable", default="default")
 
-    def overflow(advance):
+    def overflow():
         return np.full(1000, 1e200) ** 2, variable.get()
 
     variable.set("set")
     with warnings.catch_warnings(), np.errstate(over="ignore"):
         warnings.simplefilter("error")
-        for square, value in in_order(iter([overflow] * 4), 2, lambda rows: None):
+        for square, value in in_order(iter([overflow] * 4), 2):
             assert square[0] == np.inf and value == "set"
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
-        list(in_order(iter([overflow] * 4), 2, lambda rows: None))
+        list(in_order(iter([overflow] * 4), 2))
+    with np.errstate(over="raise"):
+        assert own_floats(overflow)()[0][0] == np.inf
 
 
-COUNT = "from trueaxis.data.threads import n_threads; import numpy, scipy.linalg.blas"
+def test_a_cached_property_is_computed_once():
+    class Counting:
+        def __init__(self):
+            self.calls = 0
 
+        @cached_property
+        def value(self):
+            """Return the number of calls."""
+            self.calls += 1
+            return self.calls
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"])
-def test_variables_of_the_blas_are_respected(name):
-    chosen = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "TRUEAXIS_THREADS")
-    others = {key: value for key, value in os.environ.items() if key not in chosen}
-    command = [sys.executable, "-c", f"{COUNT}; print(n_threads())"]
-    for environment in (others | {name: "1"}, others):
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        expected = 1 if name in environment else joblib.cpu_count()
-        assert int(done.stdout) == min(expected, 64)
-
-
-@pytest.mark.slow
-def test_workers_of_joblib_share_the_cores():
-    cores = joblib.cpu_count()
-    jobs = joblib.Parallel(n_jobs=2, backend="loky")
-    found = jobs(joblib.delayed(_threads_of_a_worker)() for _ in range(2))
-    assert all(n <= max(1, cores // 2) for n in found)
-
-
-def _threads_of_a_worker():
-    from trueaxis.data.threads import n_threads
-
-    return n_threads()
+    one, two = Counting(), Counting()
+    assert (one.value, one.value, two.value) == (1, 1, 1)
+    assert Counting.value.__doc__ == "Return the number of calls."
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork")
-def test_a_fork_during_a_pass_leaves_no_lock_behind():
-    with ONE_BLAS_THREAD:
-        ONE_BLAS_THREAD._lock.acquire()
-        try:
+def test_processes_forked_while_another_thread_fits_can_fit(X, monkeypatch):
+    """Whatever lock or pool the other thread holds at the time of the fork."""
+    monkeypatch.setenv("TRUEAXIS_THREADS", "2")
+    many, few = np.tile(X, (6, 1)), X[:300]
+    DSWL(3).fit(many)
+    expected = DSWL(3).fit(few).components_
+    stop = threading.Event()
+
+    def fit_on():
+        while not stop.is_set():
+            DSWL(3).fit(many)
+            DSWL(3).fit(few)
+
+    thread = threading.Thread(target=fit_on)
+    thread.start()
+    children = []
+    try:
+        for _ in range(12):
+            time.sleep(0.01)
             child = os.fork()
             if child == 0:
-                with ONE_BLAS_THREAD:
-                    os._exit(0)
-        finally:
-            ONE_BLAS_THREAD._lock.release()
-        assert os.waitpid(child, 0)[1] == 0
+                same = np.allclose(DSWL(3).fit(few).components_, expected)
+                large = DSWL(3).fit(many).components_.shape == (3, 20)
+                os._exit(0 if same and large else 1)
+            children.append(child)
+    finally:
+        stop.set()
+        thread.join()
+    end = time.monotonic() + 60
+    hung = []
+    for child in children:
+        while not (done := os.waitpid(child, os.WNOHANG))[0]:
+            if time.monotonic() > end:
+                os.kill(child, 9)
+                os.waitpid(child, 0)
+                hung.append(child)
+                break
+            time.sleep(0.01)
+        else:
+            assert done[1] == 0
+    assert not hung, f"{len(hung)} of {len(children)} processes never ended"

@@ -9,8 +9,7 @@ from trueaxis import DSWL
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import contributions, diagnose, explain
 from trueaxis.diagnostics.columns import MAIN_SHARE
-from trueaxis.methods import METHODS
-from trueaxis.methods.reweighted import PlainPCA
+from trueaxis.methods import METHODS, PlainPCA
 
 
 @pytest.mark.slow

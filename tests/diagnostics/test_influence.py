@@ -11,8 +11,7 @@ from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import effect
 from trueaxis.diagnostics.influence import plain_subspace, responsible
-from trueaxis.methods import METHODS
-from trueaxis.methods.reweighted import PlainPCA
+from trueaxis.methods import METHODS, PlainPCA
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from small_tables import cloud, holed
 
 from trueaxis import DSWL, ColumnScaler
 from trueaxis._validation import fitted_rows
-from trueaxis.data.dask.rows import DaskRows
+from trueaxis.data.dask import DaskRows
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import (
     cell_map,
@@ -31,8 +31,7 @@ from trueaxis.diagnostics import (
 )
 from trueaxis.diagnostics.influence import principal_angles
 from trueaxis.diagnostics.inputs import cell_repair, check_positions, imputed
-from trueaxis.methods import METHODS
-from trueaxis.methods.reweighted import PlainPCA
+from trueaxis.methods import METHODS, PlainPCA
 
 UNITS = np.array([1, 1, 1000, 1, 1e-3, 1])
 ASK = [cell_map, contributions, diagnose, effect, reasons]

@@ -26,8 +26,7 @@ from trueaxis.diagnostics import (
     summary,
 )
 from trueaxis.diagnostics.outliers import discovery_line
-from trueaxis.methods import METHODS
-from trueaxis.methods.reweighted import PlainPCA
+from trueaxis.methods import METHODS, PlainPCA
 
 CASES = list(nasty())
 

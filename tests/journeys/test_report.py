@@ -162,7 +162,7 @@ def cells(page, host):
 def wait_for_change(page, canvas, before):
     """Wait until a plot looks different."""
     page.wait_for_function(
-        "([id, old]) => document.getElementById(id).toDataURL() !== old",
+        "([id, old]) => document.getElementById(id).innerHTML !== old",
         arg=[canvas, before],
     )
 
@@ -170,7 +170,7 @@ def wait_for_change(page, canvas, before):
 def wait_for_picture(page, canvas, picture):
     """Wait until a plot looks as it did."""
     page.wait_for_function(
-        "([id, old]) => document.getElementById(id).toDataURL() === old",
+        "([id, old]) => document.getElementById(id).innerHTML === old",
         arg=[canvas, picture],
     )
 
@@ -474,21 +474,16 @@ def test_loadings_say_what_the_components_mean(pumps_report, open_page):
     assert tops == ["power", "pressure"]
 
 
-def test_what_the_page_tells_to_repeat_can_be_repeated(
-    pumps_report, open_page, tmp_path
-):
-    """A skeptic copies the command and the Python code, and gets the same pumps."""
+def test_the_command_on_the_page_gives_the_same_page(pumps_report, open_page, tmp_path):
+    """A skeptic copies the command, and gets the same pumps."""
     page = open_page(pumps_report)
-    command, code = page.locator("pre code").all_inner_texts()
-    assert [command, code] == [block.strip() for block in code_blocks(pumps_report)]
+    command = page.inner_text("pre code")
+    assert [command] == [block.strip() for block in code_blocks(pumps_report)]
     program, *arguments = shlex.split(command)
     assert program == "trueaxis" and arguments[-1] == str(pumps_report)
     again = tmp_path / "again.html"
     run(*arguments[:-1], again)
     assert names(open_page(again)) == names(page)
-    variables = {}
-    exec(code, variables)
-    assert (variables["model"].predict(variables["X"]) == -1).sum() == len(names(page))
 
 
 def test_wrong_and_missing_cells_are_shown(plant, typos, cells_report, open_page):

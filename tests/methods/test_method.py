@@ -20,7 +20,7 @@ from streamed import Streamed
 from trueaxis import DSWL
 from trueaxis import base as method
 from trueaxis.base import Method, SubspaceEstimator
-from trueaxis.data.checked import IncompleteRows
+from trueaxis.data.transformed import IncompleteRows
 from trueaxis.datasets import planted
 from trueaxis.methods import (
     DRPCA,

@@ -17,8 +17,7 @@ from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import contributions, diagnose
 from trueaxis.diagnostics.inputs import method_of
-from trueaxis.methods import METHODS
-from trueaxis.methods.reweighted import PlainPCA
+from trueaxis.methods import METHODS, PlainPCA
 from trueaxis.plots import (
     CellMapDisplay,
     ContributionsDisplay,

@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 from trueaxis._tables.column import Column, as_objects, floats_of_arrow, quote
 from trueaxis._tables.parsing.cells import TableError
 from trueaxis._tables.parsing.numbers import Rules
+from trueaxis.data.arrow import data_columns
 from trueaxis.data.memory import TooLarge, shown_size
-from trueaxis.data.parquet import data_columns
 
 STANDARD = "-"
 MOST_PIPED = 1 << 28  # bytes of a pipe or device, which may never end

@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 
 from trueaxis._tables.parsing.text_file import TextFormat
 from trueaxis._tables.streamed_text import TextStream
-from trueaxis.data.binary import npy_rows
-from trueaxis.data.open_rows import is_text, list_files
-from trueaxis.data.parquet import open_parquet
-from trueaxis.data.watched_file import SourceError, WatchedFile
+from trueaxis.data.arrow import ArrowFile
+from trueaxis.data.files import SourceError, WatchedFile, is_text, list_files, npy_rows
 
 Cells = list[list[str]]  # one list per column
 
@@ -68,8 +66,8 @@ class IdColumns:
             if is_text(file):
                 yield from _read_text(file, self.how, self.columns)
                 continue
-            parquet = file.suffix.lower() == ".parquet"
-            read = _read_parquet if parquet else _read_npy
+            binary = file.suffix.lower() == ".npy"
+            read = _read_npy if binary else _read_arrow
             yield from read(file, name, self.columns)
 
 
@@ -82,16 +80,13 @@ def _read_text(path: Path, how: TextFormat, columns: Sequence[str]) -> Iterator[
         ]
 
 
-def _read_parquet(path: Path, name: str, columns: Sequence[str]) -> Iterator[Cells]:
-    with open_parquet(WatchedFile.of(path, name)) as file:
-        stored = file.schema_arrow.names
-        missing = [column for column in columns if column not in stored]
-        if missing:
-            raise SourceError(f"{name} has no column {missing[0]!r}: choose another.")
-        for batch in file.iter_batches(
-            BATCH_ROWS, columns=list(dict.fromkeys(columns))
-        ):
-            yield [_texts(batch.column(column).to_pylist()) for column in columns]
+def _read_arrow(path: Path, name: str, columns: Sequence[str]) -> Iterator[Cells]:
+    file = ArrowFile(WatchedFile.of(path, name))
+    missing = [column for column in columns if column not in file.schema.names]
+    if missing:
+        raise SourceError(f"{name} has no column {missing[0]!r}: choose another.")
+    for _, batch in file.batches(list(dict.fromkeys(columns)), BATCH_ROWS):
+        yield [_texts(batch.column(column).to_pylist()) for column in columns]
 
 
 def _read_npy(path: Path, name: str, columns: Sequence[str]) -> Iterator[Cells]:

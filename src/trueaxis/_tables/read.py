@@ -40,8 +40,8 @@ from trueaxis._tables.parsing.numbers import Rules
 from trueaxis._tables.roles import table_of
 from trueaxis._tables.sheets import read_sheet_columns
 from trueaxis._tables.text import read_text
+from trueaxis.data.files import refuse_odd_paths
 from trueaxis.data.threads import own_floats
-from trueaxis.data.watched_file import refuse_odd_paths
 
 
 @own_floats

@@ -10,10 +10,9 @@ import bz2
 import codecs
 import gzip
 import io
+import logging
 import lzma
 import re
-import tempfile
-import weakref
 import zlib
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
@@ -42,11 +41,11 @@ from trueaxis._tables.parsing.splitting import arrow_options
 from trueaxis._tables.parsing.text_file import HEAD_BYTES, TextFormat
 from trueaxis._tables.read import Choice, FileContent
 from trueaxis._tables.text import read_text
-from trueaxis.data.binary import BinaryRows
+from trueaxis.data.files import BinaryRows, SourceError, WatchedFile, decoded_rows
 from trueaxis.data.progress import passing
 from trueaxis.data.rows import Rows
-from trueaxis.data.spooled import LOG, Spool, append_to_spool
-from trueaxis.data.watched_file import SourceError, WatchedFile
+
+LOG = logging.getLogger("trueaxis")
 
 _CHUNK_BYTES = 1 << 22
 _UTF8 = ("utf-8", "utf-8-sig", "ascii")
@@ -327,47 +326,35 @@ class TextRows(Rows):
             if column.name in self.names and column.name in self.stream.file.by_rules
         }  # fmt: skip
         while True:
-            file = tempfile.TemporaryFile(prefix="trueaxis-", buffering=0)
+            blocks = self._decoded_blocks(texts)
             try:
-                n = self._decode_to(file, texts)
+                rows = decoded_rows(blocks, len(self.names), self.dtype, block_rows)
                 break
             except pyarrow.ArrowInvalid as error:
-                file.close()
                 texts = self._with_text_column(error, texts)
-            except BaseException:  # including an interrupt
-                file.close()
-                raise
-        weakref.finalize(self, file.close)
-        shape = n, len(self.names)
-        return BinaryRows(
-            Spool(file), str(self.stream.path), 0, shape, self.dtype,
-            block_rows=block_rows,
-        )  # fmt: skip
+        if not rows.shape[0]:
+            raise SourceError(f"{self.stream.path} has a header, but no rows.")
+        return rows
 
-    def _decode_to(self, file: Any, texts: set[str]) -> int:
+    def _decoded_blocks(self, texts: set[str]) -> Iterator[NDArray[np.float64]]:
         rules = self._rules()
         words = [parse_number(word, rules.decimal) for word in self.stream.how.na]
         missing = [number for number in words if number is not None]
-        n = 0
         # The number of rows is known only at the end.
         with passing("decoding", self.stream.watched.size) as advance:
-            for n, batch in self.stream.batches(self.names, texts):
+            for first, batch in self.stream.batches(self.names, texts):
                 block = np.empty((batch.num_rows, len(self.names)))
                 for j, name in enumerate(self.names):
                     cells = batch.column(j)
                     block[:, j] = (
-                        self._convert(rules, name, cells, n)
+                        self._convert(rules, name, cells, first)
                         if name in texts
                         else floats_of_arrow(cells)
                     )
                 if missing:
                     block[np.isin(block, missing)] = np.nan
-                append_to_spool(file, block)
-                n += len(block)
+                yield block
                 advance(batch.nbytes)
-        if not n:
-            raise SourceError(f"{self.stream.path} has a header, but no rows.")
-        return n
 
     def _rules(self) -> Rules:
         how = self.stream.how

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +41,7 @@ from trueaxis.core.recipes import Recipe, fit_with
 from trueaxis.core.starts import SAMPLE_ROWS, repeated
 from trueaxis.core.verdicts import PValueKernel
 from trueaxis.data.rows import ArrayRows, Rows
+from trueaxis.data.threads import cached_property
 
 MAX_FACTORS = 16  # factors that are not needed vanish; more of them only take longer
 

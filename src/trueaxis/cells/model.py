@@ -16,8 +16,7 @@ from scipy.special import gammainc
 
 from trueaxis.cells.factors import Array, Deviations, FactorModel
 from trueaxis.cells.wrong import Mask, WrongCells
-from trueaxis.data.checked import largest_magnitude
-from trueaxis.data.transformed import Where
+from trueaxis.data.transformed import Where, largest_magnitude
 
 NEAR = 2.0  # rows are first compared by the cells within so many units of the center
 

@@ -39,7 +39,7 @@ from trueaxis.cli.source import (
     write_table,
     written,
 )
-from trueaxis.data.progress_bars import show_progress
+from trueaxis.data.progress import show_progress
 from trueaxis.datasets import sensors
 from trueaxis.diagnostics.comparison import MAX_ROWS, suitable
 from trueaxis.diagnostics.comparison import compare as compare_methods
@@ -50,7 +50,6 @@ from trueaxis.pipeline import is_pipeline, split_pipeline
 from trueaxis.report.analysis import analyse
 from trueaxis.report.given import ignore_feature_name_warning
 from trueaxis.report.sentences import fit_sentence
-from trueaxis.report.snippet import Origin
 
 
 @dataclass(frozen=True)
@@ -264,10 +263,8 @@ def report(data: str, output: str, model: str, as_json: bool, **options: Any) ->
         page = reports.render(
             findings.analysis,
             source=Path(data).name,
-            origin=Origin.table(data, source.choice)._replace(model_file=model),
             command=shlex.join(["trueaxis", *click.get_current_context().obj]),
             seconds=findings.seconds,
-            progress=begin,
         )
     reports.write(page, output)
     if as_json:
@@ -383,7 +380,6 @@ def demo(output: str) -> None:
         of_the_fit=True,
         title="Readings of a pump",
         source="sensors() of trueaxis.datasets",
-        origin=Origin("from trueaxis.datasets import sensors", "sensors().X"),
         command="trueaxis demo",
     )
     console.show_analysis(analyse(model, table.X, labels=labels, of_the_fit=True))

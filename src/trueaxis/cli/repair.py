@@ -29,7 +29,7 @@ from trueaxis.cli.source import (
     write_table,
     written,
 )
-from trueaxis.diagnostics.cells import ListedCells, list_cells
+from trueaxis.diagnostics.cells import list_cells
 from trueaxis.diagnostics.inputs import as_records
 from trueaxis.persistence import load
 from trueaxis.pipeline import split_pipeline
@@ -50,8 +50,8 @@ class Repair:
     Attributes
     ----------
     source : Source
-    cells : ListedCells
-        The changed cells, in the units of the table.
+    cells : dict of ndarray
+        The changed cells, in the units of the table, as `list_cells` returns them.
     n_kept : int
         Number of wrong cells that stay, because their rows are wrong as a whole.
     looked_for_wrong : bool
@@ -59,38 +59,36 @@ class Repair:
     """
 
     source: Source
-    cells: ListedCells
+    cells: dict[str, NDArray[Any]]
     n_kept: int
     looked_for_wrong: bool
 
     def changes(self) -> dict[str, dict[int, float]]:
         """Return the new cells by column, and by their row in the file."""
         out: dict[str, dict[int, float]] = {}
-        rows = self.source.positions_of(self.cells.row).tolist()
-        new = self.cells.fitted.tolist()
-        for row, column, x in zip(rows, self.cells.column, new, strict=True):
+        rows = self.source.positions_of(self.cells["position"]).tolist()
+        new = self.cells["fitted"].tolist()
+        for row, column, x in zip(rows, self.cells["column"], new, strict=True):
             out.setdefault(self.source.columns[column], {})[row] = x
         return out
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the changed cells as columns of a table."""
-        cells, ids = self.cells, self.source.ids
+        ids, row = self.source.ids, self.cells["position"]
         return {
-            "row": cells.row if ids is None else ids[cells.row],
-            "column": np.array(self.source.columns, dtype=str)[cells.column],
-            "value": cells.value,
-            "fitted": cells.fitted,
-            "deviation": cells.deviation,
-            "kind": np.where(np.isnan(cells.value), "missing", "wrong"),
+            "row": row if ids is None else ids[row],
+            "column": np.array(self.source.columns, dtype=str)[self.cells["column"]],
+            **{name: self.cells[name] for name in ("value", "fitted", "deviation")},
+            "kind": np.where(np.isnan(self.cells["value"]), "missing", "wrong"),
         }
 
     def counts(self) -> dict[str, Any]:
         """Return numbers of changed cells; columns with most of them come first."""
-        n, missing = len(self.cells.row), int(np.isnan(self.cells.value).sum())
-        times = Counter(self.cells.column.tolist()).most_common()
+        n, missing = len(self.cells["value"]), int(np.isnan(self.cells["value"]).sum())
+        times = Counter(self.cells["column"].tolist()).most_common()
         return {
             "count": n,
-            "rows": len(np.unique(self.cells.row)),
+            "rows": len(np.unique(self.cells["position"])),
             "missing": missing,
             "wrong": n - missing,
             "by_column": {self.source.columns[i]: found for i, found in times},
@@ -193,12 +191,11 @@ def repair_source(model: Any, source: Source, *, replace_wrong: bool) -> Repair:
     """
     with ignore_feature_name_warning():
         cells = list_cells(model, np.asarray(source.rows), True)
-    wrong = ~np.isnan(cells.value) & replace_wrong
-    kept = wrong & cells.outlier
-    changed = np.isnan(cells.value) | (wrong & ~kept)
+    missing, outlier = np.isnan(cells["value"]), cells["outlier"]
+    wrong = ~missing & replace_wrong
+    changed = {name: x[missing | (wrong & ~outlier)] for name, x in cells.items()}
     looked = replace_wrong and split_pipeline(model).model._repair().wrong is not None
-    some = ListedCells._make(values[changed] for values in cells)
-    return Repair(source, some, int(kept.sum()), looked)
+    return Repair(source, changed, int((wrong & outlier).sum()), looked)
 
 
 def _load(model_path: str, cells: bool | None) -> Any:

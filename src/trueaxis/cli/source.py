@@ -47,18 +47,11 @@ from trueaxis._tables.select import select
 from trueaxis._tables.streamed_text import TextRows, TextStream
 from trueaxis._tables.write import write_content
 from trueaxis.cli import console
-from trueaxis.data.checked import CheckedRows
-from trueaxis.data.open_rows import (
-    ENDINGS,
-    describe_file,
-    is_text,
-    is_visible,
-    list_files,
-    open_rows,
-)
+from trueaxis.data.files import ENDINGS, WatchedFile, is_text, is_visible, list_files
+from trueaxis.data.open_rows import describe_file, open_rows
 from trueaxis.data.progress import passing
 from trueaxis.data.rows import Rows
-from trueaxis.data.watched_file import WatchedFile
+from trueaxis.data.transformed import CheckedRows
 from trueaxis.diagnostics import column_names
 from trueaxis.methods import METHODS
 from trueaxis.pipeline import split_pipeline
@@ -368,7 +361,7 @@ def _open_large(
         columns: list[Any] = wanted
         if list_files(path)[0][0].suffix.lower() == ".npy":
             columns = [list(kinds).index(name) for name in wanted]
-        rows = open_rows(data, columns=columns, spool=fits, block_rows=block_rows)
+        rows = open_rows(data, columns=columns, block_rows=block_rows)
     if not rows.shape[0]:
         raise TableError(f"{data} has no rows: check the files.")
     # A fit refuses missing cells itself, and says what to do.

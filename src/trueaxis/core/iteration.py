@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.core.subspace import Subspace, orthonormal
-from trueaxis.data.progress import stage
 
 ROUNDING = 1e-13
 
@@ -124,8 +123,7 @@ def iterate(
     last, plain, converged = previous, state, False
     while len(steps) < max_iter:
         guessed = state is not plain
-        with stage(f"iteration {len(steps) + 1}"):
-            found = step(state, last)
+        found = step(state, last)
         worse = guessed and sense * (found.objective - steps[-1][0]) < 0
         if accelerator is not None and worse:
             accelerator.forget()

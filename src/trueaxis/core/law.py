@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -33,6 +33,7 @@ from trueaxis.core.columns import tie_of
 from trueaxis.core.quantiles import between
 from trueaxis.core.rules import RowDistances
 from trueaxis.core.subspace import Subspace
+from trueaxis.data.threads import cached_property
 
 # Shapes that can be told apart from three quantiles. Between -0.05 and 0.05 the law is
 # lognormal for all purposes.

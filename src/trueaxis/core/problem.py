@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,8 +30,9 @@ from trueaxis.core.starts import (
     random_directions,
 )
 from trueaxis.core.subspace import Subspace, spectrum
-from trueaxis.data.checked import largest_squarable
 from trueaxis.data.rows import ArrayRows, Rows
+from trueaxis.data.threads import cached_property
+from trueaxis.data.transformed import largest_squarable
 
 
 def choose_dimension(

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,6 +41,7 @@ from trueaxis.core.reweighting import measure_rows
 from trueaxis.core.rules import RowDistances, Rule
 from trueaxis.core.subspace import Subspace
 from trueaxis.data.rows import ArrayRows, Kernel, RecordKernel, Rows
+from trueaxis.data.threads import cached_property
 
 NORMAL_75 = 0.6745  # upper quartile of a normal distribution
 

@@ -8,21 +8,34 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from trueaxis._tables.formats import ending_of
-from trueaxis._tables.streamed_text import TextRows
-from trueaxis.data.binary import float_type, mapped_rows, npy_rows
-from trueaxis.data.dask.collections import dask_rows, is_dask, read_by_workers
-from trueaxis.data.parquet import ParquetRows, parquet_head, parquet_kinds
-from trueaxis.data.rows import ArrayRows, Rows
-from trueaxis.data.sliced import SlicedRows
-from trueaxis.data.spooled import SpooledRows
-from trueaxis.data.stacked import StackedRows
+from trueaxis.data.arrow import (
+    ArrowFile,
+    ArrowRows,
+    OftenReadRows,
+    arrow_kind,
+    data_columns,
+)
+from trueaxis.data.dask import dask_rows, is_dask, read_by_workers
+from trueaxis.data.files import (
+    ENDINGS,
+    TEXT_ENDINGS,
+    SourceError,
+    WatchedFile,
+    column_positions,
+    float_type,
+    is_text,
+    list_files,
+    mapped_rows,
+    npy_rows,
+    refuse_odd_paths,
+)
+from trueaxis.data.memory import refuse_large
+from trueaxis.data.rows import ArrayRows, Blocks, Rows, StackedRows, rows_per_block
 from trueaxis.data.threads import own_floats
-from trueaxis.data.watched_file import SourceError, refuse_odd_paths
 
-ENDINGS = (".npy", ".parquet")
-TEXT_ENDINGS = (".csv", ".tsv", ".txt")
+CHUNK_BYTES = 1 << 24  # maximum to read at a time from an array stored in chunks
 
 
 @own_floats
@@ -30,7 +43,6 @@ def open_rows(
     source: Any,
     *,
     columns: Sequence[str] | Sequence[int] | None = None,
-    spool: bool = True,
     block_rows: int | None = None,
     client: Any = None,
 ) -> Rows:
@@ -39,17 +51,13 @@ def open_rows(
     Parameters
     ----------
     source : path, list of paths, array-like, or Dask collection
-        A .npy or Parquet file; a folder of such files (in the order of their names),
-        or a list of them, with the same columns; a CSV, TSV or text file, which may be
-        compressed and is decoded once to a temporary file; a `numpy.memmap`; an HDF5
-        or Zarr array, or any object with `shape`, `dtype` and slices of rows; a Dask
-        array or data frame.
+        A .npy, Parquet or Feather (Arrow) file; a folder of such files (in the order of
+        their names), or a list of them, with the same columns; a CSV, TSV or text file,
+        which may be compressed and is decoded once to a temporary file; a
+        `numpy.memmap`; an HDF5 or Zarr array, or any object with `shape`, `dtype` and
+        slices of rows; a Dask array or data frame.
     columns : sequence of str or int, optional
         Columns to read: names for Parquet files and data frames, indices otherwise.
-    spool : bool, default=True
-        Whether to decode Parquet files to a binary temporary file (in TMPDIR) if they
-        are read more than three times, as by iterative methods. The file is removed at
-        the end. If False, every pass decodes the files again.
     block_rows : int, optional
         Number of rows to read at a time. The default is 1 or 2 MB of rows, or 64 MB
         if workers read them.
@@ -59,9 +67,7 @@ def open_rows(
     Returns
     -------
     Rows
-        The opened source; only its metadata have been read. A `with` statement keeps
-        the temporary file for everything inside it; otherwise every `fit` that
-        needs the file writes it again.
+        The opened source; only its metadata have been read.
 
     Examples
     --------
@@ -77,9 +83,8 @@ def open_rows(
     >>> int((~DSWL(3).fit(rows).support_).sum()) >= 100
     True
     """
-    if block_rows is not None and not (
-        isinstance(block_rows, (int, np.integer)) and block_rows >= 1
-    ):
+    whole = isinstance(block_rows, (int, np.integer))
+    if block_rows is not None and not (whole and block_rows >= 1):
         raise ValueError(
             f"block_rows={block_rows!r} is not a number of rows: pass an integer of at "
             "least 1, or None."
@@ -97,116 +102,61 @@ def open_rows(
         return dask_rows(source, columns, client)
     if isinstance(source, (str, os.PathLike)):
         refuse_odd_paths(str(source))
-        files, names = list_files(Path(source))
+        rows = _files_rows(*list_files(Path(source)), columns, block_rows)
     elif isinstance(source, (list, tuple)):
         if not source or not all(isinstance(s, (str, os.PathLike)) for s in source):
             raise TypeError(
                 f"The list has {len(source)} items, not all of which are paths: pass "
                 "paths of .npy or Parquet files, or an array."
             )
-        files, names = [Path(path) for path in source], [str(path) for path in source]
+        paths = [Path(path) for path in source]
+        rows = _files_rows(paths, list(map(str, source)), columns, block_rows)
     else:
         rows = _array_rows(source, columns, block_rows)
-        return rows if client is None else read_by_workers(rows, client, block_rows)
-    # The working directory may change, and workers may have another one.
-    files = [path.absolute() for path in files]
-    parts = [
-        _file_rows(path, name, columns, block_rows)
-        for path, name in zip(files, names, strict=True)
-    ]
-    _check_same_columns(parts, names)
-    order = next((part.names for part in parts if part.names), None)
-    if columns is None and order is not None:
-        # Columns may be in a different order than in the first file with names.
-        parts = [
-            part
-            if part.names in (order, None)
-            else _file_rows(path, name, order, block_rows)
-            for part, path, name in zip(parts, files, names, strict=True)
-        ]
-    rows = parts[0] if len(parts) == 1 else StackedRows(parts)
     if client is not None:
         return read_by_workers(rows, client, block_rows)
-    has_parquet = any(isinstance(part, ParquetRows) for part in parts)
-    return SpooledRows(rows, block_rows) if spool and has_parquet else rows
+    parts = rows.parts if isinstance(rows, StackedRows) else [rows]
+    decoded = any(isinstance(part, ArrowRows) for part in parts)
+    return OftenReadRows(rows) if decoded else rows
 
 
-def describe_file(path: Path) -> tuple[int, dict[str, str]]:
-    """Return the number of rows of a .npy or Parquet file, and its columns.
+def _files_rows(
+    files: Sequence[Path], names: Sequence[str], columns: Any, block_rows: int | None
+) -> Rows:
+    def opened(path: Path, name: str, columns: Any) -> Rows:
+        # The working directory may change, and workers may have another one.
+        path, ending = path.absolute(), path.suffix.lower()
+        if is_text(path):
+            from trueaxis._tables.streamed_text import TextRows
 
-    For a folder, they are those of its first file. Columns without names are called x0,
-    x1, ... Their kinds are "number", "text", "calendar" or "nested".
-    """
-    files, names = list_files(path)
-    if files[0].suffix.lower() == ".parquet":
-        kinds = parquet_kinds(files[0], names[0])
-        return parquet_head(files[0], names[0])[0], kinds
-    n, width = npy_rows(files[0], names[0]).shape
-    return n, {f"x{i}": "number" for i in range(width)}
-
-
-def is_text(path: Path) -> bool:
-    """Return whether a file is text by its ending, which may be that of a .gz file."""
-    return ending_of(str(path)) in TEXT_ENDINGS
-
-
-def list_files(path: Path) -> tuple[list[Path], list[str]]:
-    """Return the files of a folder, or a single file, and their names for messages."""
-    if not path.is_dir():
-        return [path], [str(path)]
-    files = sorted(
-        file
-        for file in path.rglob("*")
-        if file.suffix.lower() in ENDINGS and file.is_file() and is_visible(file, path)
-    )
-    if not files:
-        raise SourceError(
-            f"The folder {path} has no file that ends in {' or '.join(ENDINGS)}: pass "
-            "another one."
-        )
-    return files, [str(file.relative_to(path)) for file in files]
-
-
-def is_visible(file: Path, folder: Path) -> bool:
-    """Return whether no part of a file's path in `folder` starts with a dot or `_`."""
-    return not any(
-        part.startswith((".", "_")) for part in file.relative_to(folder).parts
-    )
-
-
-def _file_rows(path: Path, name: str, columns: Any, block_rows: int | None) -> Rows:
-    ending = path.suffix.lower()
-    if is_text(path):
-        return TextRows(path, None, columns, block_rows)
-    if ending not in ENDINGS:
-        raise SourceError(
-            f"{name} does not end in {', '.join(ENDINGS + TEXT_ENDINGS)}, and only "
-            "such files can be read block by block. Convert it, or read it into "
-            "memory, for instance with pandas."
-        )
-    if ending == ".npy":
-        return npy_rows(path, name, columns, block_rows)
-    return ParquetRows(path, name, columns, block_rows)
-
-
-def _check_same_columns(parts: Sequence[Rows], names: Sequence[str]) -> None:
-    first, start = parts[0], 0
-    named = next((i for i, part in enumerate(parts) if part.names), 0)
-    expected = parts[named].names
-    for part, name in zip(parts, names, strict=True):
-        where = f"{name} (rows {start:,} to {start + part.shape[0] - 1:,} of all)"
-        start += part.shape[0]
-        if part.shape[1] != first.shape[1]:
+            return TextRows(path, None, columns, block_rows)
+        if ending not in ENDINGS:
             raise SourceError(
-                f"{where} has {part.shape[1]} columns, but {names[0]} has "
-                f"{first.shape[1]}: files must have the same columns."
-                + _compare_names(part, first)
+                f"{name} does not end in {', '.join(ENDINGS + TEXT_ENDINGS)}, and only "
+                "such files can be read block by block. Convert it, or read it into "
+                "memory, for instance with pandas."
             )
-        if part.names and expected and set(part.names) != set(expected):
+        kind = npy_rows if ending == ".npy" else ArrowRows
+        return kind(path, name, columns, block_rows)
+
+    parts = [opened(*each, columns) for each in zip(files, names, strict=True)]
+    first = next((i for i, part in enumerate(parts) if part.names), 0)
+    order = parts[first].names
+    for i, (part, path, name) in enumerate(zip(parts, files, names, strict=True)):
+        if part.shape[1] != parts[0].shape[1]:
             raise SourceError(
-                f"{where} does not have the same columns as {names[named]}."
-                + _compare_names(part, parts[named])
+                f"{name} has {part.shape[1]} columns, but {names[0]} has "
+                f"{parts[0].shape[1]}: files must have the same columns."
+                + _compare_names(part, parts[0])
             )
+        if part.names and order and set(part.names) != set(order):
+            raise SourceError(
+                f"{name} does not have the same columns as {names[first]}."
+                + _compare_names(part, parts[first])
+            )
+        if part.names not in (order, None):  # the same ones in a different order
+            parts[i] = opened(path, name, order)
+    return parts[0] if len(parts) == 1 else StackedRows(parts)
 
 
 def _compare_names(part: Rows, first: Rows) -> str:
@@ -243,12 +193,103 @@ def _array_rows(source: Any, columns: Any, block_rows: int | None) -> Rows:
             f"The source is of type {kind.__name__} and has shape {shape}, but a 2D "
             "array is needed: reshape it to rows and columns."
         )
-    float_type(stored, f"The {kind.__name__}")
-    if isinstance(source, np.memmap):
-        mapped = mapped_rows(source, columns, block_rows)
-        if mapped is not None:
-            return mapped
-    elif isinstance(source, np.ndarray) and columns is None:
-        if stored == float_type(stored, "").newbyteorder("="):
-            return ArrayRows(np.asarray(source), block_rows)
+    used = float_type(stored, f"The {kind.__name__}")
+    mapped = isinstance(source, np.memmap) and mapped_rows(source, columns, block_rows)
+    if mapped:
+        return mapped
+    if isinstance(source, np.ndarray) and columns is None and stored == used:
+        return ArrayRows(np.asarray(source), block_rows)
     return SlicedRows(source, columns, block_rows)
+
+
+def describe_file(path: Path) -> tuple[int, dict[str, str]]:
+    """Return the number of rows of a .npy, Parquet or Feather file, and its columns.
+
+    For a folder, they are those of its first file. Columns without names are called x0,
+    x1, ... Their kinds are "number", "text", "calendar" or "nested".
+    """
+    files, names = list_files(path)
+    if files[0].suffix.lower() == ".npy":
+        n, width = npy_rows(files[0], names[0]).shape
+        return n, {f"x{i}": "number" for i in range(width)}
+    file = ArrowFile(WatchedFile.of(files[0], names[0]))
+    kinds = {field.name: arrow_kind(field.type) for field in file.schema}
+    return int(file.starts[-1]), {
+        name: kinds[name] for name in data_columns(file.schema)
+    }
+
+
+class SlicedRows(Rows):
+    """Rows of an object that supports slicing, such as an HDF5 or Zarr array.
+
+    Parameters
+    ----------
+    source : object
+        With `shape`, `dtype` and slices of rows. If it has `chunks`, whole chunks are
+        read.
+    columns : sequence of int, optional
+        Columns to read.
+    block_rows : int, optional
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        columns: Sequence[int] | None = None,
+        block_rows: int | None = None,
+    ) -> None:
+        self.source = source
+        n, width = (int(size) for size in source.shape)
+        label = getattr(source, "name", None)
+        self.name = type(source).__name__ + (f" {label}" if label else "")
+        self.columns = column_positions(columns, width, self.name)
+        self.dtype = float_type(np.dtype(source.dtype), self.name)
+        self.stored_shape = (n, width)
+        self.shape = (n, width if columns is None else len(columns))
+        self.block_rows = block_rows or self._whole_chunks(width)
+
+    def blocks_between(self, first: int, last: int) -> Blocks:
+        """Yield the blocks of rows `first` up to, but not including, `last`."""
+        # Reading a part of a chunk decodes all of it: blocks start where chunks do.
+        for begin in range(first - first % self.block_rows, last, self.block_rows):
+            block = self._slice(begin)[max(first - begin, 0) : last - begin]
+            yield max(begin, first), block
+
+    def place(self, row: int, overall: int | None = None) -> str:
+        """Describe where a row is."""
+        return f"{self.name}, row {row:,}"
+
+    def _slice(self, first: int) -> NDArray[Any]:
+        last = min(first + self.block_rows, self.shape[0])
+        try:
+            block = np.asarray(self.source[first:last])
+        except Exception as error:  # any error of the library that reads
+            raise SourceError(
+                f"Reading rows {first:,} to {last - 1:,} of {self.name} failed "
+                f"({type(error).__name__}: {error}). Keep it open and unchanged until "
+                "the end."
+            ) from error
+        expected = (last - first, self.stored_shape[1])
+        if block.shape != expected:
+            raise SourceError(
+                f"Rows {first:,} to {last - 1:,} of {self.name} have shape "
+                f"{block.shape} instead of {expected}, which does not match the "
+                "object's own shape. Keep it unchanged until the end."
+            )
+        if self.columns is not None:
+            block = block[:, self.columns]
+        return block.astype(self.dtype, copy=False)
+
+    def _whole_chunks(self, width: int) -> int:
+        cached = rows_per_block(self.stored_shape, self.dtype)
+        chunks = getattr(self.source, "chunks", None)
+        if not chunks or not isinstance(chunks[0], (int, np.integer)):
+            return cached
+        chunk = min(int(chunks[0]), max(1, self.stored_shape[0]))
+        chunk_bytes = chunk * max(1, width) * self.dtype.itemsize
+        refuse_large(
+            chunk_bytes,
+            f"A chunk of {self.name} ({chunk:,} rows)",
+            "Store it in smaller chunks, or pass block_rows to read parts of them.",
+        )
+        return chunk * min(max(1, CHUNK_BYTES // chunk_bytes), -(-cached // chunk))

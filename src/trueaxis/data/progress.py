@@ -1,73 +1,85 @@
-"""Report the progress of passes over the rows to a listener, if there is one.
-
-Sources of rows report their passes here; `progress_bars` displays them. Without a
-listener, nothing is counted. A listener receives only the passes of its own thread.
-"""
+"""Progress bars for long passes over files, on a terminal."""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
-Advance = Callable[[int], None]  # called with the number of rows just processed
-Listener = Callable[[str, int], AbstractContextManager[Advance]]
+DELAY = 0.5  # seconds before a pass gets a bar
 
-_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
-_stage: ContextVar[str] = ContextVar("stage", default="")
+_bars: ContextVar[Any] = ContextVar("bars", default=None)
+
+
+@contextmanager
+def show_progress() -> Iterator[None]:
+    """Show a progress bar for each longer pass over the rows, on a terminal.
+
+    The bar is written to standard error, names the purpose of the pass and disappears
+    when the pass is over. Nothing is shown for rows in memory, or if standard error is
+    not a terminal.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import numpy as np
+    >>> from trueaxis import DSWL, show_progress
+    >>> from trueaxis.datasets import planted
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "cloud.npy"
+    >>> np.save(path, planted("ocs", share=0.2).X)
+    >>> with show_progress():
+    ...     model = DSWL(3).fit(path)
+    >>> model.n_components_
+    3
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True, soft_wrap=True)
+    if not console.is_interactive:
+        yield
+        return
+    bars = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,} of {task.total:,} rows"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        # On a terminal, printed lines go above the bar; a redirected standard output is
+        # left alone.
+        redirect_stdout=sys.stdout.isatty(),
+    )
+    with bars:
+        token = _bars.set(bars)
+        try:
+            yield
+        finally:
+            _bars.reset(token)
+
+
+@contextmanager
+def passing(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Yield a function to call with the number of rows that were just processed."""
+    bars = _bars.get()
+    if bars is None:
+        yield _ignore
+        return
+    task = bars.add_task(title, total=total, visible=False)
+    start = time.monotonic()
+
+    def advance(rows: int) -> None:
+        late = time.monotonic() - start > DELAY
+        bars.update(task, advance=rows, visible=late)
+
+    try:
+        yield advance
+    finally:
+        bars.remove_task(task)
 
 
 def _ignore(rows: int) -> None:
     pass
-
-
-SILENT: AbstractContextManager[Advance] = nullcontext(_ignore)
-
-
-def passing(title: str, total: int) -> AbstractContextManager[Advance]:
-    """Report a pass over `total` rows; yield a function that counts processed rows.
-
-    Examples
-    --------
-    >>> from contextlib import contextmanager
-    >>> from trueaxis.data.progress import report_to, passing
-    >>> @contextmanager
-    ... def listener(title, total):
-    ...     yield lambda rows: print(f"{title}: {rows} more of {total}")
-    >>> with report_to(listener), passing("verdicts", 500) as advance:
-    ...     advance(300)
-    verdicts: 300 more of 500
-    """
-    listener = _listener.get()
-    if listener is None:
-        return SILENT
-    stage = _stage.get()
-    return listener(f"{title}, {stage}" if stage else title, total)
-
-
-def has_listener() -> bool:
-    """Return whether passes are reported to a listener."""
-    return _listener.get() is not None
-
-
-@contextmanager
-def report_to(listener: Listener | None) -> Iterator[None]:
-    """Report the passes made inside the `with` statement to a listener."""
-    token = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(token)
-
-
-@contextmanager
-def stage(stage: str) -> Iterator[None]:
-    """Add the name of a stage, such as an iteration, to the titles of its passes."""
-    token = _stage.set(stage)
-    try:
-        yield
-    finally:
-        _stage.reset(token)
-
-
-heard_by = report_to  # old name, used in examples of earlier versions

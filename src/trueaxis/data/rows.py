@@ -2,15 +2,14 @@
 
 `_validation` turns user input into a `Rows`, and the engine passes kernels to it, so no
 method knows where its rows are stored. A new source of rows implements `shape`, `dtype`
-and `blocks`, and inherits the rest. It is `independent` if it reads any range of rows
-on its own; a source whose blocks live in other processes also implements `scan` and
-`map`. `open_rows` opens the sources that read files.
+and `blocks` or `blocks_between`, and inherits the rest. A source whose blocks live in
+other processes also implements `scan` and `map`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, closing
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
 from functools import partial, reduce
 from typing import Any, Self
 
@@ -18,16 +17,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from trueaxis.data.memory import SHARE_OF_ALL_ROWS, refuse_large
-from trueaxis.data.portions import (
-    Blocks,
-    Portion,
-    copied_portions,
-    has_portions,
-    rows_per_portion,
-    threads_for,
-)
-from trueaxis.data.progress import SILENT, Advance, passing
-from trueaxis.data.threads import ONE_BLAS_THREAD, in_order
+from trueaxis.data.progress import passing
+from trueaxis.data.threads import ONE_BLAS_THREAD, in_order, n_threads
+
+Blocks = Iterator[tuple[int, NDArray[Any]]]  # index of the first row, and the rows
 
 # A block of this size stays in a core's own cache while a kernel goes over it
 # several times.
@@ -35,13 +28,45 @@ BLOCK_BYTES = 1 << 20
 MIN_BLOCK_ROWS = 256
 MOST_AT_ONCE = 4 << 20  # rows of this size take one step of a fit together
 
+# Threads gain nothing on smaller tables. In wider ones, the sums of a portion take more
+# memory than its rows, and the BLAS makes good use of its own threads.
+THREADED_BYTES = 1 << 23
+MAX_COLUMNS = 1024
+# Blocks per portion: enough for the cost of a new state not to matter, but few enough
+# for all threads to end at about the same time.
+PORTIONS, MIN_BLOCKS, MAX_BLOCKS = 16, 2, 8
+ROWS_PER_COLUMN = 8  # at least, in a portion: fewer are added up faster than merged
+GROUPS = 3  # of rows whose sums a state may keep separate
+MEMORY = 1 << 30  # for what all threads need at the same time
+
+
+def is_threaded(shape: tuple[int, int], dtype: np.dtype[Any]) -> bool:
+    """Return whether several threads share a pass, each with a state of its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trueaxis.data.rows import is_threaded
+    >>> is_threaded((1_000_000, 50), np.dtype(float))
+    True
+    >>> is_threaded((10_000, 50), np.dtype(float))
+    False
+    """
+    n, D = shape
+    return n * D * dtype.itemsize >= THREADED_BYTES and D <= MAX_COLUMNS
+
 
 def rows_per_block(shape: tuple[int, int], dtype: np.dtype[Any]) -> int:
     """Return the number of rows that a kernel processes at a time."""
     row_bytes = max(1, shape[1] * dtype.itemsize)
     # Threads may wait for each other at every call of NumPy: fewer calls, less waiting.
-    size = 2 * BLOCK_BYTES if has_portions(shape, dtype) else BLOCK_BYTES
+    size = 2 * BLOCK_BYTES if is_threaded(shape, dtype) else BLOCK_BYTES
     return max(MIN_BLOCK_ROWS, size // row_bytes)
+
+
+def row_starts(lengths: Sequence[int]) -> NDArray[np.intp]:
+    """Return the index of each part's first row, followed by the number of rows."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
 
 
 class Kernel:
@@ -111,10 +136,14 @@ class MapKernel(RecordKernel):
         self.out[first : first + len(block)] = self.function(block)
 
 
+def _ignore(rows: int) -> None:
+    pass
+
+
 class Rows:
     """Rows that can be read block by block, any number of times.
 
-    `with rows:` keeps the resources that reading needs, such as a temporary file, until
+    `with rows:` keeps what reading needs, such as blocks that Dask workers hold, until
     the end of the statement.
 
     Attributes
@@ -161,48 +190,53 @@ class Rows:
     def blocks(self) -> Blocks:
         """Yield (index of the first row, block), in order.
 
-        A block may be overwritten when the next one is requested.
+        A block stays as it is when the next one is requested.
         """
-        raise TypeError(f"{type(self).__name__} does not implement `blocks`.")
+        return self.blocks_between(0, self.shape[0])
+
+    def blocks_between(self, first: int, last: int) -> Blocks:
+        """Yield the blocks of rows `first` up to, but not including, `last`."""
+        for begin, block in self.blocks():
+            inside = block[max(first - begin, 0) : max(last - begin, 0)]
+            if len(inside):
+                yield max(begin, first), inside
 
     def scan(self, kernel: Kernel) -> tuple[NDArray[Any], Any]:
         """Read the data once; return the per-row records and the kernel's state.
 
         All cores take part if the table is large.
         """
-        if not has_portions(self.shape, self.dtype):
+        if not is_threaded(self.shape, self.dtype):
             return self.scan_in_sequence(kernel)
-        step = rows_per_block(self.shape, self.dtype)
-        rows = rows_per_portion(self.shape, step)
-        held = 2 * step if self.independent else rows
-        row_bytes = self.shape[1] * self.dtype.itemsize
-        n = threads_for(self.shape, rows, held * row_bytes)
+        (n, D), step = self.shape, rows_per_block(self.shape, self.dtype)
+        blocks = min(max(-(-n // (PORTIONS * step)), MIN_BLOCKS), MAX_BLOCKS)
+        rows = step * max(blocks, -(-ROWS_PER_COLUMN * D // step))
+        held = (2 * step if self.independent else rows) * D * self.dtype.itemsize
+        # Twice as many portions as threads are under way: see `in_order`.
+        each = 2 * (held + GROUPS * D * D * np.dtype(float).itemsize)
+        threads = max(1, min(n_threads(), -(-n // rows), MEMORY // each))
         record = self._empty_record(kernel)
         absorb = partial(self._absorb, kernel, record)
         with (
             ONE_BLAS_THREAD,
-            self._pass(kernel.title) as advance,
-            closing(self.portions(rows)) as portions,
+            self._counted(kernel.title) as advance,
+            closing(self._portions(rows)) as portions,
         ):
-            tasks = (partial(absorb, portion.read) for portion in portions)
-            with closing(in_order(tasks, n, advance)) as states:
-                return record, reduce(kernel.merge, states)
+            tasks = (partial(absorb, portion) for portion in portions)
+            with closing(in_order(tasks, threads)) as results:
+
+                def states() -> Iterator[Any]:
+                    for n_rows, state in results:
+                        advance(n_rows)
+                        yield state
+
+                return record, reduce(kernel.merge, states())
 
     def scan_in_sequence(self, kernel: Kernel) -> tuple[NDArray[Any], Any]:
         """Read the data once, in this thread and with one state."""
         record = self._empty_record(kernel)
-        with self._pass(kernel.title) as advance:
-            return record, self._absorb(kernel, record, self.blocks, advance)
-
-    def portions(self, rows: int) -> Generator[Portion, None, None]:
-        """Yield all rows, in order, in portions of about as many rows."""
-        if self.independent:
-            n = self.shape[0]
-            for first in range(0, n, rows):
-                last = min(first + rows, n)
-                yield Portion(last - first, partial(self.blocks_between, first, last))
-            return
-        yield from copied_portions(self._small_blocks(self.blocks()), rows)
+        with self._counted(kernel.title) as advance:
+            return record, self._absorb(kernel, record, self.blocks, advance)[1]
 
     def scan_in_place(self, kernel: Kernel) -> tuple[Any, Any]:
         """Scan the data, but leave the per-row records where the rows are stored."""
@@ -256,18 +290,14 @@ class Rows:
         order = np.argsort(index, kind="stable")
         wanted = index[order]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
-        with self._pass(f"selecting {len(index):,} rows") as advance:
-            for first, block in self.blocks():
-                low, high = np.searchsorted(wanted, [first, first + len(block)])
-                out[order[low:high]] = block[wanted[low:high] - first]
+        first, last = (wanted[0], wanted[-1] + 1) if len(wanted) else (0, 0)
+        title = f"selecting {len(index):,} rows"
+        with self._counted(title, int(last - first)) as advance:
+            for begin, block in self.blocks_between(int(first), int(last)):
+                low, high = np.searchsorted(wanted, [begin, begin + len(block)])
+                out[order[low:high]] = block[wanted[low:high] - begin]
                 advance(len(block))
         return out
-
-    def blocks_between(self, first: int, last: int) -> Blocks:
-        """Yield the blocks of rows `first` up to, but not including, `last`."""
-        step = rows_per_block(self.shape, self.dtype)
-        for begin in range(first, last, step):
-            yield begin, self.take(np.arange(begin, min(begin + step, last)))
 
     def place(self, row: int, overall: int | None = None) -> str:
         """Describe where a row is; `overall` is its index among the rows of all files.
@@ -277,7 +307,7 @@ class Rows:
         return f"row {row if overall is None else overall}"
 
     def close(self) -> None:
-        """Release the resources that reading needs, such as a temporary file."""
+        """Release the resources that reading needs."""
 
     def __enter__(self) -> Self:
         self._holders += 1
@@ -288,32 +318,56 @@ class Rows:
         if self._holders == 0:
             self.close()
 
-    def _pass(
+    def _counted(
         self, title: str, total: int | None = None
-    ) -> AbstractContextManager[Advance]:
+    ) -> AbstractContextManager[Callable[[int], None]]:
         # Passes over rows in memory are too short to report.
         if self.in_memory:
-            return SILENT
+            return nullcontext(_ignore)
         return passing(title, self.shape[0] if total is None else total)
 
     def _empty_record(self, kernel: Kernel) -> NDArray[Any]:
-        return np.empty((kernel.n_fields, self.shape[0]), dtype=kernel.field_type)
+        (n, _), fields, dtype = self.shape, kernel.n_fields, np.dtype(kernel.field_type)
+        if not self.in_memory:  # a small file may expand to very many rows
+            what = f"Keeping {fields} value(s) per row for {n:,} rows"
+            size = fields * n * dtype.itemsize
+            refuse_large(size, what, "Pass fewer rows.", share=0.9)
+        return np.empty((fields, n), dtype=dtype)
+
+    def _portions(self, rows: int) -> Generator[Callable[[], Blocks], None, None]:
+        """Yield all rows, in order, in portions of about as many rows."""
+        if self.independent:
+            for first in range(0, self.shape[0], rows):
+                last = min(first + rows, self.shape[0])
+                yield partial(self.blocks_between, first, last)
+            return
+        held: list[tuple[int, NDArray[Any]]] = []
+        size = 0
+        for first, block in self._small_blocks(self.blocks()):
+            held.append((first, block))
+            size += len(block)
+            if size >= rows:
+                yield partial(iter, held)
+                held, size = [], 0
+        if held:
+            yield partial(iter, held)
 
     def _absorb(
         self,
         kernel: Kernel,
         record: NDArray[Any],
         read: Callable[[], Blocks],
-        advance: Advance,
-    ) -> Any:
-        """Return the state of some rows, and write their records."""
-        state = kernel.start()
+        advance: Callable[[int], None] = _ignore,
+    ) -> tuple[int, Any]:
+        """Write the records of some rows; return their number and their state."""
+        state, n = kernel.start(), 0
         for first, block in self._small_blocks(read()):
             part = kernel.absorb(state, block, first)
             if part is not None:
                 record[:, first : first + len(block)] = part
+            n += len(block)
             advance(len(block))
-        return state
+        return n, state
 
     def _small_blocks(self, blocks: Blocks) -> Blocks:
         # A source may yield blocks of any size; kernels need blocks that fit the cache.
@@ -354,10 +408,6 @@ class ArrayRows(Rows):
         self.one_block = 0 < len(array) <= self.block_rows
         self.one_block |= at_once and array.nbytes <= MOST_AT_ONCE
 
-    def blocks(self) -> Blocks:
-        """Yield (index of the first row, block), in order."""
-        return self.blocks_between(0, self.shape[0])
-
     def blocks_between(self, first: int, last: int) -> Blocks:
         """Yield the blocks of rows `first` up to, but not including, `last`."""
         for begin in range(first, last, self.block_rows):
@@ -374,6 +424,41 @@ class ArrayRows(Rows):
         some = ArrayRows(self.array[::step], at_once=True)
         some.off = None if self.off is None else self.off[::step]
         return some
+
+
+class StackedRows(Rows):
+    """Rows of several sources, one after another."""
+
+    def __init__(self, parts: Sequence[Rows]) -> None:
+        self.parts = list(parts)
+        self.names = next((part.names for part in parts if part.names), None)
+        self.starts = row_starts([part.shape[0] for part in parts])
+        self.shape = (int(self.starts[-1]), parts[0].shape[1])
+        filled = [part for part in parts if part.shape[0]]
+        self.dtype = np.result_type(*(part.dtype for part in filled or parts))
+        self.independent = all(part.independent for part in parts)
+
+    def blocks_between(self, first: int, last: int) -> Blocks:
+        """Yield the blocks of rows `first` up to, but not including, `last`."""
+        for start, part in zip(self.starts.tolist(), self.parts, strict=False):
+            low, high = max(first - start, 0), min(last - start, part.shape[0])
+            for begin, block in part.blocks_between(low, high) if low < high else ():
+                yield start + begin, block.astype(self.dtype, copy=False)
+
+    def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
+        """Copy the rows with these indices into memory, in the order of `index`."""
+        out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
+        owner = self.starts.searchsorted(index, side="right") - 1
+        for number in np.unique(owner):
+            mine = np.flatnonzero(owner == number)
+            out[mine] = self.parts[number].take(index[mine] - self.starts[number])
+        return out
+
+    def place(self, row: int, overall: int | None = None) -> str:
+        """Describe where a row is."""
+        number = int(self.starts.searchsorted(row, side="right")) - 1
+        within = row - int(self.starts[number])
+        return self.parts[number].place(within, row if overall is None else overall)
 
 
 class WrappedRows(Rows):

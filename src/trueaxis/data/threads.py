@@ -1,9 +1,6 @@
 """Threads for passes over many rows: how many there are, and results in order.
 
-`base` cuts large tables into portions, which threads of one process work on. Each
-portion is computed by one thread, with one thread of the BLAS, and the results are put
-together in the order of the rows, so their number does not change a single bit. Nor do
-the floating-point settings of the caller, which `own_floats` keeps out.
+Each portion of the rows is computed by one thread, with one thread of the BLAS.
 """
 
 from __future__ import annotations
@@ -12,21 +9,17 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from functools import partial, wraps
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from trueaxis.data.progress import Advance
-
 Result = TypeVar("Result")
 Function = TypeVar("Function", bound=Callable[..., Any])
-Task = Callable[[Advance], Result]  # reports its rows as it goes
 
 VARIABLE = "TRUEAXIS_THREADS"
-POLL = 0.1  # seconds between two reports of the progress; bounds the wait for Ctrl-C
 
 
 def n_threads() -> int:
@@ -49,11 +42,6 @@ def n_threads() -> int:
             "cores."
         )
     return int(asked)
-
-
-def decodes_in_threads() -> bool:
-    """Return whether libraries that decode files may use threads of their own."""
-    return not os.environ.get(VARIABLE, "").strip() or n_threads() > 1
 
 
 class BlasLimit:
@@ -111,83 +99,69 @@ def _fewest_threads() -> int:
     return min(found, default=os.cpu_count() or 1)
 
 
-class _Crew:
-    """What the threads of a pass share: rows that are done, and whether to stop."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._done = 0
-        self.stopped = False
-
-    def advance(self, rows: int) -> None:
-        """Count rows; raise if the pass has ended early. Called by the threads."""
-        if self.stopped:
-            raise CancelledError
-        with self._lock:
-            self._done += rows
-
-    def report(self, advance: Advance) -> None:
-        """Report the rows that were counted since the last time."""
-        with self._lock:
-            rows, self._done = self._done, 0
-        if rows:
-            advance(rows)
-
-
 def in_order(
-    tasks: Iterable[Task[Result]], n: int, advance: Advance
+    tasks: Iterable[Callable[[], Result]], n: int
 ) -> Generator[Result, None, None]:
     """Run tasks in n threads; yield their results in the order of the tasks.
 
-    At most 2 n tasks have been taken whose results have not been requested. The first
-    error, in the order of the tasks, is raised, and other threads stop when they report
-    their next rows. The progress is reported by the thread that asks for results.
+    At most 2 n tasks have been taken whose results have not been requested.
 
     Examples
     --------
     >>> from trueaxis.data.threads import in_order
-    >>> tasks = (lambda advance, i=i: i**2 for i in range(5))
-    >>> list(in_order(tasks, 2, print))
+    >>> list(in_order((lambda i=i: i**2 for i in range(5)), 2))
     [0, 1, 4, 9, 16]
     """
     if n == 1:
         for task in tasks:
-            yield task(advance)
+            yield task()
         return
-    crew, running = _Crew(), deque[Future[Result]]()
+    running: deque[Future[Result]] = deque()
+    # Made for every pass: a forked process would inherit a pool without its threads.
     pool = ThreadPoolExecutor(n, thread_name_prefix="trueaxis")
     try:
         for task in tasks:
-            running.append(pool.submit(_as_here(task), crew.advance))
+            running.append(pool.submit(_as_here(task)))
             if len(running) == 2 * n:
-                yield _wait_for(running.popleft(), crew, advance)
+                yield running.popleft().result()
         while running:
-            yield _wait_for(running.popleft(), crew, advance)
+            yield running.popleft().result()
     finally:
-        crew.stopped = True
         pool.shutdown(cancel_futures=True)
 
 
-def _wait_for(future: Future[Result], crew: _Crew, advance: Advance) -> Result:
-    # A wait without end cannot be interrupted on every system.
-    while not wait([future], POLL).done:
-        crew.report(advance)
-    crew.report(advance)
-    return future.result()
-
-
-def _as_here(task: Callable[..., Result]) -> Callable[..., Result]:
+def _as_here(task: Callable[[], Result]) -> Callable[[], Result]:
     """Return the task, with the settings of this thread wherever it runs.
 
     These are context variables and, before NumPy 2, how NumPy treats overflows.
     """
-    run, errors = partial(copy_context().run, task), np.geterr()
+    context, errors = copy_context(), np.geterr()
 
-    def run_as_here(*args: Any) -> Result:
+    def run_as_here() -> Result:
         with np.errstate(**errors):
-            return run(*args)
+            return context.run(task)
 
     return run_as_here
+
+
+class cached_property(Generic[Result]):
+    """Property that is computed once for every object.
+
+    Unlike that of `functools` in Python 3.11, it holds no lock that all objects of the
+    class share: a process forked while another thread holds it would wait forever.
+    """
+
+    def __init__(self, function: Callable[[Any], Result]) -> None:
+        self.function, self.__doc__ = function, function.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Result:
+        if instance is None:
+            return self  # type: ignore[return-value]
+        value = instance.__dict__[self.name] = self.function(instance)
+        return value
 
 
 def own_floats(function: Function) -> Function:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._validation import fitted_rows, raw_rows
-from trueaxis.data.checked import largest_squarable
 from trueaxis.data.rows import RecordKernel
+from trueaxis.data.transformed import largest_squarable
 from trueaxis.diagnostics.inputs import PipelineParts, cell_repair, takes_pipelines
 
 if TYPE_CHECKING:

@@ -77,26 +77,29 @@ def pipeline_parts(model: Any) -> PipelineParts:
     TypeError
         If it is not a method of trueaxis.
     """
-    if not is_pipeline(model):
-        _check_method(model)
-        check_is_fitted(model, "components_")
-        return PipelineParts(model, _as_given)
-    last = model.steps[-1][1]
-    _check_method(last)
+    method = model.steps[-1][1] if is_pipeline(model) else model
+    if not isinstance(method, SubspaceEstimator):
+        raise TypeError(
+            f"The model is a {type(method).__name__}, which is not a method of "
+            "trueaxis: pass a fitted one of trueaxis.methods, or a pipeline that ends "
+            "with one."
+        )
     try:
-        check_is_fitted(last, "components_")
+        check_is_fitted(method, "components_")
     except NotFittedError:
+        if method is model:
+            raise
         raise NotFittedError(
-            f"This pipeline is not fitted, as its {type(last).__name__} is not: call "
+            f"This pipeline is not fitted, as its {type(method).__name__} is not: call "
             "fit(X) on the pipeline first."
         ) from None
-    if len(model.steps) == 1:
-        return PipelineParts(last, _as_given)
+    if method is model or len(model.steps) == 1:
+        return PipelineParts(method, _as_given)
     prepare = _as_rows(model[:-1].transform)
     try:
         scaler, method = split_pipeline(model)[:2]
     except TypeError:  # steps that are not ours, whose units are unknown
-        return PipelineParts(_named(last, model[:-1]), prepare)
+        return PipelineParts(_named(method, model[:-1]), prepare)
     check_is_fitted(scaler, "unit_")
     assert scaler is not None  # there are two steps
     return PipelineParts(method, prepare, scaler.center_, scaler.unit_)
@@ -107,15 +110,7 @@ def takes_pipelines(
 ) -> Callable[[Diagnostic], Diagnostic]:
     """Let a diagnostic of a method and rows take pipelines as well.
 
-    Parameters
-    ----------
-    restore : callable, optional
-        Turns the answer for the method into the units of the data.
-
-    Returns
-    -------
-    callable
-        Decorator of functions of a model, rows, and other parameters.
+    `restore` turns the answer for the method into the units of the data.
     """
 
     def decorate(diagnostic: Diagnostic) -> Diagnostic:
@@ -165,15 +160,6 @@ def _named(method: Any, before: Pipeline) -> Any:
     method = copy.copy(method)
     method.feature_names_in_ = names
     return method
-
-
-def _check_method(model: Any) -> None:
-    if isinstance(model, SubspaceEstimator):
-        return
-    raise TypeError(
-        f"The model is a {type(model).__name__}, which is not a method of trueaxis: "
-        "pass a fitted one of trueaxis.METHODS, or a pipeline that ends with one."
-    )
 
 
 @dataclass(frozen=True)

@@ -490,10 +490,10 @@ def _about_cells(model: SubspaceEstimator, X: ArrayLike) -> dict[str, str]:
         if rows.complete and repair.wrong is None:
             return {}
     listed = list_cells(model, X, True)
-    missing = int(np.isnan(listed.value).sum())
-    wrong = len(listed.value) - missing
+    missing = int(np.isnan(listed["value"]).sum())
+    wrong = len(listed["value"]) - missing
     if repair.wrong is None:
         return {"cells": f"{missing:,} missing"} if missing else {}
-    rows_with = len(np.unique(listed.row))
+    rows_with = len(np.unique(listed["position"]))
     where = f" in {counted(rows_with, 'row')}" if rows_with else ""
     return {"cells": f"{wrong:,} wrong and {missing:,} missing{where}"}

@@ -22,7 +22,7 @@ from trueaxis.cells.learn import FEWEST_ROWS, learn_from_rows
 from trueaxis.cells.model import CellModel, RememberedRepair
 from trueaxis.core.problem import FillingCovariance
 from trueaxis.core.recipes import Recipe
-from trueaxis.data.dask.collections import refuse_frames
+from trueaxis.data.dask import refuse_frames
 from trueaxis.data.rows import Rows
 from trueaxis.data.threads import own_floats
 from trueaxis.data.transformed import RowwiseRows

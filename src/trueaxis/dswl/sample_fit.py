@@ -13,7 +13,6 @@ after the fit; what is missing is added, until nothing is.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,6 +49,7 @@ from trueaxis.core.starts import (
 from trueaxis.core.subspace import Subspace, solve, spectrum
 from trueaxis.core.verdicts import CoreRule, HalfRule, deviations, without_leverage
 from trueaxis.data.rows import ArrayRows, Rows
+from trueaxis.data.threads import cached_property
 from trueaxis.dswl.groups import (
     GroupSplit,
     bending,

@@ -8,7 +8,7 @@ one pass, as in `core.reweighting`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -38,6 +38,7 @@ from trueaxis.core.starts import (
 )
 from trueaxis.core.subspace import Subspace, along, orthonormal, top_eigen
 from trueaxis.data.rows import ArrayRows, Kernel, Rows
+from trueaxis.data.threads import cached_property
 
 MOST_DAMPINGS = 60
 

@@ -17,7 +17,7 @@ from trueaxis._tables.frames import columns_of, frame_names, is_frame, is_number
 from trueaxis._tables.select import select
 from trueaxis._validation import validate_array, validate_choice, validate_rows, warn
 from trueaxis.base import unchanged_on_error
-from trueaxis.data.dask.collections import is_dask
+from trueaxis.data.dask import is_dask
 from trueaxis.data.rows import Rows
 from trueaxis.data.threads import own_floats
 from trueaxis.preprocessing.decisions import (

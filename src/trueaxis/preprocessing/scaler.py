@@ -16,13 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 from trueaxis._validation import validate_array, validate_choice, validate_rows
 from trueaxis.base import unchanged_on_error
 from trueaxis.core.columns import ColumnSpread, SpreadKernel
-from trueaxis.data.checked import largest_magnitude
-from trueaxis.data.dask.collections import dask_rows, is_dask, refuse_frames
-from trueaxis.data.dask.rows import DaskRows
+from trueaxis.data.dask import DaskRows, dask_rows, is_dask, refuse_frames
 from trueaxis.data.memory import refuse_large
 from trueaxis.data.rows import Rows
 from trueaxis.data.threads import own_floats
-from trueaxis.data.transformed import TransformedRows, Where
+from trueaxis.data.transformed import TransformedRows, Where, largest_magnitude
 
 HOW = ("standard", "robust")
 # Standard deviation of a normal variable over its median and mean absolute deviation.

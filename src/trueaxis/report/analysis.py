@@ -15,17 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from trueaxis._validation import fitted_rows
 from trueaxis.diagnostics import (
     KINDS,
     CellMap,
-    Contributions,
     Diagnosis,
     Effect,
     cell_map,
     cell_table,
     column_names,
-    contributions,
     diagnose,
     effect,
     reasons,
@@ -35,20 +32,18 @@ from trueaxis.diagnostics.inputs import as_records, in_order_of_rows
 from trueaxis.pipeline import SplitPipeline, split_pipeline
 from trueaxis.preprocessing.decisions import is_series
 from trueaxis.preprocessing.encoder import TableEncoder
-from trueaxis.preprocessing.scaler import ColumnScaler, UnevenSpread
+from trueaxis.preprocessing.scaler import ColumnScaler, UnevenSpread, uneven_columns
 from trueaxis.report.given import (
     ignore_feature_name_warning,
     numbers_of,
     one_per_row,
     texts_of,
 )
-from trueaxis.report.resampling import ChanceTurn, turn_by_chance
-from trueaxis.report.spreads import uneven_spreads
 
 MAX_CHANGED = 2  # verdicts that rounding may change after the fit
-STRICTEST = 1e-6  # level that the report can move the line to
 SAME = 1e-6  # relative difference below which two levels are one
 ROUNDING = 1e-9  # of a column's spread; what fits is 0 if it is below
+SPREAD_ROWS = 100_000  # whose spreads say whether columns should be scaled
 LAST_DIGITS = 16 * np.finfo(float).eps  # of a value; the same
 
 
@@ -169,19 +164,16 @@ class Analysis:
         return np.argsort(-np.abs(self.plain.shift), kind="stable")
 
     @cached_property
-    def plain_center(self) -> NDArray[np.float64]:
-        """Plain mean of every column, in raw units."""
-        return self.center + self.shift
-
-    @cached_property
     def uneven(self) -> UnevenSpread | None:
         """Columns whose spreads differ too much; None if they do not."""
         if is_series(self.names.tolist()):  # of a spectrum, with a common unit
             return None
-        if not self.has_holes:
-            return uneven_spreads(self.X)
-        with ignore_feature_name_warning():
-            return uneven_spreads(self.model.impute(self.X))
+        n = len(self.X)
+        rows = self.X[np.linspace(0, n - 1, min(n, SPREAD_ROWS)).astype(int)]
+        if self.has_holes:
+            with ignore_feature_name_warning():
+                rows = self.model.impute(rows)
+        return uneven_columns(rows)
 
     @cached_property
     def has_holes(self) -> bool:
@@ -227,60 +219,9 @@ class Analysis:
         return np.asarray(self.cells.wrong.any(axis=1) & ~self.diagnosis.flagged)
 
     @cached_property
-    def wrong_if_regular(self) -> NDArray[np.intp]:
-        """Number of wrong cells that each row has at levels where it is regular.
-
-        A row that is wrong as a whole has none, once it counts as regular. Whether it
-        is one shows where most rows are regular, at the strictest level.
-        """
-        if not self.finds_wrong_cells:
-            return np.zeros(len(self.raw), dtype=np.intp)
-        strict = with_line(self.model, min(STRICTEST, self.level))
-        with ignore_feature_name_warning():
-            return np.asarray(cell_map(strict, self.X).wrong.sum(axis=1))
-
-    @cached_property
-    def center(self) -> NDArray[np.float64]:
-        """Robust mean of every column, in raw units."""
-        mean: NDArray[np.float64] = self.model.mean_.astype(float)
-        if self.scaler is not None:
-            (mean,) = self.scaler.inverse_transform([mean])
-        return mean
-
-    @cached_property
     def shift(self) -> NDArray[np.float64]:
         """Plain mean minus robust mean of every column, in raw units."""
         return self.plain.shift * (1.0 if self.scaler is None else self.scaler.unit_)
-
-    @cached_property
-    def chance(self) -> ChanceTurn | None:
-        """How far plain PCA of regular rows alone turns by chance.
-
-        None if there are too few regular rows.
-        """
-        regular = np.flatnonzero(~self.diagnosis.flagged)
-        return turn_by_chance(self.judged(regular), self.model._subspace().basis)
-
-    def judged(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return rows as the model judges them: without holes and wrong cells."""
-        if not len(rows):
-            return np.zeros((0, len(self.names)))
-        with (
-            ignore_feature_name_warning(),
-            fitted_rows(self.model, self.X[rows]) as judged,
-        ):
-            return np.asarray(judged.read(), dtype=float)
-
-    def contributions(self, rows: NDArray[np.intp]) -> Contributions:
-        """Return the contributions of all columns to the distances of some rows."""
-        if not len(rows):
-            return Contributions(*np.zeros((2, 0, len(self.names))))
-        with ignore_feature_name_warning():
-            return contributions(self.model, self.X[rows])
-
-    def shares(self, rows: NDArray[np.intp]) -> Contributions:
-        """Return `contributions` divided by their sum; 0 where the distance is 0."""
-        return Contributions(*map(_shares, self.contributions(rows)))
 
     def columns(self, rows: NDArray[np.intp] | None = None) -> dict[str, Any]:
         """Return the verdict on every row, or on some rows, as columns of a table."""
@@ -450,11 +391,3 @@ def _same_outliers_as_fit(model: Any, diagnosis: Diagnosis) -> bool:
     then, now = ~np.asarray(model.support_), diagnosis.flagged
     # Next to a cut-off, rounding may change the verdict after the fit.
     return bool((then ^ now).sum() <= max((then & now).sum(), MAX_CHANGED))
-
-
-def _shares(x: NDArray[Any]) -> NDArray[np.float64]:
-    """Divide every row by its sum, where that is positive and finite."""
-    total = x.sum(axis=1, keepdims=True)
-    shares = np.zeros_like(x, dtype=float)
-    np.divide(x, total, out=shares, where=(total > 0) & np.isfinite(total))
-    return shares

@@ -12,7 +12,7 @@ from trueaxis._tables.output import streamed
 from trueaxis._tables.output.streamed import copy_rows
 from trueaxis._tables.read import Choice, read_table
 from trueaxis._tables.streamed_text import TextRows
-from trueaxis.data.watched_file import SourceError
+from trueaxis.data.files import SourceError
 
 
 def copied(path, kept, choice=None, target=None):

@@ -35,10 +35,9 @@ from trueaxis._tables.parsing.cells import TableError
 from trueaxis._tables.read import Choice
 from trueaxis._tables.streamed_text import TextStream
 from trueaxis._tables.write import arrow_writer, npy_header, write_content
-from trueaxis.data.open_rows import is_text, list_files
-from trueaxis.data.parquet import open_parquet
+from trueaxis.data.arrow import ArrowFile
+from trueaxis.data.files import SourceError, WatchedFile, is_text, list_files
 from trueaxis.data.progress import passing
-from trueaxis.data.watched_file import SourceError, WatchedFile
 
 BATCH_ROWS = 1 << 16  # rows that are held in memory at a time
 _TYPED = (*PARQUET, *ARROW_ENDINGS)
@@ -142,16 +141,16 @@ def _arrow_tables(path: Path, kept: NDArray[np.bool_]) -> Iterator[Any]:
     yielded = False
     with passing("copying", len(kept)) as advance:
         for part, name in zip(*list_files(path), strict=True):
-            with open_parquet(WatchedFile.of(part, name)) as opened:
-                schema = schema or opened.schema_arrow
-                for batch in opened.iter_batches(BATCH_ROWS):
-                    rows = batch.filter(pyarrow.array(mask.next(batch.num_rows)))
-                    table = pyarrow.Table.from_batches([rows])
-                    pending.append(table.select(schema.names).cast(schema))
-                    advance(batch.num_rows)
-                    if sum(each.num_rows for each in pending) >= BATCH_ROWS:
-                        yield pyarrow.concat_tables(pending).combine_chunks()
-                        pending, yielded = [], True
+            opened = ArrowFile(WatchedFile.of(part, name))
+            schema = schema or opened.schema
+            for _, batch in opened.batches(opened.schema.names, BATCH_ROWS):
+                rows = batch.filter(pyarrow.array(mask.next(batch.num_rows)))
+                table = pyarrow.Table.from_batches([rows])
+                pending.append(table.select(schema.names).cast(schema))
+                advance(batch.num_rows)
+                if sum(each.num_rows for each in pending) >= BATCH_ROWS:
+                    yield pyarrow.concat_tables(pending).combine_chunks()
+                    pending, yielded = [], True
         mask.check_end()
     if pending or not yielded:
         tables = pending or [schema.empty_table()]  # type: ignore[union-attr]
