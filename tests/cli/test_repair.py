@@ -34,7 +34,7 @@ def table(X, tmp_path):
 
 def changed(X, replace=True):
     model = DSWL(2, cells=replace).fit(X)
-    return (model.repair if replace else model.impute)(X)
+    return model.repair(X, wrong=replace)
 
 
 def test_the_table_is_the_same_apart_from_repaired_cells(X, table, tmp_path):
