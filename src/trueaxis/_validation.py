@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from trueaxis._frames import refuse_other_kinds
 from trueaxis._rows.base import ArrayRows, Rows
 from trueaxis._rows.checked import (
     CheckedRows,
@@ -29,7 +30,6 @@ from trueaxis._rows.dask.collections import is_dask
 from trueaxis._rows.dask.rows import DaskRows
 from trueaxis._rows.open_rows import ENDINGS, open_rows
 from trueaxis._rows.transformed import RowwiseRows
-from trueaxis._tables.frames import refuse_other_kinds
 
 DTYPES = (np.float64, np.float32)
 SIZED = ("__len__", "__array__", "shape", "collect")  # the last of lazy frames

@@ -13,7 +13,7 @@ from command_line import NASTY, columns_of, invoke, run
 
 import trueaxis
 from trueaxis import DSWL, PlainPCA
-from trueaxis._tables.read import Choice, read_table
+from trueaxis.io import Choice, read_table
 from trueaxis.datasets import planted
 
 N, D = 150, 6

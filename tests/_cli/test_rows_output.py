@@ -15,8 +15,7 @@ import pytest
 from command_line import invoke, run
 
 import trueaxis
-from trueaxis._tables.output.streamed import copy_rows
-from trueaxis._tables.read import Choice, read_table
+from trueaxis.io import Choice, read_table
 from trueaxis.datasets import sensors
 
 GIVEN = ["-k", 2, "--id", "pump", "--label", "remark"]
@@ -156,7 +155,7 @@ def test_no_outliers_are_an_empty_table(tmp_path):
 @pytest.fixture
 def streamed(monkeypatch):
     monkeypatch.setattr("trueaxis._cli.streaming.LARGE_BYTES", 0)
-    monkeypatch.setattr("trueaxis._tables.output.streamed.BATCH_ROWS", 37)
+    monkeypatch.setattr("trueaxis.io.original._BATCH_ROWS", 37)
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from sklearn.pipeline import make_pipeline
 
 from trueaxis import DSWL, TableEncoder, save
 from trueaxis._cli import workflow
-from trueaxis._tables.column import Column
-from trueaxis._tables.read import Table
+from trueaxis._columns import Column
+from trueaxis.io import Table
 from trueaxis.estimators.encoder.logs import columns_to_log
 
 

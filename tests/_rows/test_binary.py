@@ -8,7 +8,7 @@ from row_sources import Chunked, D
 from trueaxis import PlainPCA, open_rows
 from trueaxis._rows import watched_file as watch
 from trueaxis._rows.sliced import SlicedRows
-from trueaxis._tables.read import read_table
+from trueaxis.io import read_table
 from trueaxis.datasets import planted
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trueaxis._tables.column import (
+from trueaxis._columns import (
     Column,
     describe_left_out,
     examine,

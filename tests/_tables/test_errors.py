@@ -7,7 +7,7 @@ from text_files import text_file
 
 from trueaxis import DSWL, open_rows
 from trueaxis._tables.errors import MissingCells
-from trueaxis._tables.read import Choice, TableError, read_table
+from trueaxis.io import Choice, TableError, read_table
 
 
 @pytest.mark.parametrize(

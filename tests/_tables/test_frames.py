@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from trueaxis import TableEncoder
-from trueaxis._tables.column import Column
-from trueaxis._tables.frames import columns_of, frame_names, is_frame
+from trueaxis._columns import Column
+from trueaxis._frames import columns_of, frame_names, is_frame
 
 DAY = datetime.date(2024, 1, 31)
 MOMENT = datetime.datetime(2024, 1, 31, 12, 30)

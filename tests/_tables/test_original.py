@@ -10,7 +10,7 @@ from messy_files import CASES
 from written_rows import written
 
 from trueaxis._tables.formats import SHEETS, ending_of, read_bytes
-from trueaxis._tables.original import (
+from trueaxis.io.original import (
     kept_standard_input,
     open_original,
     refuse_original,
@@ -18,7 +18,7 @@ from trueaxis._tables.original import (
     write_rows,
 )
 from trueaxis._tables.output.text_rows import TextOriginal
-from trueaxis._tables.read import Choice, TableError, read_table
+from trueaxis.io import Choice, TableError, read_table
 
 
 def test_standard_input_can_be_read_again(monkeypatch):

@@ -23,8 +23,8 @@ from trueaxis._cli.main import main
 from trueaxis._tables import formats
 from trueaxis._tables.parsing import splitting
 from trueaxis._tables.parsing import text_file as text_files_of_package
-from trueaxis._tables.read import Choice, TableError, read_table
-from trueaxis._tables.write import write_table
+from trueaxis.io import Choice, TableError, read_table
+from trueaxis.io.write import write_table
 
 
 def test_other_encodings(tmp_path):
@@ -142,7 +142,7 @@ def test_standard_input_and_output(monkeypatch, capsys):
 def test_reading_needs_no_pandas():
     code = (
         "import sys; sys.modules['pandas'] = None\n"
-        "from trueaxis._tables.read import read_table; import tempfile, pathlib\n"
+        "from trueaxis.io import read_table; import tempfile, pathlib\n"
         "p = pathlib.Path(tempfile.mkdtemp()) / 'a.csv'; p.write_text('a\\n1\\n')\n"
         "assert read_table(p).X.tolist() == [[1.0]]"
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from trueaxis._tables.read import Choice, TableError, read_table
+from trueaxis.io import Choice, TableError, read_table
 from trueaxis.datasets import planted
 
 

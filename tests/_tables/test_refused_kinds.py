@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from trueaxis import DSWL, ColumnScaler, PlainPCA, TableEncoder, diagnostics
-from trueaxis._tables.frames import refuse_other_kinds
+from trueaxis._frames import refuse_other_kinds
 from trueaxis.datasets import planted
 
 pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))

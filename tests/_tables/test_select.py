@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trueaxis._tables.parsing.cells import TableError
-from trueaxis._tables.select import select
+from trueaxis._columns import select
 
 NAMES = ["id", "flow", "temp_in", "temp_out", "a:b", "t [C]", "x*", "xy"]
 

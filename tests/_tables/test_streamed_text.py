@@ -14,8 +14,8 @@ from text_files import text_file
 from trueaxis import DSWL, open_rows
 from trueaxis._rows.watched_file import SourceError
 from trueaxis._tables import streamed_text
-from trueaxis._tables.read import Choice, TableError, read_table
-from trueaxis._tables.streamed_text import TextRows
+from trueaxis.io import Choice, TableError, read_table
+from trueaxis._rows.text import TextRows
 from trueaxis.datasets import planted
 
 

@@ -10,8 +10,8 @@ from text_files import text_file
 
 from trueaxis._tables.id_columns import IdColumns
 from trueaxis._tables.parsing.text_file import TextFormat
-from trueaxis._tables.read import Choice, TableError, read_table
-from trueaxis._tables.streamed_text import TextStream
+from trueaxis.io import Choice, TableError, read_table
+from trueaxis._rows.text import TextStream
 
 
 @pytest.mark.parametrize(

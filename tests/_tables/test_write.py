@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from trueaxis._tables import write
-from trueaxis._tables.read import Choice, TableError, read_table
-from trueaxis._tables.write import write_table
+from trueaxis.io import Choice, TableError, read_table
+from trueaxis.io.write import write_table
 
 ENDINGS = [
     ".csv", ".tsv", ".txt.gz", ".dat.xz", ".jsonl", ".jsonl.bz2", ".parquet", ".pq",

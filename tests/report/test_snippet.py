@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from report_pages import page_text
 
-from trueaxis._tables.read import Choice
+from trueaxis.io import Choice
 from trueaxis.report.snippet import Origin
 
 

@@ -14,8 +14,8 @@ from trueaxis._cli.rows_output import RowFiles
 from trueaxis._cli.streaming import open_on_workers
 from trueaxis._files import temporary_folder
 from trueaxis._rows.watched_file import SourceError
-from trueaxis._tables.read import Choice
-from trueaxis._tables.write import refuse_target
+from trueaxis.io import Choice
+from trueaxis.io.write import refuse_target
 
 CONNECT_SECONDS = 10
 

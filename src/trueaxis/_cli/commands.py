@@ -16,9 +16,10 @@ from trueaxis._cli.missing import read_for_fit
 from trueaxis._cli.options import FitOptions
 from trueaxis._cli.rows_output import RowFiles, RowSource, RowSplit
 from trueaxis._cli.streaming import RowIdentities, open_if_large
-from trueaxis._tables.original import kept_standard_input
-from trueaxis._tables.read import STANDARD, Choice, TableError
-from trueaxis._tables.write import refuse_table, refuse_target, write_table
+from trueaxis.io import Choice, TableError
+from trueaxis.io.formats import STANDARD
+from trueaxis.io.original import kept_standard_input
+from trueaxis.io.write import refuse_table, refuse_target, write_table
 
 if TYPE_CHECKING:
     from trueaxis._cli.workflow import CommandResult

@@ -17,8 +17,7 @@ import numpy as np
 
 from trueaxis._cli.errors import NOTES
 from trueaxis._cli.process.streams import write_to_stderr
-from trueaxis._tables.output.values import as_json
-from trueaxis._tables.parsing.cells import harmless, printable
+from trueaxis._files import as_json, harmless, printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,10 +9,10 @@ import numpy as np
 
 from trueaxis import report
 from trueaxis._cli import console
-from trueaxis._tables.write import refuse_target
 from trueaxis.datasets import Sensors, sensors
 from trueaxis.diagnostics.comparison import between
 from trueaxis.estimators import DSWL, PlainPCA
+from trueaxis.io.write import refuse_target
 from trueaxis.report.analysis import Analysis, analyse
 from trueaxis.report.snippet import Origin
 

@@ -28,9 +28,8 @@ from trueaxis._cli.process.streams import (
     undelivered,
     write_to_stderr,
 )
-from trueaxis._files import DISK_FULL
+from trueaxis._files import DISK_FULL, printable
 from trueaxis._rows.memory import TooLarge
-from trueaxis._tables.parsing.cells import printable
 
 
 class ErrorReportingGroup(click.Group):

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from trueaxis import __version__
 from trueaxis._cli.missing import count_holes
 from trueaxis._cli.workflow import CommandResult
-from trueaxis._tables.read import Table
 from trueaxis.diagnostics import KINDS, column_names, reasons
 from trueaxis.diagnostics.comparison import ComparedMethod
 from trueaxis.estimators.pipeline import SplitPipeline
+from trueaxis.io import Table
 from trueaxis.report import sentences
 from trueaxis.report.analysis import Analysis, level_of
 from trueaxis.report.given import ignore_feature_name_warning, texts_of

@@ -35,10 +35,10 @@ from trueaxis._persistence.model_files import save
 from trueaxis._rows.base import Rows
 from trueaxis._rows.memory import TooLarge
 from trueaxis._rows.progress_bars import show_progress
-from trueaxis._tables.read import STANDARD
-from trueaxis._tables.write import write_blocks
 from trueaxis.estimators import METHODS
 from trueaxis.estimators.pipeline import join_pipeline, split_pipeline
+from trueaxis.io.formats import STANDARD
+from trueaxis.io.write import write_blocks
 from trueaxis.report.sentences import describe_line
 
 

@@ -31,7 +31,7 @@ from trueaxis._cli.options import (
 def guard(ctx: click.Context, option: click.Parameter, on: bool) -> None:
     """Guard cells of text against spreadsheets until the command ends."""
     if on:
-        from trueaxis._tables.output.values import formulas_guarded
+        from trueaxis.io.write import formulas_guarded
 
         ctx.with_resource(formulas_guarded())
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from trueaxis._cli import console
 from trueaxis._rows.base import Kernel
-from trueaxis._tables.errors import MissingCells, option
-from trueaxis._tables.read import Choice, Table, TableError, read_table
+from trueaxis.io import Choice, Table, TableError, read_table
+from trueaxis.io.cells import option
+from trueaxis.io.table import MissingCells
 
 # Methods that take missing cells, by name: classes are not imported before tables are
 # read. A test compares them.

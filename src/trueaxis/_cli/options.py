@@ -298,7 +298,7 @@ model_options = combine_options(
 
 def choice_from(options: dict[str, Any]) -> Any:
     """Return the `Choice` of columns that the options of a command ask for."""
-    from trueaxis._tables.read import Choice
+    from trueaxis.io import Choice
 
     columns = options["columns"] or None
     names = ("decimal", "delimiter", "header", "missing", "skip", "comment", "na")

@@ -22,8 +22,11 @@ from trueaxis._cli.missing import read_for_fit, takes_holes
 from trueaxis._cli.options import FitOptions
 from trueaxis._cli.workflow import choice_for_model, fit_model, read_for_model
 from trueaxis._persistence.model_files import load
-from trueaxis._tables.formats import compression_of, ending_of
-from trueaxis._tables.original import (
+from trueaxis.estimators.encoder import TableEncoder
+from trueaxis.estimators.pipeline import split_pipeline
+from trueaxis.io import Choice, Table, TableError
+from trueaxis.io.formats import STANDARD, compression_of, ending_of
+from trueaxis.io.original import (
     Original,
     kept_standard_input,
     open_original,
@@ -32,11 +35,7 @@ from trueaxis._tables.original import (
     refuse_text,
     write_rows,
 )
-from trueaxis._tables.output.targets import ENDINGS, refuse_table, written_together
-from trueaxis._tables.read import STANDARD, Choice, Table, TableError
-from trueaxis._tables.write import write_content
-from trueaxis.estimators.encoder import TableEncoder
-from trueaxis.estimators.pipeline import split_pipeline
+from trueaxis.io.write import ENDINGS, refuse_table, write_content, written_together
 
 _KNOWS_NONE = (
     "{} was fitted without --cells and knows no wrong cells: only missing cells were "

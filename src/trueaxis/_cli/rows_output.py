@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from trueaxis._cli import console
 from trueaxis._rows.open_rows import list_files
 from trueaxis._rows.watched_file import WatchedFile
-from trueaxis._tables.original import (
+from trueaxis.io import Choice
+from trueaxis.io.formats import STANDARD
+from trueaxis.io.original import (
     Original,
     open_original,
     refuse_original,
@@ -27,9 +29,7 @@ from trueaxis._tables.original import (
     refuse_text,
     write_rows,
 )
-from trueaxis._tables.output.streamed import copy_rows, refuse_copy
-from trueaxis._tables.output.targets import refuse_same_targets, written_together
-from trueaxis._tables.read import STANDARD, Choice
+from trueaxis.io.write import refuse_same_targets, written_together
 
 
 class RowSource(NamedTuple):
@@ -94,16 +94,17 @@ class RowFiles:
         """Return what writes rows of a file that is read block by block."""
         if not self:
             return None
-        for target in filter(None, (self.clean, self.flagged)):
-            refuse_copy(data, target)
+        paths, names = list_files(Path(data))
         # The verdicts are about the rows that the files have now.
         watched = [
-            WatchedFile.of(path, name)
-            for path, name in zip(*list_files(Path(data)), strict=True)
+            WatchedFile.of(path, name) for path, name in zip(paths, names, strict=True)
         ]
+        original = open_original(data, choice, paths)
+        for target in (self.clean, self.flagged):
+            refuse_text(original, target)
 
         def copy(kept: NDArray[np.bool_], target: str, file: IO[bytes]) -> None:
-            copy_rows(data, choice, kept, file, target)
+            write_rows(original, file, target, np.flatnonzero(kept))
             for each in watched:
                 each.check()
 

@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._cli import console, import_pandas
+from trueaxis._cli.id_columns import IdColumns
 from trueaxis._cli.missing import HoleCounter, takes_holes
+from trueaxis._columns import describe_left_out, examine, select
 from trueaxis._rows.base import Rows
 from trueaxis._rows.checked import CheckedRows
 from trueaxis._rows.dask.rows import DaskRows
@@ -29,12 +31,10 @@ from trueaxis._rows.open_rows import (
     open_rows,
 )
 from trueaxis._rows.progress import passing
-from trueaxis._tables.column import describe_left_out, examine
-from trueaxis._tables.formats import compression_of
-from trueaxis._tables.id_columns import IdColumns
-from trueaxis._tables.read import STANDARD, Choice, TableError
-from trueaxis._tables.select import select
-from trueaxis._tables.streamed_text import TextRows, TextStream
+from trueaxis._rows.text import TextRows
+from trueaxis.io import Choice, TableError
+from trueaxis.io.formats import STANDARD, compression_of, open_text
+from trueaxis.io.text import TextBlocks
 
 LARGE_BYTES = 1 << 28  # files of this size or more are streamed
 BLOCK_BYTES = 1 << 24
@@ -56,7 +56,8 @@ def open_if_large(
     if is_text(path) and path.is_file():
         if _text_bytes(path) < LARGE_BYTES:
             return None
-        kinds = _kinds_of_text(path, choice)
+        text = open_text(data, choice)
+        kinds = _kinds_of_text(text, choice)
     elif folder or (path.suffix.lower() in ENDINGS and path.is_file()):
         n, kinds = describe_file(path)
         if not folder and 8 * n * len(kinds) < LARGE_BYTES:
@@ -74,7 +75,7 @@ def open_if_large(
     # A fit reads often: it uses the default blocks, which fit into a cache.
     block_rows = None if spool else max(1, BLOCK_BYTES // (8 * len(wanted)))
     if is_text(path):
-        rows: Rows = TextRows(path, choice, wanted, block_rows)
+        rows: Rows = TextRows(path, choice, wanted, block_rows, text)
     else:
         import_pandas()
         columns = _names_or_positions(path, list(kinds), wanted)
@@ -95,18 +96,17 @@ def _text_bytes(path: Path) -> int:
     return size * USUAL_COMPRESSION if compression_of(str(path)) else size
 
 
-def _kinds_of_text(path: Path, choice: Choice) -> dict[str, str]:
-    """Return the kinds of the columns of a text, by its first rows; print notes."""
-    content = TextStream(path, choice.text_format(), choice.unwanted).content()
-    for note in content.notes:
+def _kinds_of_text(text: TextBlocks, choice: Choice) -> dict[str, str]:
+    """Return the kinds of the columns of a text; print notes."""
+    for note in text.notes:
         console.note(note)
-    kinds: dict[str, str] = {column.name: column.kind for column in content.columns}
-    if content.row_names is not None:
-        kinds[content.row_names] = "names of rows"
+    kinds: dict[str, str] = {name: text.kinds[name] for name in text.names}
+    if text.row_names is not None:
+        kinds[text.row_names] = "names of rows"
     asked: Sequence[str] = ()
     if choice.columns is not None:
         asked = select(choice.columns, list(kinds), "--columns", exact=choice.by_name)
-    return kinds | examine(content.columns, asked).left_out
+    return kinds | examine(text.sample(), asked).left_out
 
 
 def _refuse_drop(data: str, choice: Choice) -> None:
@@ -253,8 +253,7 @@ class RowIdentities:
 
     def __init__(self, data: str, choice: Choice) -> None:
         self.names = [name for name in (choice.id, choice.label) if name is not None]
-        how = choice.text_format()
-        self._columns = IdColumns(Path(data), self.names, how)
+        self._columns = IdColumns(Path(data), self.names, choice)
         self._has_ids = choice.id is not None
         self._has_labels = choice.label is not None
 

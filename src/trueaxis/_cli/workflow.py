@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from trueaxis._cli import console
 from trueaxis._cli.missing import print_notes, read_for_method
 from trueaxis._cli.options import FitOptions
-from trueaxis._tables.column import Column, quote
-from trueaxis._tables.read import Choice, Table, TableError
+from trueaxis._columns import Column, quote
 from trueaxis._validation import validate_number
 from trueaxis.diagnostics import column_names
 from trueaxis.estimators import METHODS
@@ -23,6 +22,7 @@ from trueaxis.estimators.encoder.logs import _LEAST_GAIN, _skewness, log_hint
 from trueaxis.estimators.encoder.units import decide_scale
 from trueaxis.estimators.pipeline import is_pipeline, join_pipeline, split_pipeline
 from trueaxis.estimators.scaler import ColumnScaler
+from trueaxis.io import Choice, Table, TableError
 from trueaxis.report.analysis import Analysis, analyse
 from trueaxis.report.given import ignore_feature_name_warning
 from trueaxis.report.snippet import Origin

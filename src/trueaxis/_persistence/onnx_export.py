@@ -15,12 +15,12 @@ from typing import Any, Literal
 import numpy as np
 
 from trueaxis import __version__
+from trueaxis._columns import quote
 from trueaxis._engine.subspace import Subspace
 from trueaxis._files import atomic_write
 from trueaxis._persistence.model_state import split_fitted
 from trueaxis._persistence.onnx_graph import Graph
 from trueaxis._rows.threads import own_floats
-from trueaxis._tables.column import quote
 from trueaxis._validation import validate_choice
 from trueaxis.estimators.base import Distances
 from trueaxis.estimators.encoder import TableEncoder

@@ -18,8 +18,6 @@ from trueaxis._rows.spooled import SpooledRows
 from trueaxis._rows.stacked import StackedRows
 from trueaxis._rows.threads import own_floats
 from trueaxis._rows.watched_file import SourceError, refuse_odd_paths
-from trueaxis._tables.formats import ending_of
-from trueaxis._tables.streamed_text import TextRows
 
 ENDINGS = (".npy", ".parquet")
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
@@ -147,7 +145,9 @@ def describe_file(path: Path) -> tuple[int, dict[str, str]]:
 
 def is_text(path: Path) -> bool:
     """Return whether a file is text by its ending, which may be that of a .gz file."""
-    return ending_of(str(path)) in TEXT_ENDINGS
+    endings = [ending.lower() for ending in path.suffixes]
+    packed = endings[-1:] and endings[-1] in (".gz", ".bz2", ".xz", ".zst", ".zip")
+    return (endings[:-1] if packed else endings)[-1:] in [[e] for e in TEXT_ENDINGS]
 
 
 def list_files(path: Path) -> tuple[list[Path], list[str]]:
@@ -177,6 +177,9 @@ def is_visible(file: Path, folder: Path) -> bool:
 def _file_rows(path: Path, name: str, columns: Any, block_rows: int | None) -> Rows:
     ending = path.suffix.lower()
     if is_text(path):
+        # Only then: a fit of an array needs no reader of tables.
+        from trueaxis._rows.text import TextRows
+
         return TextRows(path, None, columns, block_rows)
     if ending not in ENDINGS:
         raise SourceError(

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from trueaxis._files import atomic_write
 from trueaxis._rows.threads import own_floats
-from trueaxis._tables.read import Choice, read_table
 
 if TYPE_CHECKING:
     from trueaxis.report.analysis import Analysis
@@ -23,9 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "STAGES",
-    "Choice",
     "check_dependencies",
-    "read_table",
     "render",
     "write",
     "write_report",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import NamedTuple, Self
 
-from trueaxis._tables.read import Choice
+from trueaxis.io import Choice
 from trueaxis.report.analysis import Analysis
 
 
@@ -31,9 +31,9 @@ class Origin(NamedTuple):
             if value and value != getattr(default, name):
                 chosen.append(f"{name}={value!r}")
         if not chosen:
-            needs = "from trueaxis.report import read_table"
+            needs = "from trueaxis.io import read_table"
             return cls(needs, f"read_table({path!r}).X")
-        needs = "from trueaxis.report import Choice, read_table"
+        needs = "from trueaxis.io import Choice, read_table"
         return cls(needs, f"read_table({path!r}, Choice({', '.join(chosen)})).X")
 
 

@@ -12,8 +12,8 @@ import pytest
 from pyarrow import feather
 from written_rows import written
 
-from trueaxis._tables.original import open_original, write_rows
-from trueaxis._tables.read import Choice, read_columns, read_table
+from trueaxis.io.original import open_original, write_rows
+from trueaxis.io import Choice, read_columns, read_table
 
 
 @pytest.fixture

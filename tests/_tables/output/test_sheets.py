@@ -6,7 +6,7 @@ import io
 import pytest
 
 from trueaxis._tables.output.sheets import write_sheet_rows
-from trueaxis._tables.read import Choice, read_columns
+from trueaxis.io import Choice, read_columns
 
 EAST = datetime.timezone(datetime.timedelta(hours=2))
 

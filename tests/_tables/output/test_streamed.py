@@ -11,8 +11,8 @@ import pytest
 from trueaxis._rows.watched_file import SourceError
 from trueaxis._tables.output import streamed
 from trueaxis._tables.output.streamed import copy_rows
-from trueaxis._tables.read import Choice, read_table
-from trueaxis._tables.streamed_text import TextRows
+from trueaxis.io import Choice, read_table
+from trueaxis._rows.text import TextRows
 
 
 def copied(path, kept, choice=None, target=None):

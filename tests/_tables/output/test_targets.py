@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from trueaxis._tables.output.targets import written_together
-from trueaxis._tables.write import write_table
+from trueaxis.io.write import write_table
 
 
 def test_standard_output_is_written_when_the_files_are_there(tmp_path, capsysbinary):

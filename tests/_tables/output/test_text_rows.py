@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from written_rows import written
 
-from trueaxis._tables.original import open_original
-from trueaxis._tables.read import Choice, read_table
+from trueaxis.io.original import open_original
+from trueaxis.io import Choice, read_table
 
 ENDINGS = (".csv", ".tsv", ".txt.gz", ".jsonl", ".parquet", ".feather", ".xlsx")
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from written_rows import written
 
-from trueaxis._tables.original import open_original, write_rows
-from trueaxis._tables.read import Choice, read_table
+from trueaxis.io.original import open_original, write_rows
+from trueaxis.io import Choice, read_table
 
 
 def test_lines_of_json_stay_as_they_are(tmp_path):

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trueaxis._tables.output.values import formulas_guarded, guarded
-from trueaxis._tables.write import write_table
+from trueaxis.io.write import write_table
 
 NUMBERS = ["-5", "+5", "-1.5e-3", "+2."]
 

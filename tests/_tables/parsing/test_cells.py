@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from text_files import text_file
 
-from trueaxis._tables.read import TableError, read_table
+from trueaxis.io import TableError, read_table
 
 
 def test_minus_signs_and_spaces_between_thousands(tmp_path):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from text_files import text_file
 
-from trueaxis._tables.read import Choice, TableError, read_table
+from trueaxis.io import Choice, TableError, read_table
 
 
 def test_a_table_without_header_gets_names(tmp_path):

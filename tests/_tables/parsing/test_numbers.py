@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from text_files import text_file
 
-from trueaxis._tables.read import Choice, TableError, read_table
+from trueaxis.io import Choice, TableError, read_table
 
 
 def test_decimal_commas_and_thousands_in_one_cell(tmp_path):

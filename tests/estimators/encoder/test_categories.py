@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
 
 from trueaxis import PlainPCA, TableEncoder
-from trueaxis._tables.column import Column
+from trueaxis._columns import Column
 from trueaxis.estimators.encoder.categories import (
     cells_as_text,
     count_levels,

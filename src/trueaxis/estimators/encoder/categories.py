@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._tables.column import Column, quote
+from trueaxis._columns import Column, quote
 
 _NEARLY_ALL = 0.9  # of the variance
 
@@ -64,7 +64,7 @@ def indicators(
     Examples
     --------
     >>> import numpy as np
-    >>> from trueaxis._tables.column import Column
+    >>> from trueaxis._columns import Column
     >>> from trueaxis.estimators.encoder.categories import indicators
     >>> site = Column("site", "text", np.array(["a", None, "c"], dtype=object))
     >>> indicators(site, ["a", "b"])

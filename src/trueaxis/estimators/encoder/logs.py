@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._tables.column import Column, quote
+from trueaxis._columns import Column, quote
 
 # Skewness is measured between these quantiles and their mirror images, so that up to
 # 3/16 of the rows can be anything. Several of them, because those of counts jump.

@@ -13,9 +13,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._tables.column import Column, describe_left_out, examine, quote
-from trueaxis._tables.frames import is_number
-from trueaxis._tables.select import select
+from trueaxis._columns import Column, describe_left_out, examine, quote, select
+from trueaxis._frames import is_number
 from trueaxis._validation import warn
 from trueaxis.estimators.encoder.categories import (
     count_levels,

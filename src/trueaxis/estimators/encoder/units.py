@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from trueaxis._tables.column import Column, quote
+from trueaxis._columns import Column, quote
 from trueaxis.estimators.scaler import UNEVEN, uneven_columns
 
 Decision = Literal["none", "robust"]
@@ -56,7 +56,7 @@ def decide_scale(columns: Sequence[Column]) -> tuple[Decision, str]:
     Examples
     --------
     >>> import numpy as np
-    >>> from trueaxis._tables.column import Column
+    >>> from trueaxis._columns import Column
     >>> from trueaxis.estimators.encoder.units import decide_scale
     >>> flow = Column("flow (l/min)", "number", np.arange(5.0))
     >>> heat = Column("heat [kW]", "number", np.arange(5.0))

@@ -1,7 +1,4 @@
-"""Read row names and labels of large files as text, a few rows at a time.
-
-The command line reads them along with the rows, which `_rows` reads as numbers.
-"""
+"""Read names and labels of the rows of large files as text, a few rows at a time."""
 
 from __future__ import annotations
 
@@ -17,8 +14,8 @@ from trueaxis._rows.binary import npy_rows
 from trueaxis._rows.open_rows import is_text, list_files
 from trueaxis._rows.parquet import open_parquet
 from trueaxis._rows.watched_file import SourceError, WatchedFile
-from trueaxis._tables.parsing.text_file import TextFormat
-from trueaxis._tables.streamed_text import TextStream
+from trueaxis.io.choice import Choice
+from trueaxis.io.formats import open_text
 
 Cells = list[list[str]]  # one list per column
 
@@ -33,15 +30,15 @@ class IdColumns:
     path : Path
     columns : sequence of str
         Names of the columns; those of .npy files are x0, x1, ...
-    how : TextFormat, optional
+    choice : Choice, optional
         How text is to be read.
     """
 
     def __init__(
-        self, path: Path, columns: Sequence[str], how: TextFormat | None = None
+        self, path: Path, columns: Sequence[str], choice: Choice | None = None
     ) -> None:
         self.path, self.columns = path, list(columns)
-        self.how = how or TextFormat()
+        self.choice = choice or Choice()
         self._batches = self._read()
         self._pending: Cells = [[] for _ in columns]
 
@@ -66,20 +63,12 @@ class IdColumns:
             return
         for file, name in zip(*list_files(self.path), strict=True):
             if is_text(file):
-                yield from _read_text(file, self.how, self.columns)
+                text = open_text(str(file), self.choice)
+                yield from (cells for _, cells in text.texts(self.columns))
                 continue
             parquet = file.suffix.lower() == ".parquet"
             read = _read_parquet if parquet else _read_npy
             yield from read(file, name, self.columns)
-
-
-def _read_text(path: Path, how: TextFormat, columns: Sequence[str]) -> Iterator[Cells]:
-    stream = TextStream(path, how)
-    for _, batch in stream.batches(columns, set(columns)):
-        yield [
-            [str(cell).strip() for cell in batch.column(j).to_pylist()]
-            for j in range(len(columns))
-        ]
 
 
 def _read_parquet(path: Path, name: str, columns: Sequence[str]) -> Iterator[Cells]:

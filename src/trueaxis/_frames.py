@@ -1,6 +1,6 @@
 """Turn data frames of pandas, polars and Arrow into columns.
 
-`TableEncoder` takes its columns from here; those of files come from `read`. Text stays
+`TableEncoder` takes its columns from here; those of files come from `io`. Text stays
 text, even if it is written as a number: only the cells of files are parsed. None of the
 three libraries is imported unless its objects arrive.
 
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._tables.column import Column, Kind, as_objects
+from trueaxis._columns import Column, Kind, as_objects
 
 CALENDAR = (
     datetime.date,
@@ -66,7 +66,7 @@ def columns_of(X: Any) -> list[Column]:
     Examples
     --------
     >>> import pandas as pd
-    >>> from trueaxis._tables.frames import columns_of
+    >>> from trueaxis._frames import columns_of
     >>> frame = pd.DataFrame({"flow": [1, None], "ok": [True, False], "site": [*"ab"]})
     >>> [(column.name, column.kind) for column in columns_of(frame)]
     [('flow', 'number'), ('ok', 'number'), ('site', 'text')]

@@ -1,25 +1,152 @@
-"""Choose the columns of a file to analyze, and say what becomes of the others."""
+"""Read a table from a file of any format: numbers, with names of columns and rows.
+
+The road of the data: `formats` and `text` turn a file into columns, and `read_table`
+chooses those to analyze, and says what becomes of the others.
+"""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._tables.choice import Choice, FileContent, Table
-from trueaxis._tables.column import Column, describe_left_out, examine
-from trueaxis._tables.errors import option, refuse_infinite, refuse_missing
-from trueaxis._tables.parsing.cells import TableError
-from trueaxis._tables.select import select
+from trueaxis._columns import (
+    Column,
+    TableError,
+    describe_left_out,
+    examine,
+    select,
+)
+from trueaxis._rows.threads import own_floats
+from trueaxis._rows.watched_file import refuse_odd_paths
+from trueaxis.io.cells import Place, option
+from trueaxis.io.choice import Choice
+from trueaxis.io.formats import STANDARD, Content, read_content
+from trueaxis.io.text import missing_numbers
 
 _BLOCK_ROWS = 1 << 10
+_FEW = 5  # columns named in a message
 
 
-def table_of(content: FileContent, choice: Choice) -> Table:
+class MissingCells(TableError):
+    """Error for a table with missing cells, where complete rows are needed."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers with names of columns and rows.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, D)
+        NaN for missing cells.
+    columns : tuple of str
+    ids : ndarray of shape (n,), or None
+        Names of the rows.
+    labels : ndarray of shape (n,), or None
+        A column that is shown, but not analyzed.
+    notes : tuple of str
+        Guesses about the file that the user should know of.
+    frame : tuple of Column
+        The analyzed columns: those of X, and categories.
+    positions : ndarray of shape (n,), or None
+        Which rows of the file these are; None for all of them.
+    left_out : dict
+        Why each column that was not asked for is not analyzed.
+    """
+
+    X: NDArray[np.float64]
+    columns: tuple[str, ...]
+    ids: NDArray[np.str_] | None = None
+    labels: NDArray[np.str_] | None = None
+    notes: tuple[str, ...] = ()
+    frame: tuple[Column, ...] = field(default=(), repr=False)
+    positions: NDArray[np.intp] | None = None
+    left_out: dict[str, str] = field(default_factory=dict, repr=False)
+
+    def select(self, kept: NDArray[np.bool_]) -> Table:
+        """Return the table with some of its rows."""
+        positions = np.arange(len(kept)) if self.positions is None else self.positions
+        return replace(
+            self,
+            X=self.X[kept],
+            ids=None if self.ids is None else self.ids[kept],
+            labels=None if self.labels is None else self.labels[kept],
+            frame=tuple(replace(each, values=each.values[kept]) for each in self.frame),
+            positions=positions[kept],
+        )
+
+
+@own_floats
+def read_table(path: str | Path, choice: Choice | None = None) -> Table:
+    r"""Read a table of numbers, with NaN for missing cells.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file, whose format is given by its ending: text, which may be compressed; JSON
+        lines; Parquet, Feather; Excel, ODS; .npy, .npz. "-" reads text from standard
+        input.
+    choice : Choice, optional
+        Roles of the columns.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    TableError
+        If the file cannot be read, or cells are infinite, or text among numbers; names
+        line and column.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from trueaxis.io import Choice, read_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "pumps.csv"
+    >>> _ = path.write_text("pump;flow;power\nA;1,5;20\nB;2,5;31\n")
+    >>> table = read_table(path, Choice(id="pump"))
+    >>> table.columns, table.X.tolist(), table.ids.tolist()
+    (('flow', 'power'), [[1.5, 20.0], [2.5, 31.0]], ['A', 'B'])
+    """
+    choice = choice or Choice()
+    return table_of(read_columns(path, choice), choice)
+
+
+def read_columns(path: str | Path, choice: Choice) -> Content:
+    """Read all columns of a file."""
+    choice.check()
+    name = str(path)
+    if name != STANDARD:
+        if Path(name).is_dir():
+            raise TableError(
+                f"{name} is a folder without .npy or Parquet files: pass a file."
+            )
+        refuse_odd_paths(name)
+    content = read_content(name, choice)
+    numbers = missing_numbers(choice.na, content.decimal)
+    if not numbers:
+        return content
+    # A user who writes --na -999 means -999.0, too.
+    return replace(
+        content, columns=tuple(_without(column, numbers) for column in content.columns)
+    )
+
+
+def _without(column: Column, numbers: Sequence[float]) -> Column:
+    if column.kind != "number":
+        return column
+    missing = np.isin(column.values, numbers)
+    return replace(column, values=np.where(missing, np.nan, column.values))
+
+
+def table_of(content: Content, choice: Choice) -> Table:
     """Return the chosen columns of a file as one array."""
     if not content.columns or not len(content.columns[0].values):
         raise TableError("The table has no rows: there is nothing to analyze.")
@@ -33,7 +160,7 @@ def table_of(content: FileContent, choice: Choice) -> Table:
         raise type(error)(f"{error}\nNote: {' '.join(notes)}") from None
 
 
-def _choose(content: FileContent, choice: Choice, notes: list[str]) -> Table:
+def _choose(content: Content, choice: Choice, notes: list[str]) -> Table:
     """Return the chosen columns; append to the notes."""
     columns = {column.name: column for column in content.columns}
     names = list(columns)
@@ -127,7 +254,7 @@ def _categories(choice: Choice, wanted: Sequence[Column]) -> set[str]:
 
 
 def _refuse_asked_text(
-    wanted: Sequence[Column], literal: set[str], place: Callable[[int], str]
+    wanted: Sequence[Column], literal: set[str], place: Place
 ) -> None:
     """Raise if a column that was asked for by its name has no numbers."""
     for column in wanted:
@@ -185,7 +312,7 @@ def _written(column: Column) -> NDArray[np.str_]:
     )  # fmt: skip
 
 
-def _without_holes(table: Table, choice: Choice, place: Callable[[int], str]) -> Table:
+def _without_holes(table: Table, choice: Choice, place: Place) -> Table:
     """Do about missing cells what was chosen; refuse infinite ones."""
     refuse_infinite(table.X, table.columns, place)
     if choice.missing == "fill":
@@ -210,3 +337,42 @@ def _without_holes(table: Table, choice: Choice, place: Callable[[int], str]) ->
     ids = np.arange(n).astype(str) if table.ids is None else table.ids
     table = replace(table, ids=ids, notes=(*table.notes, note))
     return table.select(complete)
+
+
+def refuse_infinite(X: NDArray[Any], columns: Sequence[str], place: Place) -> None:
+    """Raise if cells are infinite."""
+    bad = np.isinf(X)
+    if bad.any():
+        fact, noun = _count(bad, "infinite", columns, place)
+        raise TableError(
+            f"{fact} Correct them, leave them empty if they are unknown, or drop the "
+            f"{noun}."
+        )
+
+
+def refuse_missing(X: NDArray[Any], columns: Sequence[str], place: Place) -> None:
+    """Raise if cells are missing."""
+    bad = np.isnan(X)
+    if bad.any():
+        fact, noun = _count(bad, "missing", columns, place)
+        raise MissingCells(
+            f"{fact} Fill them in (`trueaxis repair` does), leave out the rows "
+            f"(--missing drop), or drop the {noun}."
+        )
+
+
+def _count(
+    bad: NDArray[np.bool_], what: str, columns: Sequence[str], place: Place
+) -> tuple[str, str]:
+    """Return a sentence about the bad cells, and what to call their columns."""
+    row, column = (int(at) for at in np.argwhere(bad)[0])
+    names = [columns[i] for i in np.flatnonzero(bad.any(axis=0)).tolist()]
+    few = len(names) <= _FEW and len(names) < len(columns)
+    noun = "column" if len(names) == 1 else "columns"
+    article = "an" if what[0] in "aeiou" else "a"
+    fact = (
+        f"Column {columns[column]!r} has {article} {what} cell in {place(row)} ({what} "
+        f"cells: {bad.sum()}, in {bad.any(axis=1).sum()} of {len(bad)} rows and "
+        f"{len(names)} of {len(columns)} columns)."
+    )
+    return fact, f"{noun}{f' (--drop {option(names)})' if few else ''}"
