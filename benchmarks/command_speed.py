@@ -32,11 +32,11 @@ READ = "import sys; from trueaxis.io import read_table; read_table({!r})"
 # A command that ends where its table would be read, with the reader imported.
 IMPORTS = """
 import os, sys
-import trueaxis.io
-def stop(name):
+import trueaxis.io.formats
+def stop(*_, **__):
     import pyarrow.csv
     os._exit(0)
-trueaxis.io.read_bytes = stop
+trueaxis.io.formats.open_text = stop
 sys.argv = {!r}
 from trueaxis._cli.main import main
 main()

@@ -17,8 +17,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-import numpy as np
-
 Result = TypeVar("Result")
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -190,7 +188,7 @@ def as_json(value: Any) -> Any:
         return {str(key): as_json(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [as_json(each) for each in value]
-    if isinstance(value, (np.ndarray, np.generic)):
+    if hasattr(value, "tolist"):  # arrays of NumPy and their elements
         return as_json(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None

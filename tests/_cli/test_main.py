@@ -16,14 +16,14 @@ from trueaxis._cli.main import main
 # Stops where the table would be read, with the reader imported.
 BEFORE_READING = """
 import json, sys
-import trueaxis.io
-def stop(name):
+import trueaxis.io.formats
+def stop(*_, **__):
     import pyarrow.csv
     print(json.dumps(sorted(sys.modules)))
     sys.stdout.flush()
     os._exit(0)
 import os
-trueaxis.io.read_bytes = stop
+trueaxis.io.formats.open_text = stop
 from trueaxis._cli.main import main
 main({!r})
 """

@@ -16,6 +16,7 @@ from command_line import invoke, run
 
 import trueaxis
 from trueaxis.io import Choice, read_table
+from trueaxis.io.original import write_rows
 from trueaxis.datasets import sensors
 
 GIVEN = ["-k", 2, "--id", "pump", "--label", "remark"]
@@ -209,7 +210,7 @@ def test_large_arrays(readings, streamed, flags, tmp_path):
     np.testing.assert_array_equal(found, X[flags])
 
 
-def test_large_text_keeps_every_character(readings, streamed, flags, tmp_path):
+def test_large_text_keeps_every_cell(readings, streamed, flags, tmp_path):
     given = ["fit", tmp_path / "in.csv", "-k", 2, "--id", "pump"]
     clean, flagged = tmp_path / "c.csv", tmp_path / "f.csv"
     found = json.loads(run(*given, "--clean", clean, "--flagged", flagged, "--json"))
@@ -222,8 +223,9 @@ def test_large_text_keeps_every_character(readings, streamed, flags, tmp_path):
     tables = [read_table(each, Choice(id="pump")) for each in (clean, flagged)]
     for table, kept in zip(tables, (~flags, flags), strict=True):
         np.testing.assert_array_equal(table.X, sensors().X[kept])
-    message = run(*given, "--clean", tmp_path / "c.parquet", code=1)
-    assert "choose the ending .csv" in message
+    run(*given, "--clean", tmp_path / "c.parquet")
+    table = read_table(tmp_path / "c.parquet", Choice(id="pump"))
+    np.testing.assert_array_equal(table.X, sensors().X[~flags])
 
 
 @pytest.mark.parametrize("name", ["in.csv", "in.npy", "in.parquet", "parts/2.parquet"])
@@ -234,14 +236,14 @@ def test_files_swapped_before_they_are_copied(
     path, clean = tmp_path / name, tmp_path / "clean.csv"
     clean.write_text("what was there")
 
-    def swapped_first(*args):
+    def swapped_first(original, file, target, rows):
         other, times = tmp_path / "other", path.stat()
         other.write_bytes(path.read_bytes())
         os.utime(other, ns=(times.st_atime_ns, times.st_mtime_ns))
         os.replace(other, path)
-        copy_rows(*args)
+        write_rows(original, file, target, rows)
 
-    monkeypatch.setattr("trueaxis._cli.rows_output.copy_rows", swapped_first)
+    monkeypatch.setattr("trueaxis._cli.rows_output.write_rows", swapped_first)
     given = path.parent if path.parent.name == "parts" else path
     columns = [] if name == "in.npy" else ["--drop", "pump"]
     message = run("fit", given, "-k", 2, *columns, "--clean", clean, code=1)

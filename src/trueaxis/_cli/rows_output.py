@@ -133,7 +133,7 @@ class RowFiles:
             return RowSplit(self, source, ~flagged, flagged, 0)
         total = int(positions.max(initial=-1)) + 1
         if source is not None and source.original is not None:
-            total = len(source.original)
+            total = source.original.n_rows
         masks = np.zeros((2, total), dtype=bool)
         masks[0, positions[~flagged]] = True
         masks[1, positions[flagged]] = True

@@ -30,6 +30,7 @@ MISSING = frozenset({
 })  # fmt: skip
 DASHES = frozenset({"-", "\N{MINUS SIGN}", "\N{EN DASH}"})
 LONGEST_SHOWN = 60  # characters of a cell in a message
+_LONGEST = 400  # characters of a number, such as 1e308 in full
 _MOST_WORDS = 5  # different bad cells in a message
 _MOST_UNITS = 50  # a column with more of them has none
 _ENOUGH_EVIDENCE = 100  # cells, which settle the decimal sign
@@ -67,6 +68,10 @@ _DECIMAL = {
 }
 _MILLIONS = {".": re.compile(r"\.\d{3}\."), ",": re.compile(r",\d{3},")}
 _OTHER = {".": ",", ",": "."}
+# What a number may begin with; most text does not.
+_STARTS = frozenset(
+    "0123456789.,+-<>≤≥(\N{MINUS SIGN}\N{EN DASH}UEGCJIAiI" + _CURRENCIES
+)
 _SIGN_NAMES = {",": "a decimal comma", ".": "a decimal point"}
 
 Place = Callable[[int], str]  # maps the number of a row to its name in a message
@@ -128,6 +133,8 @@ def parse(cell: str, decimal: str) -> Number | None:
     """
     if decimal == "." and _PLAIN.fullmatch(cell):
         return Number(float(cell))
+    if cell[:1] not in _STARTS:
+        return None
     match = number_pattern(decimal).fullmatch(with_minus(cell))
     if match is None or (match[2] and match[4]):
         return None
@@ -309,7 +316,9 @@ class Reading:
         if self.given:
             return
         texts = {
-            name: ["" if cell is None else cell for cell in cells]
+            name: [
+                "" if cell is None or len(cell) > _LONGEST else cell for cell in cells
+            ]
             for name, cells in columns.items()
             if name not in self.unwanted
         }
@@ -341,6 +350,8 @@ class ColumnFacts:
         numbers.
     whole : bool
         Whether all numbers are written without decimals.
+    simple : bool
+        Whether all cells are numbers as computers write them, or empty.
     dashes, limits : list
         The first cell that is a dash, or a limit such as <0.5, and how many are.
     """
@@ -350,6 +361,7 @@ class ColumnFacts:
     bad: int = 0
     bad_with_other_sign: int = 0
     whole: bool = True
+    simple: bool = True
     dashes: list[tuple[Cell, int]] = field(default_factory=list)
     limits: list[tuple[Cell, int]] = field(default_factory=list)
     _words: dict[str, Cell] = field(default_factory=dict)
@@ -402,17 +414,17 @@ class ColumnFacts:
         self, values: NDArray[np.float64], texts: Callable[[int], str], first: int
     ) -> None:
         """Judge a block of plain numbers, none of which begins with needless zeros."""
-        given = int(np.count_nonzero(values == values))
+        missing = int(np.count_nonzero(np.isnan(values)))
+        given = len(values) - missing
         if not given:
             return
         self.given += given
         self._calendar = False
         unit = self._units.setdefault("", _Unit())
         unit.total += given
-        nonzero = (values != 0) & (values == values)
-        unit.needed += int(np.count_nonzero(nonzero))
+        unit.needed += int(np.count_nonzero(values)) - missing
         if unit.first is None and unit.needed:
-            row = int(np.argmax(nonzero))
+            row = int(np.argmax((values != 0) & ~np.isnan(values)))
             unit.first = Cell(texts(row), self.name, first + row)
 
     def kind(self, reading: Reading) -> tuple[Kind, str]:

@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,21 +70,6 @@ _UNREADABLE = (
 )  # fmt: skip
 
 
-class SheetRows(NamedTuple):
-    """Where the rows of a table are in a sheet, for writing them again.
-
-    grid : values of the sheet, without empty rows and columns around them
-    rows : where the rows of the table are in it
-    used : where its columns are
-    name : of the sheet
-    """
-
-    grid: list[list[Any]]
-    rows: list[int]
-    used: list[int]
-    name: str
-
-
 @dataclass(frozen=True)
 class Content:
     """All columns of a file.
@@ -100,7 +85,8 @@ class Content:
         A column without a name that holds row names.
     decimal : {".", ","}
         The decimal sign of text.
-    sheet : SheetRows or None
+    raw : dict
+        The cells of JSON and of sheets, by column, as Python's objects.
     """
 
     columns: tuple[Column, ...]
@@ -108,7 +94,7 @@ class Content:
     notes: tuple[str, ...] = ()
     row_names: str | None = None
     decimal: str = "."
-    sheet: SheetRows | None = field(default=None, repr=False)
+    raw: dict[str, list[Any]] = field(default_factory=dict, repr=False)
 
 
 def read_content(name: str, choice: Choice) -> Content:
@@ -322,8 +308,8 @@ def reading_of(choice: Choice, place: Place = "row {}".format) -> Reading:
 # ---------------------------------------------------------------- Parquet, Feather
 
 
-def read_arrow(name: str, columns: Sequence[str] | None = None) -> Any:
-    """Read columns of a Parquet or Feather file as a table of pyarrow."""
+def read_arrow(name: str) -> Any:
+    """Read a Parquet or Feather file as a table of pyarrow."""
     parquet = ending_of(name) in PARQUET
     what = "is a Parquet file" if parquet else "is an Arrow file"
     pyarrow = require("pyarrow", name, what, "save it as CSV")
@@ -334,11 +320,8 @@ def read_arrow(name: str, columns: Sequence[str] | None = None) -> Any:
             source = pyarrow.BufferReader(content) if content is not None else file
             if parquet:
                 require("pyarrow.parquet", name, what, "save it as CSV")
-                opened = pyarrow.parquet.ParquetFile(source)
-                _refuse_expansion(opened, name, columns)
-                return opened.read(columns)
-            table = _read_ipc(pyarrow, source)
-            return table if columns is None else table.select(columns)
+                return _read_parquet(pyarrow, source, name)
+            return _read_ipc(pyarrow, source)
     except (pyarrow.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the disk failed, not the format
@@ -353,29 +336,34 @@ def read_arrow(name: str, columns: Sequence[str] | None = None) -> Any:
         ) from None
 
 
-def _refuse_expansion(opened: Any, name: str, columns: Sequence[str] | None) -> None:
-    """Raise if the cells of a Parquet file do not fit into memory.
+def read_arrow_blocks(name: str) -> Iterator[Any]:
+    """Yield a Parquet file a few rows at a time, or a Feather file at once."""
+    if ending_of(name) not in PARQUET or compression_of(name):
+        yield read_arrow(name)
+        return
+    pyarrow = require("pyarrow", name, "is a Parquet file", "save it as CSV")
+    require("pyarrow.parquet", name, "is a Parquet file", "save it as CSV")
+    with pyarrow.parquet.ParquetFile(name) as opened:
+        yield opened.schema_arrow.empty_table()
+        for batch in opened.iter_batches(1 << 16):
+            yield pyarrow.Table.from_batches([batch])
 
-    A value that is stored once may stand in all rows, in a file of a few kB.
+
+def _read_parquet(pyarrow: Any, source: Any, name: str) -> Any:
+    """Read columns of a Parquet file, which may have many rows in a few kB.
+
+    Text stays coded: a long value that is stored once may stand in all rows.
     """
-    schema = opened.schema_arrow
-    names = schema.names if columns is None else columns
-    rows = opened.metadata.num_rows
-    strings = sum(str(schema.field(each).type) in _STRINGS for each in {*names})
-    n_bytes = 8 * rows * len(names)
-    for group in range(opened.metadata.num_row_groups if strings else 0):
-        held = opened.metadata.row_group(group)
-        for i in range(held.num_columns):
-            chunk = held.column(i)
-            if chunk.path_in_schema in names and chunk.physical_type == "BYTE_ARRAY":
-                # In a dictionary, the longest value may stand in every row.
-                coded = any("DICT" in each for each in chunk.encodings)
-                longest = chunk.total_uncompressed_size
-                n_bytes += longest * (min(held.num_rows, 100) if coded else 1)
+    opened = pyarrow.parquet.ParquetFile(source)
+    schema, rows = opened.schema_arrow, opened.metadata.num_rows
+    width = len(schema.names)
     refuse_large(
-        n_bytes, f"{name}, which has {rows:,} rows and {len(names):,} columns,",
+        8 * rows * width, f"{name}, which has {rows:,} rows and {width:,} columns,",
         "Keep fewer columns or rows of it with another program.", share=0.8,
     )  # fmt: skip
+    texts = [each.name for each in schema if str(each.type) in _STRINGS]
+    source.seek(0)
+    return pyarrow.parquet.ParquetFile(source, read_dictionary=texts).read()
 
 
 def _read_ipc(pyarrow: Any, source: Any) -> Any:
@@ -419,9 +407,9 @@ def _arrow_content(name: str, choice: Choice) -> Content:
     names = [each for each in table.column_names if each in data]
     reading.decide(
         {
-            each: table.column(each).to_pylist()
+            each: _texts_of_arrow(table.column(each))
             for each in names
-            if str(table.schema.field(each).type) in _STRINGS
+            if _is_text(table.column(each).type)
         }
     )
     facts: list[ColumnFacts] = []
@@ -438,23 +426,40 @@ def _column_of_arrow(
     """Return a column of pyarrow as numbers, or as Python's objects."""
     from pyarrow import compute, types
 
-    if name in reading.verbatim:  # without a detour over floats
-        names = ["" if cell is None else str(cell) for cell in cells.to_pylist()]
-        return Column(name, "text", as_objects(names))
     kind = cells.type
-    if types.is_dictionary(kind):
+    if types.is_dictionary(kind) and not _is_text(kind):
         cells = compute.cast(cells, kind.value_type)
         kind = cells.type
+    if name in reading.verbatim:  # without a detour over floats
+        found = _texts_of_arrow(cells) if _is_text(kind) else cells.to_pylist()
+        names = ["" if cell is None else str(cell) for cell in found]
+        return Column(name, "text", as_objects(names))
+    if _is_text(kind):
+        return _column_of_text(name, _texts_of_arrow(cells), reading, facts)
     if is_arrow_number(kind):
         floats = compute.cast(cells, "float64", safe=False)
         parts = [floats_of_arrow(chunk) for chunk in floats.chunks]
         return Column(name, "number", np.concatenate([np.zeros(0), *parts]))
-    if str(kind) in _STRINGS:
-        return _column_of_text(name, cells.to_pylist(), reading, facts)
     calendar = types.is_temporal(kind)
     return Column(
         name, "calendar" if calendar else "nested", as_objects(cells.to_pylist())
     )
+
+
+def _is_text(kind: Any) -> bool:
+    return str(getattr(kind, "value_type", kind)) in _STRINGS
+
+
+def _texts_of_arrow(cells: Any) -> list[str | None]:
+    """Return text as Python's, every value of a dictionary only once."""
+    out: list[str | None] = []
+    for chunk in cells.chunks:
+        if not hasattr(chunk, "dictionary"):
+            out += chunk.to_pylist()
+            continue
+        values = chunk.dictionary.to_pylist()
+        out += [None if i is None else values[i] for i in chunk.indices.to_pylist()]
+    return out
 
 
 def is_arrow_number(kind: Any) -> bool:
@@ -572,7 +577,9 @@ def _json_content(name: str, choice: Choice) -> Content:
     reading.unwanted = choice.unwanted(names)
     cells = {each: [record.get(each) for record in records] for each in names}
     columns, notes = _columns_of_objects(cells, reading)
-    return Content(tuple(columns), reading.place, tuple(notes), decimal=reading.decimal)
+    return Content(
+        tuple(columns), reading.place, tuple(notes), decimal=reading.decimal, raw=cells
+    )
 
 
 def read_json(name: str) -> tuple[list[dict[str, Any]], list[str]]:
@@ -684,7 +691,7 @@ def _sheet_content(name: str, choice: Choice) -> Content:
     ]
     return Content(
         tuple(columns), place, (*notes, *layout.notes, *more), row_names,
-        reading.decimal, SheetRows(grid, rows, used, sheet),
+        reading.decimal, objects,
     )  # fmt: skip
 
 

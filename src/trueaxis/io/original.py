@@ -8,14 +8,14 @@ written by the csv module, so that every cell keeps its text.
 from __future__ import annotations
 
 import csv
-import decimal
 import io
-import json
 import re
 import sys
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
+from itertools import chain, compress
 from pathlib import Path
 from typing import IO, Any
 
@@ -33,29 +33,24 @@ from trueaxis.io.formats import (
     SHEETS,
     STANDARD,
     TEXT,
-    Content,
     ending_of,
     is_arrow_number,
-    names_of_records,
     open_text,
-    read_arrow,
+    read_arrow_blocks,
     read_bytes,
     read_content,
-    read_json,
     read_numpy,
 )
 from trueaxis.io.write import (
-    arrow_writer,
+    Fields,
     guarded,
-    json_line,
-    npy_header,
     refuse_ending,
     refuse_target,
     write_content,
-    write_sheet_rows,
 )
 
 Changes = Mapping[str, Mapping[int, float]]  # new values by column and row
+Kept = NDArray[np.bool_] | None  # which rows; None for all
 
 _BATCH_ROWS = 1 << 16
 _BINARY = (*NUMPY, *PARQUET, *ARROW, *JSON, *SHEETS)
@@ -63,47 +58,36 @@ _THOUSANDS = re.compile(r"\d{1,3}\.\d{3}")  # or decimals: 1.234
 
 
 class Original:
-    """Rows of a file; each format has its own class.
+    """Rows of a file.
 
     Attributes
     ----------
     names : list of str
         All columns.
-    native : tuple of str
-        Endings of files that hold rows as they are in this one; "" is also that of
-        standard output.
+    n_rows : int
+    texts : list of str
+        The columns that are not numbers.
     """
 
     names: list[str]
-    native: tuple[str, ...]
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        raise NotImplementedError
-
-    def texts(self) -> list[str]:
-        """Return the columns that are not numbers."""
-        raise NotImplementedError
+    n_rows: int
+    texts: list[str]
 
     def write(
-        self, file: IO[bytes], target: str, kept: NDArray[np.bool_] | None, new: Changes
+        self, file: IO[bytes], target: str, kept: Kept, new: Changes
     ) -> list[str]:
-        """Write rows to a file of the same format; return notes about their types.
+        """Write rows to a file; return notes about types that could not be kept.
 
         Parameters
         ----------
         file : binary file
         target : str
-            Its name.
+            Its name, whose ending tells the format.
         kept : ndarray of bool, or None
             Which rows to write; None for all, with remarks below them.
         new : dict
             New values by column and row.
         """
-        raise NotImplementedError
-
-    def columns(self, kept: NDArray[np.bool_], new: Changes) -> dict[str, Any]:
-        """Return columns for a file of another format."""
         raise NotImplementedError
 
 
@@ -136,14 +120,13 @@ def open_original(
     parts = [str(file) for file in files] or [source]
     ending = ending_of(parts[0])
     if ending in PARQUET + ARROW:
-        return _ArrowOriginal(parts, choice)
+        return _Typed(partial(_arrow_blocks, parts), parts[0], choice)
     if ending in NUMPY:
-        return _ArrayOriginal(parts)
-    if ending in JSON:
-        return _JsonOriginal(source, choice)
-    if ending in SHEETS:
-        return _SheetOriginal(source, choice)
-    return _TextOriginal(source, choice)
+        return _Typed(partial(_array_blocks, parts), source, choice)
+    if ending in JSON + SHEETS:
+        content = read_content(source, choice)
+        return _Typed(lambda: iter([content.raw]), source, choice, content.decimal)
+    return _Text(source, choice)
 
 
 def write_rows(
@@ -153,7 +136,7 @@ def write_rows(
     rows: NDArray[np.intp] | None = None,
     changes: Changes | None = None,
 ) -> list[str]:
-    """Write rows of a file, in its own format or in that of the target.
+    """Write rows of a file, in the format of the target.
 
     Parameters
     ----------
@@ -175,26 +158,16 @@ def write_rows(
     new = {name: cells for name, cells in (changes or {}).items() if cells}
     kept = None
     if rows is not None:
-        kept = np.zeros(len(original), dtype=bool)
+        kept = np.zeros(original.n_rows, dtype=bool)
         kept[rows] = True
-    ending = ending_of(target)
-    if ending in original.native:
-        return original.write(file, target, kept, new)
-    kept = np.ones(len(original), dtype=bool) if kept is None else kept
-    fields = original.columns(kept, new)
-    if ending in (*TEXT, ".npy"):
-        fields = {name: _without_booleans(values) for name, values in fields.items()}
-    if ending == ".npy":
-        fields = {name: _floats(values) for name, values in fields.items()}
-    write_content(file, target, iter([fields]), int(kept.sum()))
-    return []
+    return original.write(file, target, kept, new)
 
 
 def refuse_other_rows(original: Original, n: int, source: str) -> None:
     """Raise if a file does not have the rows that were analyzed."""
-    if len(original) != n:
+    if original.n_rows != n:
         raise TableError(
-            f"{source} has {len(original):,} rows, but {n:,} were analyzed: it was "
+            f"{source} has {original.n_rows:,} rows, but {n:,} were analyzed: it was "
             "modified while being read. Run again once it is complete."
         )
 
@@ -224,7 +197,7 @@ def refuse_original(target: str, data: str, *sources: str) -> None:
 
 def refuse_text(original: Original, target: str) -> None:
     """Raise if the target is an array of numbers, but columns are not numbers."""
-    texts = original.texts() if ending_of(target) == ".npy" else []
+    texts = original.texts if ending_of(target) == ".npy" else []
     if texts:
         raise TableError(
             f"{target} holds numbers only, but {texts[0]!r} is a column of other cells "
@@ -254,22 +227,6 @@ class _Rewound(io.BytesIO):
         if not data or size is None or size < 0:
             self.seek(0)
         return data
-
-
-def _without_booleans(values: Any) -> Any:
-    """Return numbers for booleans: as words, they would be read as text."""
-    if isinstance(values, np.ndarray):
-        return values.astype(int) if values.dtype == bool else values
-    return [int(value) if isinstance(value, bool) else value for value in values]
-
-
-def _floats(values: Any) -> NDArray[Any]:
-    """Return numbers as an array, with NaN for those that are missing."""
-    if isinstance(values, np.ndarray):
-        return values
-    if all(isinstance(value, int) for value in values):
-        return np.array(values)
-    return np.array([np.nan if v is None else float(v) for v in values])
 
 
 # ---------------------------------------------------------------- numbers as text
@@ -334,29 +291,10 @@ def number_like(x: float, style: str, mark: str, *, unclear: bool = False) -> st
     return f"{sign}{match[3] or ''}{digits}{style[match.end(5) :]}"
 
 
-def _changed_objects(
-    columns: Mapping[str, Sequence[Any]], changes: Changes, mark: str
-) -> dict[str, dict[int, Any]]:
-    """Return new cells of columns of objects: as text, where most cells are text."""
-    out: dict[str, dict[int, Any]] = {}
-    for name, new in changes.items():
-        cells = columns[name]
-        texts = [cell for cell in cells if isinstance(cell, str) and cell.strip()]
-        numbers = sum(isinstance(cell, (int, float)) for cell in cells)
-        style = style_of(texts, mark) if len(texts) > numbers else None
-        out[name] = {
-            row: _whole_or_float(x)
-            if style is None or isinstance(cells[row], (int, float))
-            else number_like(x, style, mark, unclear=mark == ",")
-            for row, x in new.items()
-        }
-    return out
-
-
 # ---------------------------------------------------------------- text
 
 
-class _TextOriginal(Original):
+class _Text(Original):
     """The rows of a text, which may be larger than memory, as cells of text."""
 
     def __init__(self, source: str, choice: Choice) -> None:
@@ -365,26 +303,19 @@ class _TextOriginal(Original):
         how = replace(choice, drop=[*choice.drop, *roles], id=None, label=None)
         self.source, self.text = source, open_text(source, how)
         self.layout = self.text.file.layout
-        self.names = list(self.layout.names)
-        self.native = (*TEXT, ending_of(source))
+        self.names, self.n_rows = list(self.layout.names), self.text.rows
+        facts = self.text.facts
+        self.texts = [name for name in self.text.names if not facts[name].plain]
         self.mark = self.text.reading.decimal
 
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return self.text.rows
-
-    def texts(self) -> list[str]:
-        """Return the columns that are not plain numbers."""
-        return [name for name in self.text.names if not self._is_plain(name)]
-
-    def _is_plain(self, name: str) -> bool:
-        """Return whether a column has numbers without units, limits and codes."""
-        return self.text.facts[name].plain
-
     def write(
-        self, file: IO[bytes], target: str, kept: NDArray[np.bool_] | None, new: Changes
+        self, file: IO[bytes], target: str, kept: Kept, new: Changes
     ) -> list[str]:
         """Write what is above the rows, and rows; the delimiter follows the ending."""
+        if ending_of(target) not in (*TEXT, ending_of(self.source)):
+            fields = self._columns(kept, new)
+            write_content(file, target, iter([fields]), self.n_rows)
+            return []
         content = self.text.file
         out = io.TextIOWrapper(io.BytesIO(), content.encoding, newline="")
         delimiter = self._delimiter(target)
@@ -410,39 +341,33 @@ class _TextOriginal(Original):
         _pour(out, file)
         return []
 
-    def columns(self, kept: NDArray[np.bool_], new: Changes) -> dict[str, Any]:
+    def _columns(self, kept: Kept, new: Changes) -> dict[str, Any]:
         """Return columns for a file of another format.
 
         Plain numbers become numbers. Cells with units or limits, or with zeros at the
         start, stay text, from which the same numbers are read.
         """
-        plain = [name for name in self.text.names if self._is_plain(name)]
-        other = [name for name in self.text.names if not self._is_plain(name)]
-        numbers = [block for _, block in self.text.blocks(plain)] if plain else []
-        X = np.concatenate([np.empty((0, len(plain))), *numbers])
-        texts: dict[str, list[str | None]] = {name: [] for name in other}
-        for _, block in self.text.texts(other) if other else ():
-            for name, cells in zip(other, block, strict=True):
-                missing = {*filter(self.text.reading.is_missing, {*cells})}
-                texts[name] += [None if cell in missing else cell for cell in cells]
         out: dict[str, Any] = {}
-        by_column = self._by_column(new)
-        rows = np.flatnonzero(kept)
+        written = self._by_column(new)
+        missing = self.text.reading.is_missing
         for name in self.text.names:
-            if name in texts:
-                for row, text in by_column.get(name, {}).items():
-                    texts[name][row] = text
-                out[name] = [texts[name][row] for row in rows.tolist()]
+            if name in self.texts:
+                cells = [x for _, block in self.text.texts([name]) for x in block[0]]
+                for row, text in written.get(name, {}).items():
+                    cells[row] = text
+                chosen = cells if kept is None else [*compress(cells, kept)]
+                out[name] = [None if missing(cell) else cell for cell in chosen]
                 continue
-            values = X[:, plain.index(name)]
+            values = np.concatenate([x[:, 0] for _, x in self.text.blocks([name])])
             for row, x in new.get(name, {}).items():
                 values[row] = x
             whole = self.text.facts[name].whole and (values % 1 == 0).all()
-            out[name] = values[kept].astype(int) if whole else values[kept]
+            values = values if kept is None else values[kept]
+            out[name] = values.astype(int) if whole else values
         return out
 
     def _rows(
-        self, kept: NDArray[np.bool_] | None, changed: Mapping[int, Mapping[int, str]]
+        self, kept: Kept, changed: Mapping[int, Mapping[int, str]]
     ) -> Iterator[list[str]]:
         with closing(self.text.file.rows()) as records:
             for row, (_, cells) in enumerate(records):
@@ -506,390 +431,214 @@ def _pour(out: io.TextIOWrapper, file: IO[bytes]) -> None:
     buffer.truncate()
 
 
-# ---------------------------------------------------------------- Parquet, Feather
+# ---------------------------------------------------------------- other formats
 
 
-class _ArrowOriginal(Original):
-    """The rows of Parquet files, or of a Feather file, as tables of pyarrow."""
+class _Typed(Original):
+    """The rows of a file whose cells have types, block by block.
 
-    native = PARQUET + ARROW
+    Parameters
+    ----------
+    blocks : callable
+        Return the columns of every block, in arrays or lists; the first block may be
+        without rows.
+    source : str
+    choice : Choice
+    mark : {"", ".", ","}
+        The decimal sign of cells of text; "" to find it out when it is needed.
+    """
 
-    def __init__(self, parts: Sequence[str], choice: Choice) -> None:
-        self.parts, self.choice = parts, choice
-        with closing(self._batches()) as batches:
-            self.schema = next(batches).schema
-        self.names = list(self.schema.names)
-        self._rows: int = sum(table.num_rows for table in self._batches(self.names[:1]))
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return self._rows
-
-    def texts(self) -> list[str]:
-        """Return the columns that are not numbers."""
-        return [
-            each.name
-            for each in self.schema
-            if not is_arrow_number(getattr(each.type, "value_type", each.type))
-        ]
-
-    def write(
-        self, file: IO[bytes], target: str, kept: NDArray[np.bool_] | None, new: Changes
-    ) -> list[str]:
-        """Write rows to a Parquet or Feather file."""
-        schema, notes = self._schema_for(new)
-        with arrow_writer(file, target, schema) as writer:
-            for table in self._tables(schema, kept, new):
-                writer.write_table(table)
-        return notes
-
-    def columns(self, kept: NDArray[np.bool_], new: Changes) -> dict[str, Any]:
-        """Return columns for a file of another format.
-
-        The index of a data frame comes first and has no name, as pandas writes it.
-        """
-        import pyarrow
-
-        schema = self._schema_for(new)[0]
-        table = pyarrow.concat_tables(self._tables(schema, kept, new))
-        stored = (schema.pandas_metadata or {}).get("index_columns", [])
-        unnamed = [each for each in stored if str(each).startswith("__index_level_")]
-        names = table.column_names
-        if len(unnamed) == 1 and unnamed[0] in names:
-            names = [unnamed[0], *(name for name in names if name != unnamed[0])]
-            table = table.select(names)
-            names = ["", *names[1:]]
-        return {
-            name: _python_values(column)
-            for name, column in zip(names, table.columns, strict=True)
-        }
-
-    def _batches(
-        self, columns: Sequence[str] | None = None
-    ) -> Generator[Any, None, None]:
-        """Yield the table, a few rows at a time if it is in a Parquet file."""
-        import pyarrow
-
-        for part in self.parts:
-            if ending_of(part) != ".parquet" or not Path(part).suffix == ".parquet":
-                yield read_arrow(part, columns)
-                continue
-            from pyarrow import parquet
-
-            with parquet.ParquetFile(part) as opened:
-                yield opened.schema_arrow.empty_table().select(
-                    columns or opened.schema_arrow.names
-                )
-                for batch in opened.iter_batches(_BATCH_ROWS, columns=columns):
-                    yield pyarrow.Table.from_batches([batch])
-
-    def _tables(
-        self, schema: Any, kept: NDArray[np.bool_] | None, new: Changes
-    ) -> Iterator[Any]:
-        """Yield rows with their new cells."""
-        import pyarrow
-
-        first = 0
-        for table in self._batches():
-            table = table.select(self.names)
-            last = first + table.num_rows
-            for i, field in enumerate(schema):
-                column = table.column(i)
-                here = {
-                    row - first: x
-                    for row, x in new.get(field.name, {}).items()
-                    if first <= row < last
-                }
-                if column.type != field.type or here:
-                    column = _with_cells(column, here, field.type, self._style(field))
-                    table = table.set_column(i, field, column)
-            table = table.cast(schema)
-            if kept is not None:
-                table = table.filter(pyarrow.array(kept[first:last]))
-            yield table
-            first = last
-
-    def _schema_for(self, new: Changes) -> tuple[Any, list[str]]:
-        """Return the types of the columns, which can hold the new cells, and notes."""
-        import pyarrow
-        from pyarrow import types
-
-        schema, notes = self.schema, []
-        for name, cells in new.items():
-            i = schema.get_field_index(name)
-            kind = before = schema.field(i).type
-            if types.is_dictionary(kind):
-                kind = kind.value_type
-            if types.is_null(kind) or not _fits(kind, list(cells.values())):
-                kind = pyarrow.float64()
-            if kind != before:
-                notes.append(
-                    f"Column {name!r} was {before}, which cannot hold its new cells: "
-                    f"it was written as {kind}."
-                )
-                schema = schema.set(i, schema.field(i).with_type(kind))
-                schema = _without_pandas_type(schema, name, str(kind))
-        return schema, notes
-
-    def _style(self, field: Any) -> tuple[str, str]:
-        """Return a cell of text to write others like, and the decimal sign."""
-        if is_arrow_number(field.type):
-            return "", "."
-        mark = read_content(self.parts[0], self.choice).decimal
-        cells = next(self._batches([field.name])).column(0).to_pylist()
-        for table in self._batches([field.name]):
-            cells += table.column(0).to_pylist()
-        return style_of(filter(None, cells), mark), mark
-
-
-def _with_cells(
-    column: Any, new: Mapping[int, float], kind: Any, style: tuple[str, str]
-) -> Any:
-    """Return a column with other cells, as a type that can hold them."""
-    import pyarrow
-    from pyarrow import compute, types
-
-    column = pyarrow.concat_arrays(
-        [chunk.cast(kind, safe=False) for chunk in column.chunks]
-    ) if column.num_chunks else pyarrow.array([], kind)  # fmt: skip
-    if not new:
-        return column
-    rows = sorted(new)
-    values: list[Any] = [new[row] for row in rows]
-    if types.is_decimal(kind):
-        values = [round(decimal.Decimal(repr(float(x))), kind.scale) for x in values]
-    elif types.is_boolean(kind):
-        values = [bool(x) for x in values]
-    elif types.is_integer(kind):
-        values = [int(x) for x in values]
-    elif not types.is_floating(kind):
-        values = [number_like(x, *style, unclear=style[1] == ",") for x in values]
-    mask = np.zeros(len(column), dtype=bool)
-    mask[rows] = True
-    cells = pyarrow.array(values).cast(kind, safe=False)
-    return compute.replace_with_mask(column, pyarrow.array(mask), cells)
-
-
-def _fits(kind: Any, values: Sequence[float]) -> bool:
-    """Return whether an integer type, or booleans, can hold numbers exactly."""
-    from pyarrow import types
-
-    if types.is_boolean(kind):
-        return all(x in (0, 1) for x in values)
-    if not types.is_integer(kind):
-        return True
-    limits = np.iinfo(kind.to_pandas_dtype())
-    return all(
-        float(x).is_integer() and abs(x) < 1 << 53 and limits.min <= x <= limits.max
-        for x in values
-    )
-
-
-def _without_pandas_type(schema: Any, name: str, kind: str) -> Any:
-    """Correct what pandas has noted about a column whose type has changed."""
-    metadata = dict(schema.metadata or {})
-    if b"pandas" not in metadata:
-        return schema
-    noted = json.loads(metadata[b"pandas"])
-    kind = {"double": "float64", "string": "object"}.get(kind, kind)
-    for column in noted.get("columns", []):
-        if column.get("field_name", column.get("name")) == name:
-            column |= {"pandas_type": kind, "numpy_type": kind, "metadata": None}
-    metadata[b"pandas"] = json.dumps(noted).encode()
-    return schema.with_metadata(metadata)
-
-
-def _python_values(column: Any) -> list[Any]:
-    from pyarrow import types
-
-    values: list[Any] = column.to_pylist()
-    if types.is_float16(column.type) or types.is_float32(column.type):
-        # 0.1 rather than 0.10000000149011612, which is the same number there.
-        return [None if x is None else float(str(np.float32(x))) for x in values]
-    return values
-
-
-# ---------------------------------------------------------------- JSON, sheets, NumPy
-
-
-class _JsonOriginal(Original):
-    """The rows of JSON lines, or of a list of objects."""
-
-    native = JSON
-
-    def __init__(self, source: str, choice: Choice) -> None:
-        self.source, self.choice = source, choice
-        self.records, places = read_json(source)
-        self._is_list = places[:1] == ["row 0"]
-        self.names = names_of_records(self.records, source)
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self.records)
-
-    def texts(self) -> list[str]:
-        """Return the columns that are not numbers."""
-        numbers = (int, float, type(None))
-        return [
-            name
-            for name in self.names
-            if not all(isinstance(each.get(name), numbers) for each in self.records)
-        ]
+    def __init__(
+        self,
+        blocks: Callable[[], Iterator[Fields]],
+        source: str,
+        choice: Choice,
+        mark: str = "",
+    ) -> None:
+        self.source, self.choice, self.mark, self._blocks = source, choice, mark, blocks
+        self.n_rows, texts = 0, dict[str, None]()
+        for fields in blocks():
+            self.names = list(fields)
+            self.n_rows += len(fields[self.names[0]])
+            texts |= {name: None for name in fields if not _are_numbers(fields[name])}
+        self.texts = list(texts)
 
     def write(
-        self, file: IO[bytes], target: str, kept: NDArray[np.bool_] | None, new: Changes
+        self, file: IO[bytes], target: str, kept: Kept, new: Changes
     ) -> list[str]:
-        """Write rows as JSON lines, or as a list if the ending is .json."""
-        lines = [json_line(record)[:-1] for record in self._changed(kept, new)]
-        if ending_of(target) == ".json" and self._is_list:
-            file.write(b"[\n" + b",\n".join(lines) + b"\n]\n")
-        else:
-            file.write(b"".join(line + b"\n" for line in lines))
-        return []
-
-    def columns(self, kept: NDArray[np.bool_], new: Changes) -> dict[str, Any]:
-        """Return columns for a file of another format."""
-        records = self._changed(kept, new)
-        return {name: [each.get(name) for each in records] for name in self.names}
+        """Write rows to a file of any format."""
+        notes: dict[str, None] = {}
+        to_arrow = ending_of(target) in PARQUET + ARROW
+        blocks = (
+            fields
+            if to_arrow
+            else {
+                name if _is_data(name) else "": _plain(cells, target)
+                for name, cells in fields.items()
+            }
+            for fields in self._changed(kept, new, notes)
+        )
+        first = next(blocks)
+        n = self.n_rows if kept is None else int(kept.sum())
+        # What pandas has noted about types may not be true of new ones.
+        metadata = None
+        if to_arrow and ending_of(self.source) in PARQUET + ARROW and not notes:
+            metadata = next(read_arrow_blocks(self.source)).schema.metadata
+        write_content(file, target, chain([first], blocks), n, metadata)
+        return list(notes)
 
     def _changed(
-        self, kept: NDArray[np.bool_] | None, changes: Changes
-    ) -> list[dict[str, Any]]:
-        records = list(self.records)
-        if changes:
-            mark = read_content(self.source, self.choice).decimal
-            cells = {name: [each.get(name) for each in records] for name in changes}
-            for name, new in _changed_objects(cells, changes, mark).items():
-                for row, cell in new.items():
-                    records[row] = records[row] | {name: cell}
-        chosen = range(len(records)) if kept is None else np.flatnonzero(kept).tolist()
-        return [records[row] for row in chosen]
-
-
-class _SheetOriginal(Original):
-    """The rows of a sheet of Excel or ODS: its values, without formats."""
-
-    native = (".xlsx",)
-
-    def __init__(self, source: str, choice: Choice) -> None:
-        self.content: Content = read_content(source, choice)
-        assert self.content.sheet is not None
-        self.sheet = self.content.sheet
-        self.names = [column.name for column in self.content.columns]
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self.sheet.rows)
-
-    def texts(self) -> list[str]:
-        """Return the columns that are not numbers."""
-        return [each.name for each in self.content.columns if each.kind != "number"]
-
-    def write(
-        self, file: IO[bytes], target: str, kept: NDArray[np.bool_] | None, new: Changes
-    ) -> list[str]:
-        """Write rows to a sheet, below all that is above them."""
-        grid, rows = self._changed(new), self.sheet.rows
-        chosen = grid
-        if kept is not None:
-            below = [grid[at] for at, keep in zip(rows, kept, strict=True) if keep]
-            chosen = grid[: rows[0]] + below
-        write_sheet_rows(file, target, iter(chosen), len(chosen), self.sheet.name)
-        return []
-
-    def columns(self, kept: NDArray[np.bool_], new: Changes) -> dict[str, Any]:
-        """Return columns for a file of another format."""
-        grid = self._changed(new)
-        rows = [at for at, keep in zip(self.sheet.rows, kept, strict=True) if keep]
-        return {
-            name: [_sheet_value(grid[at][i]) for at in rows]
-            for name, i in zip(self.names, self.sheet.used, strict=True)
-        }
-
-    def _changed(self, changes: Changes) -> list[list[Any]]:
-        grid, at = [list(row) for row in self.sheet.grid], self.sheet.rows
-        position = dict(zip(self.names, self.sheet.used, strict=True))
-        cells = {name: [grid[row][position[name]] for row in at] for name in changes}
-        new = _changed_objects(cells, changes, self.content.decimal)
-        for name, written in new.items():
-            for row, cell in written.items():
-                grid[at[row]][position[name]] = cell
-        return grid
-
-
-def _sheet_value(value: Any) -> Any:
-    """Return a value of a sheet, where all numbers are floats."""
-    if isinstance(value, str):
-        return value or None
-    return _whole_or_float(value) if isinstance(value, float) else value
-
-
-class _ArrayOriginal(Original):
-    """The rows of arrays in .npy files, or in a .npz file."""
-
-    native = (".npy",)
-
-    def __init__(self, parts: Sequence[str]) -> None:
-        self.arrays = [
-            np.load(part, mmap_mode="r", allow_pickle=False)
-            if Path(part).suffix.lower() == ".npy"
-            else read_numpy(Path(part))
-            for part in parts
-        ]
-        self.names = [f"x{i}" for i in range(self.arrays[0].shape[1])]
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return sum(map(len, self.arrays))
-
-    def texts(self) -> list[str]:
-        """Return the columns that are not numbers: none."""
-        return []
-
-    def write(
-        self, file: IO[bytes], target: str, kept: NDArray[np.bool_] | None, new: Changes
-    ) -> list[str]:
-        """Write rows to a .npy file."""
-        before = self.arrays[0].dtype
-        dtype = self._type_for(new)
-        n = len(self) if kept is None else int(kept.sum())
-        npy_header(file, dtype, (n, len(self.names)))
-        for block in self._blocks(dtype, kept, new):
-            file.write(np.ascontiguousarray(block).tobytes())
-        if dtype == before:
-            return []
-        return [
-            f"The array was {before}, which cannot hold its new cells: it was written "
-            f"as {dtype}."
-        ]
-
-    def columns(self, kept: NDArray[np.bool_], new: Changes) -> dict[str, Any]:
-        """Return columns for a file of another format."""
-        dtype = self._type_for(new).newbyteorder("=")
-        array = np.concatenate([*self._blocks(dtype, kept, new)])
-        if array.dtype.kind == "f" and array.dtype.itemsize < 8:
-            array = np.array([float(str(x)) for x in array.ravel()])
-            array = array.reshape(-1, len(self.names))
-        return dict(zip(self.names, array.T, strict=True))
-
-    def _type_for(self, changes: Changes) -> Any:
-        dtype = self.arrays[0].dtype
-        values = np.array([x for new in changes.values() for x in new.values()])
-        with np.errstate(invalid="ignore", over="ignore"):
-            exact = (values.astype(dtype).astype(float) == values).all()
-        return dtype if exact or dtype.kind == "f" else np.dtype(float)
-
-    def _blocks(
-        self, dtype: Any, kept: NDArray[np.bool_] | None, changes: Changes
-    ) -> Iterator[NDArray[Any]]:
+        self, kept: Kept, new: Changes, notes: dict[str, None]
+    ) -> Iterator[Fields]:
+        """Yield rows with their new cells; add notes about types."""
+        styles = {name: self._style(name) for name in new if name in self.texts}
         first = 0
-        for array in self.arrays:
-            for start in range(0, max(len(array), 1), _BATCH_ROWS):
-                block = np.array(array[start : start + _BATCH_ROWS], dtype=dtype)
-                for name, new in changes.items():
-                    for row, x in new.items():
-                        if first <= row < first + len(block):
-                            block[row - first, int(name[1:])] = x
-                last = first + len(block)
-                yield block if kept is None else block[kept[first:last]]
-                first = last
+        for fields in self._blocks():
+            fields = dict(fields)
+            last = first + len(fields[self.names[0]])
+            for name, cells in new.items():
+                here = {
+                    row - first: x for row, x in cells.items() if first <= row < last
+                }
+                before = fields[name]
+                if name in styles:
+                    fields[name] = _with_texts(before, here, *styles[name])
+                    continue
+                fields[name] = _with_numbers(before, here, [*cells.values()])
+                kinds = [str(_type_of(each)) for each in (before, fields[name])]
+                if kinds[0] != kinds[1]:
+                    notes[
+                        f"Column {name!r} was {kinds[0]}, which cannot hold its new "
+                        f"cells: it was written as {kinds[1]}."
+                    ] = None
+            if kept is not None:
+                some = np.flatnonzero(kept[first:last])
+                fields = {name: _taken(x, some) for name, x in fields.items()}
+            yield fields
+            first = last
+
+    def _style(self, name: str) -> tuple[str, str]:
+        """Return a cell of text to write others like, and the decimal sign."""
+        self.mark = self.mark or read_content(self.source, self.choice).decimal
+        texts = (
+            cell
+            for fields in self._blocks()
+            for cell in _listed(fields[name])
+            if isinstance(cell, str)
+        )
+        return style_of(texts, self.mark), self.mark
+
+
+def _arrow_blocks(parts: Sequence[str]) -> Iterator[Fields]:
+    """Yield the columns of Parquet or Feather files, a few rows at a time."""
+    names: list[str] = []
+    for part in parts:
+        for table in read_arrow_blocks(part):
+            # The index of a data frame comes first, as pandas writes it.
+            names = names or sorted(table.column_names, key=_is_data)
+            yield {name: table.column(name) for name in names}
+
+
+def _is_data(name: str) -> bool:
+    """Return whether a column is not the index of a data frame without a name."""
+    return not name.startswith("__index_level_")
+
+
+def _array_blocks(parts: Sequence[str]) -> Iterator[Fields]:
+    for part in parts:
+        plain = Path(part).suffix.lower() == ".npy"
+        array = np.load(part, mmap_mode="r") if plain else read_numpy(Path(part))
+        for first in range(0, max(len(array), 1), _BATCH_ROWS):
+            block = np.array(array[first : first + _BATCH_ROWS])
+            yield {f"x{i}": column for i, column in enumerate(block.T)}
+
+
+def _type_of(cells: Any) -> Any:
+    return getattr(cells, "type", getattr(cells, "dtype", "list"))
+
+
+def _listed(cells: Any) -> list[Any]:
+    """Return a column as a list of Python's objects."""
+    if isinstance(cells, list):
+        return cells
+    listed: list[Any] = (
+        cells.to_pylist() if hasattr(cells, "to_pylist") else cells.tolist()
+    )
+    return listed
+
+
+def _are_numbers(cells: Any) -> bool:
+    if isinstance(cells, list):
+        return all(isinstance(cell, (int, float, type(None))) for cell in cells)
+    if isinstance(cells, np.ndarray):
+        return True
+    return is_arrow_number(getattr(cells.type, "value_type", cells.type))
+
+
+def _taken(cells: Any, rows: NDArray[np.intp]) -> Any:
+    if isinstance(cells, list):
+        return [cells[row] for row in rows.tolist()]
+    return cells[rows] if isinstance(cells, np.ndarray) else cells.take(rows)
+
+
+def _with_numbers(cells: Any, new: Mapping[int, float], all_new: list[float]) -> Any:
+    """Return numbers with others, as floats if their type cannot hold these."""
+    whole = all(float(x).is_integer() and abs(x) < 1 << 31 for x in all_new)
+    if isinstance(cells, list):
+        cells = list(cells)
+        for row, x in new.items():
+            cells[row] = _whole_or_float(x)
+        return cells
+    if isinstance(cells, np.ndarray):
+        if cells.dtype.kind != "f" and not whole:
+            cells = cells.astype(float)
+        cells = cells.copy()
+        cells[[*new]] = [*new.values()]
+        return cells
+    import pyarrow
+    from pyarrow import types
+
+    kind = cells.type
+    if not (types.is_floating(kind) or (types.is_integer(kind) and whole)):
+        kind = pyarrow.float64()
+    listed = cells.cast(kind, safe=False).to_pylist()
+    for row, x in new.items():
+        listed[row] = x if types.is_floating(kind) else int(x)
+    return pyarrow.array(listed, kind)
+
+
+def _with_texts(cells: Any, new: Mapping[int, float], style: str, mark: str) -> Any:
+    """Return cells of text with numbers, written like the others."""
+    listed = list(_listed(cells))
+    for row, x in new.items():
+        number = isinstance(listed[row], (int, float))
+        listed[row] = (
+            _whole_or_float(x)
+            if number
+            else number_like(x, style, mark, unclear=mark == ",")
+        )
+    if isinstance(cells, list):
+        return listed
+    import pyarrow
+
+    return pyarrow.array(listed, getattr(cells.type, "value_type", cells.type))
+
+
+def _plain(cells: Any, target: str) -> Any:
+    """Return a column for a file without the types of this one."""
+    kind = str(_type_of(cells))
+    cells = cells if isinstance(cells, np.ndarray) else _listed(cells)
+    if (
+        kind in ("float16", "halffloat", "float32", "float")
+        and ending_of(target) != ".npy"
+    ):
+        # 0.1 rather than 0.10000000149011612, which is the same number there.
+        return [x if x is None else float(str(np.float32(x))) for x in cells]
+    ending = ending_of(target)
+    if ending == ".npy" and isinstance(cells, list):
+        return np.array([np.nan if x is None else float(x) for x in cells])
+    if ending in TEXT:  # as words, booleans would be read as text
+        if isinstance(cells, np.ndarray):
+            return cells.astype(int) if cells.dtype == bool else cells
+        return [int(x) if isinstance(x, bool) else x for x in cells]
+    return cells

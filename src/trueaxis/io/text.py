@@ -54,6 +54,7 @@ _MOST_COLUMNS = 1 << 10  # for each one, pyarrow would keep some 30 kB
 _MOST_FOOTERS = 1000  # lines below a table
 _UTF8 = ("utf-8", "utf-8-sig", "ascii")
 _LEADING_ZERO = re.compile(r"^0[0-9]", re.MULTILINE)
+_NOT_WHOLE = (b".", b",", b"e", b"E")
 _WORDS = sorted(MISSING - DASHES)  # a dash is left to the rules, which tell
 
 
@@ -166,7 +167,7 @@ class TextFile:
         self.below, self.empty = below, [empty, skipped[1]]
 
     def blocks(
-        self, columns: Sequence[int] | None = None
+        self, columns: Sequence[int] | None = None, decimal: str = ""
     ) -> Iterator[tuple[int, list[Cells]]]:
         """Yield the number of the first row of every block, and its columns.
 
@@ -174,6 +175,9 @@ class TextFile:
         ----------
         columns : sequence of int, optional
             Positions of the columns; all by default.
+        decimal : {"", ".", ","}
+            The decimal sign, if all cells of these columns are plain numbers, which
+            are then given as such where pyarrow reads them.
 
         Raises
         ------
@@ -182,8 +186,12 @@ class TextFile:
             all columns are read for the first time.
         """
         if self._regular and self._is_simple():
-            yield from self._arrow_blocks(columns)
-            return
+            try:
+                yield from self._arrow_blocks(columns, decimal)
+                return
+            except IrregularError:
+                self._regular = False
+                raise
         first = 0
         with closing(self.rows()) as rows:
             width = len(self.layout.names)
@@ -206,16 +214,16 @@ class TextFile:
         return True
 
     def _arrow_blocks(
-        self, columns: Sequence[int] | None
+        self, columns: Sequence[int] | None, decimal: str
     ) -> Iterator[tuple[int, list[Cells]]]:
         """Split the text by pyarrow, which takes a tenth of the time."""
         import pyarrow
         from pyarrow import csv as arrow_csv
 
         at = range(len(self.layout.names)) if columns is None else columns
-        self._regular = False  # until the end is reached
         faulty: list[str] = []
         quotes = 0
+        kind = pyarrow.float64() if decimal else pyarrow.string()
 
         def refuse(row: Any) -> str:
             faulty.append(row.text.strip())
@@ -246,8 +254,9 @@ class TextFile:
                         invalid_row_handler=refuse,
                     ),
                     arrow_csv.ConvertOptions(
-                        include_columns=[str(i) for i in at], null_values=[],
-                        column_types={str(i): pyarrow.string() for i in at},
+                        include_columns=[str(i) for i in at], null_values=[""],
+                        column_types={str(i): kind for i in at},
+                        decimal_point=decimal or ".",
                     ),
                 )  # fmt: skip
                 for batch in batches:
@@ -260,7 +269,6 @@ class TextFile:
                 raise IrregularError from None
         if any(faulty) or quotes % 2 or not first:
             raise IrregularError  # a footer, an inch mark, or what is not closed
-        self._regular = True
 
     def _lines(self) -> Generator[str, None, None]:
         """Yield the lines of the text."""
@@ -329,8 +337,7 @@ def _has_empty_row(batch: Any) -> bool:
 
     empty = np.ones(batch.num_rows, dtype=bool)
     for column in batch.columns:
-        lengths = compute.binary_length(compute.utf8_trim_whitespace(column))
-        empty &= lengths.to_numpy(zero_copy_only=False) == 0
+        empty &= np.diff(_ends(compute.utf8_trim_whitespace(column))) == 0
         if not empty.any():
             return False
     return True
@@ -371,11 +378,14 @@ def _begin_with_zero(cells: Cells, content: bytes) -> bool:
     return bool(found.any())
 
 
-def _plain_floats(cells: Cells, content: bytes, decimal: str) -> NDArray[Any] | None:
+def _plain_floats(
+    cells: Cells, content: bytes, facts: ColumnFacts, decimal: str
+) -> NDArray[Any] | None:
     """Return cells as floats if they are numbers as computers write them."""
     if decimal == "," and b"." in content:
         return None
     if isinstance(cells, list):
+        facts.simple = False
         if any(sign in content for sign in (b"_", b"n", b"N")):  # 1_000; nan and inf
             return None
         if decimal == ",":
@@ -389,19 +399,34 @@ def _plain_floats(cells: Cells, content: bytes, decimal: str) -> NDArray[Any] | 
 
     if decimal == "," and b"," in content:
         cells = compute.replace_substring(cells, ",", ".")
-    if not np.diff(_ends(cells)).all():
-        cells = compute.if_else(compute.equal(cells, ""), None, cells)
+    empty = np.diff(_ends(cells)) == 0
     try:
-        return floats_of_arrow(cells.cast("float64"))
+        return floats_of_arrow(_without(cells, empty).cast("float64"))
     except pyarrow.ArrowInvalid:
-        pass
+        facts.simple = False
     cells = compute.utf8_trim_whitespace(cells)
     words = pyarrow.array(_WORDS)
-    missing = compute.is_in(compute.utf8_lower(cells), value_set=words)
+    found = compute.is_in(compute.utf8_lower(cells), value_set=words)
+    bits = np.frombuffer(found.buffers()[1], np.uint8)
+    missing = np.unpackbits(bits, bitorder="little")[: len(cells)] == 1
     try:
-        return floats_of_arrow(compute.if_else(missing, None, cells).cast("float64"))
+        return floats_of_arrow(_without(cells, missing).cast("float64"))
     except pyarrow.ArrowInvalid:
         return None
+
+
+def _without(cells: Any, missing: NDArray[np.bool_]) -> Any:
+    """Return strings of pyarrow of which some are null; a None would import pandas."""
+    if not missing.any():
+        return cells
+    import pyarrow
+
+    _, ends, content = cells.buffers()
+    known = np.concatenate([np.ones(cells.offset, dtype=bool), ~missing])
+    bits = pyarrow.py_buffer(np.packbits(known, bitorder="little"))
+    return pyarrow.Array.from_buffers(
+        cells.type, len(cells), [bits, ends, content], offset=cells.offset
+    )
 
 
 def floats_of_arrow(cells: Any) -> NDArray[np.float64]:
@@ -548,15 +573,16 @@ class TextBlocks:
         if facts.name in reading.verbatim:
             return None
         content = _bytes(cells)
-        plain = _plain_floats(cells, content, reading.decimal)
+        plain = _plain_floats(cells, content, facts, reading.decimal)
         if plain is not None:
             if facts.alphanumeric and (b"." in content or b"-" in content):
                 facts.alphanumeric = False
             codes = facts.alphanumeric and _begin_with_zero(cells, content)
             if not codes:
-                facts.whole = facts.whole and not re.search(rb"[.,eEnN]", content)
+                facts.whole = facts.whole and not any(x in content for x in _NOT_WHOLE)
                 facts.add_plain(plain, lambda row: str(cells[row]), first)
                 return plain
+        facts.simple = False
         return facts.add(_texts(cells), first, reading)
 
     def _refuse_unclear(self, unclear: Sequence[Any]) -> None:
@@ -674,19 +700,26 @@ class TextBlocks:
     ) -> Generator[tuple[int, NDArray[np.float64]], None, None]:
         """Yield the first row of every block, and columns of numbers as floats."""
         positions = {name: j for j, name in enumerate(self.file.layout.names)}
+        simple = all(self.facts[name].simple for name in names)
         missing = self.missing_numbers()
-        for first, block in self.file.blocks([positions[name] for name in names]):
+        reading, at = self.reading, [positions[name] for name in names]
+        for first, block in self.file.blocks(at, reading.decimal if simple else ""):
             out = np.full((len(block[0]), len(names)), np.nan)
             for j, (name, cells) in enumerate(zip(names, block, strict=True)):
-                plain = _plain_floats(cells, _bytes(cells), self.reading.decimal)
-                if plain is None:
-                    plain = ColumnFacts(name).add(_texts(cells), first, self.reading)
-                if plain is None:
+                facts = ColumnFacts(name)
+                values = (
+                    floats_of_arrow(cells)
+                    if not isinstance(cells, list) and str(cells.type) == "double"
+                    else _plain_floats(cells, _bytes(cells), facts, reading.decimal)
+                )
+                if values is None:
+                    values = facts.add(_texts(cells), first, reading)
+                if values is None:
                     raise TableError(
                         f"{self.file.source} was modified while being read: run again "
                         "once it is complete."
                     )
-                out[:, j] = plain
+                out[:, j] = values
             if missing:
                 out[np.isin(out, missing)] = np.nan
             yield first, out

@@ -20,6 +20,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,17 +28,15 @@ import numpy as np
 
 from trueaxis._columns import TableError
 from trueaxis._files import (
-    DISK_FULL,
     as_json,
     as_text,
     atomic_write,
     check_target,
     harmless,
-    naming,
-    temporary_folder,
 )
 from trueaxis.io.formats import (
     ARROW,
+    JSON,
     PARQUET,
     STANDARD,
     compression_of,
@@ -93,17 +92,28 @@ def write_blocks(path: str | Path, blocks: Iterator[Fields], n: int) -> None:
         write_content(file, name, blocks, n)
 
 
-def write_content(file: IO[bytes], name: str, blocks: Iterator[Fields], n: int) -> None:
-    """Write a table to an open file, in the format that its name tells."""
+def write_content(
+    file: IO[bytes],
+    name: str,
+    blocks: Iterator[Fields],
+    n: int,
+    metadata: dict[bytes, bytes] | None = None,
+) -> None:
+    """Write a table of n rows to an open file, in the format that its name tells.
+
+    `metadata` is that of the schema of Parquet and Feather files.
+    """
     ending = ending_of(name)
-    writers: dict[str, Callable[[Any, str, Iterator[Fields], int], None]] = {
-        ".jsonl": _write_json_lines,
-        ".ndjson": _write_json_lines,
-        **dict.fromkeys(PARQUET + ARROW, _write_arrow),
-        ".xlsx": _write_sheet,
-        ".npy": _write_numbers,
-    }
-    writers.get(ending, _write_text)(file, name, blocks, n)
+    if ending in PARQUET + ARROW:
+        _write_arrow(file, name, blocks, metadata)
+    elif ending == ".npy":
+        _write_numbers(file, name, blocks, n)
+    elif ending == ".xlsx":
+        _write_sheet(file, name, blocks, n)
+    elif ending in JSON:
+        _write_json(file, ending == ".json", blocks)
+    else:
+        _write_text(file, "\t" if ending == ".tsv" else ",", blocks)
 
 
 # ---------------------------------------------------------------- single values
@@ -134,35 +144,17 @@ def guarded(cell: Any) -> Any:
     return cell if _NUMBER.fullmatch(cell) else f"'{cell}"
 
 
-def items(values: Any) -> Sequence[Any]:
-    """Return values of Python's own types."""
-    items: Sequence[Any] = values if isinstance(values, list) else (
-        np.asarray(values).tolist()
-    )  # fmt: skip
-    return items
-
-
-def json_line(record: dict[str, Any]) -> bytes:
-    """Return a record as one line of JSON; NaN and infinity are null."""
-    text = json.dumps(as_json(record), ensure_ascii=False, allow_nan=False)
-    return (text + "\n").encode("utf-8")
-
-
 # ---------------------------------------------------------------- text
 
 
-def _write_text(file: IO[bytes], name: str, blocks: Iterator[Fields], n: int) -> None:
-    delimiter = "\t" if ending_of(name) == ".tsv" else ","
+def _write_text(file: IO[bytes], delimiter: str, blocks: Iterator[Fields]) -> None:
     for number, fields in enumerate(blocks):
-        columns = [
-            values if isinstance(values, list) else np.asarray(values)
-            for values in fields.values()
-        ]
         if number == 0:
             _write_lines(file, delimiter, [[*map(guarded, fields)]])
-        for start in range(0, max(map(len, columns), default=0), _TEXT_ROWS):
+        n = len(next(iter(fields.values()), ()))
+        for start in range(0, n, _TEXT_ROWS):
             some = slice(start, start + _TEXT_ROWS)
-            cells = [_text_cells(column[some]) for column in columns]
+            cells = [_text_cells(values[some]) for values in fields.values()]
             _write_lines(file, delimiter, zip(*cells, strict=True))
 
 
@@ -176,72 +168,60 @@ def _write_lines(
 
 def _text_cells(values: Any) -> Iterable[Any]:
     """Return a column as cells that the csv module writes as `as_text` does."""
+    cells = _items(values)
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
-        holes = values.dtype.kind == "f" and np.isnan(values).any()
-        cells = values.tolist()
-        return ["" if cell != cell else cell for cell in cells] if holes else cells
-    cells = items(values)
-    if set(map(type, cells)) == {str}:  # often the same few, such as kinds
-        texts = {cell: guarded(cell) for cell in set(cells)}
-        return map(texts.__getitem__, cells)
+        return ["" if cell != cell else cell for cell in cells]
     return (guarded(as_text(cell)) for cell in cells)
 
 
-def _write_json_lines(
-    file: IO[bytes], name: str, blocks: Iterator[Fields], n: int
-) -> None:
+def _items(values: Any) -> list[Any]:
+    """Return values of Python's own types."""
+    items: list[Any] = (
+        values if isinstance(values, list) else np.asarray(values).tolist()
+    )
+    return items
+
+
+def _write_json(file: IO[bytes], as_list: bool, blocks: Iterator[Fields]) -> None:
+    """Write objects: one in every line, or all in a list."""
+    before = b"[\n" if as_list else b""
     for fields in blocks:
-        for row in zip(*map(items, fields.values()), strict=True):
-            file.write(json_line(dict(zip(fields, row, strict=True))))
+        for row in zip(*map(_items, fields.values()), strict=True):
+            record = as_json(dict(zip(fields, row, strict=True)))
+            text = json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
+            file.write(before + text if as_list else text + b"\n")
+            before = b",\n"
+    if as_list:
+        file.write(b"\n]\n" if before == b",\n" else b"[]\n")
 
 
-# ---------------------------------------------------------------- Parquet, Feather
+# ---------------------------------------------------------------- typed formats
 
 
-def _write_arrow(file: IO[bytes], name: str, blocks: Iterator[Fields], n: int) -> None:
+def _write_arrow(
+    file: IO[bytes], name: str, blocks: Iterator[Fields], metadata: Any
+) -> None:
+    require_writer("pyarrow", name)
+    from pyarrow import ipc, parquet
+
+    open_writer = parquet.ParquetWriter if ending_of(name) in PARQUET else ipc.new_file
     with ExitStack() as closing:
         writer: Any = None
         for fields in blocks:
-            table = arrow_table(fields, name)
+            table = _arrow_table(fields)
             if writer is None:
-                writer = closing.enter_context(arrow_writer(file, name, table.schema))
-            writer.write_table(table.cast(writer.schema))
+                schema = table.schema.with_metadata(metadata)
+                writer = closing.enter_context(open_writer(file, schema))
+            writer.write_table(table.cast(schema))
 
 
-def arrow_writer(file: IO[bytes], name: str, schema: Any) -> Any:
-    """Return a writer of tables of pyarrow, for a Parquet or Feather file."""
-    require_writer("pyarrow", name)
-    if ending_of(name) in PARQUET:
-        import pyarrow.parquet as parquet
-
-        return parquet.ParquetWriter(file, schema)
-    return _IpcWriter(file, schema)
-
-
-class _IpcWriter:
-    """Writer of Arrow files, which is also version 2 of Feather."""
-
-    def __init__(self, file: IO[bytes], schema: Any) -> None:
-        from pyarrow import ipc
-
-        self.schema = schema
-        self._writer = ipc.new_file(file, schema)
-
-    def write_table(self, table: Any) -> None:
-        self._writer.write_table(table)
-
-    def __enter__(self) -> _IpcWriter:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self._writer.close()
-
-
-def arrow_table(fields: Fields, name: str) -> Any:
+def _arrow_table(fields: Fields) -> Any:
     """Return columns as a table of pyarrow; those of several types are text."""
-    pyarrow = require_writer("pyarrow", name)
+    import pyarrow
 
     def column(values: Any) -> Any:
+        if isinstance(values, (pyarrow.Array, pyarrow.ChunkedArray)):
+            return values
         values = values if isinstance(values, list) else np.asarray(values)
         try:
             return pyarrow.array(values)
@@ -252,39 +232,26 @@ def arrow_table(fields: Fields, name: str) -> Any:
     return pyarrow.table({key: column(values) for key, values in fields.items()})
 
 
-# ---------------------------------------------------------------- Excel and NumPy
-
-
-def _write_sheet(file: IO[bytes], name: str, blocks: Iterator[Fields], n: int) -> None:
-    def rows() -> Iterator[Sequence[Any]]:
-        for number, fields in enumerate(blocks):
-            if number == 0:
-                yield list(fields)
-            yield from zip(*map(items, fields.values()), strict=True)
-
-    write_sheet_rows(file, name, rows(), n + 1)
-
-
 def _write_numbers(
     file: IO[bytes], name: str, blocks: Iterator[Fields], n: int
 ) -> None:
-    written, begun = 0, False
+    written, header = 0, False
     for fields in blocks:
         block = np.column_stack(list(fields.values()))
-        if not begun:
-            begun = True
-            npy_header(file, block.dtype, (n, block.shape[1]))
+        if not header:
+            header = True
+            np.lib.format.write_array_header_1_0(
+                file,
+                {
+                    "shape": (n, block.shape[1]),
+                    "fortran_order": False,
+                    "descr": np.lib.format.dtype_to_descr(block.dtype),
+                },
+            )
         file.write(block.tobytes())
         written += len(block)
-    if written != n or not begun:
+    if written != n or not header:
         raise ValueError(f"{name} needs {n:,} rows, but got {written:,}.")
-
-
-def npy_header(file: IO[bytes], dtype: Any, shape: tuple[int, int]) -> None:
-    """Write the header of a .npy file, whose rows follow."""
-    header: dict[str, Any] = {"shape": shape, "fortran_order": False}
-    header["descr"] = np.lib.format.dtype_to_descr(np.dtype(dtype))
-    np.lib.format.write_array_header_1_0(file, header)
 
 
 class _Exact(float):
@@ -294,67 +261,33 @@ class _Exact(float):
         return repr(float(self))
 
 
-def write_sheet_rows(
-    file: IO[bytes], name: str, rows: Iterator[Sequence[Any]], n: int, title: str = ""
-) -> None:
-    """Write rows of values to the only sheet of an Excel file.
-
-    Parameters
-    ----------
-    file : binary file
-    name : str
-        For messages.
-    rows : iterator
-        Of lists of values; None and NaN are empty cells.
-    n : int
-        Number of rows.
-    title : str
-        Name of the sheet.
-    """
+def _write_sheet(file: IO[bytes], name: str, blocks: Iterator[Fields], n: int) -> None:
     xlsxwriter = require_writer("xlsxwriter", name)
-    if n > _SHEET_ROWS:
-        raise TableError(
-            f"{name} would have {n:,} rows, but Excel takes {_SHEET_ROWS:,}: choose "
-            "the ending .csv or .parquet."
-        )
-    buffer = io.BytesIO()  # a ZIP file is not written in order
     options = {
-        "constant_memory": True, "default_date_format": "yyyy-mm-dd hh:mm:ss",
+        "in_memory": True, "default_date_format": "yyyy-mm-dd hh:mm:ss",
         "strings_to_formulas": False, "strings_to_urls": False,
     }  # fmt: skip
-    with (
-        _naming_full_disks(name),
-        temporary_folder() as folder,
-        xlsxwriter.Workbook(buffer, options | {"tmpdir": folder}) as book,
-    ):
-        sheet = book.add_worksheet(title or None)
+    buffer = io.BytesIO()  # a ZIP file is not written in order
+    with xlsxwriter.Workbook(buffer, options) as book:
+        sheet, row = book.add_worksheet(), 0
         formats = {
             datetime.date: book.add_format({"num_format": "yyyy-mm-dd"}),
             datetime.time: book.add_format({"num_format": "hh:mm:ss"}),
         }
-        for i, row in enumerate(rows):
-            if len(row) > _SHEET_COLUMNS:
+        for fields in blocks:
+            if n >= _SHEET_ROWS or len(fields) > _SHEET_COLUMNS:
                 raise TableError(
-                    f"{name} would have {len(row):,} columns, but Excel takes "
-                    f"{_SHEET_COLUMNS:,}: choose the ending .csv or .parquet."
+                    f"{name} would have {n + 1:,} rows and {len(fields):,} columns, "
+                    f"but Excel takes {_SHEET_ROWS:,} and {_SHEET_COLUMNS:,}: choose "
+                    "the ending .csv or .parquet."
                 )
-            for j, value in enumerate(row):
-                _write_sheet_cell(sheet, i, j, value, formats.get(type(value)))
+            rows = zip(*map(_items, fields.values()), strict=True)
+            for values in rows if row else chain([fields], rows):
+                for column, value in enumerate(values):
+                    how = formats.get(type(value))
+                    _write_sheet_cell(sheet, row, column, value, how)
+                row += 1
     file.write(buffer.getvalue())
-
-
-@contextmanager
-def _naming_full_disks(name: str) -> Iterator[None]:
-    """Name the file if there is no space for the temporary ones of XlsxWriter."""
-    try:
-        yield
-    except Exception as error:
-        # XlsxWriter wraps the error in one of its own when it closes a file.
-        cause = error if isinstance(error, OSError) else next(iter(error.args), None)
-        if isinstance(cause, OSError) and cause.errno in DISK_FULL:
-            with naming(name):
-                raise cause from None
-        raise
 
 
 def _write_sheet_cell(sheet: Any, i: int, j: int, value: Any, how: Any) -> None:
