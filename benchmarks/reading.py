@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from trueaxis.io import read_table
 from trueaxis._rows.text import TextRows
+from trueaxis.io import read_table
 
 COLUMNS = 20
 ROUNDS = 5

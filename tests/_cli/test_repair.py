@@ -13,8 +13,8 @@ from command_line import NASTY, columns_of, invoke, run
 
 import trueaxis
 from trueaxis import DSWL, PlainPCA
-from trueaxis.io import Choice, read_table
 from trueaxis.datasets import planted
+from trueaxis.io import Choice, read_table
 
 N, D = 150, 6
 NAMES = [f"c{j}" for j in range(D)]
@@ -287,7 +287,9 @@ def test_integers_of_parquet_files_stay_integers(X, tmp_path):
     frame.to_parquet(path)
     done = invoke("repair", path, "--drop", "big,whole", "-k", 2, "-o", out)
     after = pd.read_parquet(out)
-    assert after["whole"].tolist() == frame["whole"].tolist() and after["big"].equals(frame["big"])
+    assert after["whole"].tolist() == frame["whole"].tolist() and after["big"].equals(
+        frame["big"]
+    )
     kept = frame["gap"].notna()
     assert after["gap"][kept].tolist() == frame["gap"][kept].tolist()
     assert (

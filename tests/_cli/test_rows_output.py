@@ -15,9 +15,9 @@ import pytest
 from command_line import invoke, run
 
 import trueaxis
+from trueaxis.datasets import sensors
 from trueaxis.io import Choice, read_table
 from trueaxis.io.original import write_rows
-from trueaxis.datasets import sensors
 
 GIVEN = ["-k", 2, "--id", "pump", "--label", "remark"]
 

@@ -8,8 +8,8 @@ from sklearn.pipeline import make_pipeline
 from trueaxis import DSWL, TableEncoder, save
 from trueaxis._cli import workflow
 from trueaxis._columns import Column
-from trueaxis.io import Table
 from trueaxis.estimators.encoder.logs import columns_to_log
+from trueaxis.io import Table
 
 
 def table(**columns):

@@ -8,8 +8,8 @@ from row_sources import Chunked, D
 from trueaxis import PlainPCA, open_rows
 from trueaxis._rows import watched_file as watch
 from trueaxis._rows.sliced import SlicedRows
-from trueaxis.io import read_table
 from trueaxis.datasets import planted
+from trueaxis.io import read_table
 
 
 def test_take_reads_little_beyond_the_rows(X, folder, monkeypatch):

@@ -14,8 +14,8 @@ from row_sources import D, N, write_parquet
 from trueaxis import open_rows
 from trueaxis._rows.parquet import parquet_head, parquet_kinds
 from trueaxis._rows.watched_file import SourceError
-from trueaxis.io import read_table
 from trueaxis.datasets import planted
+from trueaxis.io import read_table
 
 FEW = planted("ocs", n=400, n_features=6, share=0.1).X
 

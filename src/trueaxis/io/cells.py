@@ -14,12 +14,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._columns import Kind, TableError
+from trueaxis._columns import Kind, TableError, as_objects
 
 # In lower case. A file may have further words, see `Choice.na`.
 MISSING = frozenset({
@@ -310,6 +310,11 @@ class Reading:
         """Return whether a cell marks a missing value."""
         low = text.lower()
         return low in MISSING or low in self.words or text in DASHES
+
+    def known(self, texts: Sequence[str]) -> NDArray[Any]:
+        """Return cells of text as objects, with None for those that are missing."""
+        missing = {text for text in {*texts} if self.is_missing(text)}
+        return as_objects([None if text in missing else text for text in texts])
 
     def decide(self, columns: Mapping[str, Sequence[str | None]]) -> None:
         """Find the decimal sign of columns of text, unless it is given."""

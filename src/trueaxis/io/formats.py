@@ -490,8 +490,7 @@ def _column_of_text(
     if kind == "number" and values is not None:
         facts.append(found)
         return Column(name, kind, values, unit)
-    known = [None if reading.is_missing(text) else text for text in texts]
-    return Column(name, kind, as_objects(known), unit)
+    return Column(name, kind, reading.known(texts), unit)
 
 
 def _columns_of_objects(

@@ -684,8 +684,7 @@ class TextBlocks:
     def _cells(self, name: str, cells: list[str]) -> NDArray[Any]:
         if name in self.reading.verbatim:
             return as_objects(cells)
-        missing = {text for text in {*cells} if self.reading.is_missing(text)}
-        return as_objects([None if text in missing else text for text in cells])
+        return self.reading.known(cells)
 
     def texts(
         self, names: Sequence[str]

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from trueaxis._tables import write
-from trueaxis.io import Choice, TableError, read_table
+from trueaxis.io import Choice, TableError, read_table, write
 from trueaxis.io.write import write_table
 
 ENDINGS = [

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueaxis._tables.parsing.cells import TableError
-from trueaxis._columns import select
+from trueaxis._columns import TableError, select
 
 NAMES = ["id", "flow", "temp_in", "temp_out", "a:b", "t [C]", "x*", "xy"]
 

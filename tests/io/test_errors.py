@@ -6,8 +6,8 @@ import pytest
 from text_files import text_file
 
 from trueaxis import DSWL, open_rows
-from trueaxis._tables.errors import MissingCells
 from trueaxis.io import Choice, TableError, read_table
+from trueaxis.io.table import MissingCells
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,11 @@
 """Delimiters, records and column names of text files."""
 
-from collections import deque
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 from text_files import text_file
 
-from trueaxis._tables.id_columns import IdColumns
-from trueaxis._tables.parsing.text_file import TextFormat
 from trueaxis.io import Choice, TableError, read_table
-from trueaxis._rows.text import TextStream
 
 
 @pytest.mark.parametrize(
@@ -100,25 +94,17 @@ def test_a_quotation_mark_that_is_open_at_the_end(tmp_path, last, end):
     message = "begins in line 4 never ends: a quotation mark is not closed"
     with pytest.raises(TableError, match=message):
         read_table(path)
-    with pytest.raises(TableError, match=message):
-        stream = TextStream(Path(path), TextFormat())
-        deque(stream.batches(["a"], {"a"}), maxlen=0)
 
 
 def test_inch_marks_need_not_be_closed(tmp_path):
     path = text_file(tmp_path, 'a,b,n\n1,2,"x"\n3,4,y\n5,6,3"\n')
     assert read_table(path, Choice(id="n")).ids.tolist() == ["x", "y", '3"']
-    stream = TextStream(Path(path), TextFormat())
-    (batch,) = (batch for _, batch in stream.batches(["n"], {"n"}))
-    assert batch.column(0).to_pylist() == ["x", "y", '3"']
 
 
 def test_blanks_around_cells_are_no_part_of_names(tmp_path):
     path = text_file(tmp_path, 'n,a,b\n x,1,2\n" y ",3,5\nz\t,5,6\n')
     table = read_table(path, Choice(id="n", delimiter=","))
     assert table.ids.tolist() == ["x", "y", "z"]
-    streamed = IdColumns(Path(path), ["n"], TextFormat(delimiter=",")).next(3)
-    assert streamed[0].tolist() == ["x", "y", "z"]
 
 
 @pytest.mark.parametrize("index", [[0, 1, 2], [7, 3, 5], ["u", "v", "w"]])

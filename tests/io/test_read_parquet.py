@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from trueaxis.io import Choice, TableError, read_table
 from trueaxis.datasets import planted
+from trueaxis.io import Choice, TableError, read_table
 
 
 def test_parquet_tables_without_their_index_and_lists(tmp_path):

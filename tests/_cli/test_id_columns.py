@@ -7,8 +7,8 @@ import pyarrow
 import pyarrow.parquet as parquet
 import pytest
 
+from trueaxis._cli.id_columns import IdColumns
 from trueaxis._rows.watched_file import SourceError
-from trueaxis._tables.id_columns import IdColumns
 
 N = 1000
 

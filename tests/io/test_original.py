@@ -5,11 +5,13 @@ import sys
 from dataclasses import replace
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from messy_files import CASES
 from written_rows import written
 
-from trueaxis._tables.formats import SHEETS, ending_of, read_bytes
+from trueaxis.io import Choice, TableError, read_table
+from trueaxis.io.formats import SHEETS, ending_of
 from trueaxis.io.original import (
     kept_standard_input,
     open_original,
@@ -17,8 +19,7 @@ from trueaxis.io.original import (
     refuse_text,
     write_rows,
 )
-from trueaxis._tables.output.text_rows import TextOriginal
-from trueaxis.io import Choice, TableError, read_table
+from trueaxis.io.write import formulas_guarded, write_table
 
 
 def test_standard_input_can_be_read_again(monkeypatch):
@@ -95,12 +96,8 @@ def test_messy_files_are_written_again(case, tmp_path):
     original = open_original(str(path), choice)
     positions = table.positions
     if positions is None:
-        assert len(original) == len(table.X)
-        positions = np.arange(len(original))
-    whole = io.BytesIO()
-    if isinstance(original, TextOriginal):
-        write_rows(original, whole, "-")
-        assert whole.getvalue() == read_bytes(str(path))
+        assert original.n_rows == len(table.X)
+        positions = np.arange(original.n_rows)
     ending = ending_of(str(path))
     ending = ".xlsx" if ending in SHEETS else ".npy" if ending == ".npz" else ending
     again = tmp_path / f"again{ending}"
@@ -114,3 +111,54 @@ def test_messy_files_are_written_again(case, tmp_path):
         write_rows(original, file, str(typed), positions)
     found = read_table(typed, Choice(columns=table.columns))
     np.testing.assert_allclose(found.X, table.X, rtol=1e-6)  # of float32
+
+
+# ---------------------------------------------------------------- text, cell by cell
+
+
+def test_cells_keep_their_text_and_new_ones_have_the_style_of_their_column(tmp_path):
+    path = tmp_path / "in.csv"
+    lines = ["Report 7;;", "name;mass;x", '"a;b";1,50 kg;007', "c;;008", "d;2 kg;1e3"]
+    path.write_bytes("\r\n".join([*lines, "Sum: 3", ""]).encode("utf-8-sig"))
+    done = written(path, rows=[0, 2]).decode("utf-8-sig").split("\r\n")
+    assert done == [*lines[:3], lines[4], ""]
+    whole = written(path, changes={"mass": {1: -2.5}}).decode("utf-8-sig")
+    assert whole.split("\r\n") == [*lines[:3], "c;-2,5 kg;008", lines[4], "Sum: 3", ""]
+    assert written(path, "out.tsv", rows=[1]).decode("utf-8-sig").split("\r\n") == [
+        "name\tmass\tx", "c\t\t008", ""
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("source", ["in.csv", "in.parquet", "in.jsonl"])
+def test_formulas_are_guarded_wherever_rows_are_written(source, tmp_path):
+    path = tmp_path / source
+    write_table(path, {"=name": ["=1+1", "-5", "-x"], "a": [1.5, -2.5, 3.5]})
+    with formulas_guarded():
+        found = written(path, rows=[0, 1, 2]).decode()
+    assert found == "'=name,a\n'=1+1,1.5\n-5,-2.5\n'-x,3.5\n"
+
+
+@pytest.mark.parametrize("kind", ["int16", "float32", "float64", "bool"])
+def test_typed_rows_keep_their_types_if_these_hold_the_new_cells(kind, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    X = np.array([[1, 0], [0, 1], [1, 1]]).astype(kind)
+    np.save(tmp_path / "in.npy", X)
+    pq.write_table(pa.table({"a": X[:, 0], "b": X[:, 1]}), tmp_path / "in.parquet")
+    for name, column in (("in.npy", "x0"), ("in.parquet", "a")):
+        out = tmp_path / f"out-{name}"
+        out.write_bytes(written(tmp_path / name, out.name, rows=[0, 2]))
+        assert read_table(out).X.tolist() == [[1, 0], [1, 1]]
+        original, file = open_original(str(tmp_path / name)), io.BytesIO()
+        notes = write_rows(original, file, out.name, changes={column: {1: 0.5}})
+        out.write_bytes(file.getvalue())
+        assert read_table(out).X.tolist() == [[1, 0], [0.5, 1], [1, 1]]
+        assert bool(notes) == (kind in ("int16", "bool"))
+
+
+def test_repaired_text_of_typed_files_has_the_style_of_its_column(tmp_path):
+    write_table(tmp_path / "in.parquet", {"a": ["1,5 kg", "2,5 kg", None, "4 kg"]})
+    write_table(tmp_path / "in.jsonl", {"a": ["1,5 kg", "2,5 kg", None, "4 kg"]})
+    for name in ("in.parquet", "in.jsonl"):
+        out = tmp_path / f"out-{name}"
+        out.write_bytes(written(tmp_path / name, name, changes={"a": {2: 3.25}}))
+        assert read_table(out).X.tolist() == [[1.5], [2.5], [3.25], [4]]

@@ -53,7 +53,7 @@ def test_dropped_columns_may_show_the_decimal_sign(tmp_path):
         ),
         (
             "a\tb\n1,234\t2\n2,345\t3\n",
-            "'1,234' in line 2, column 'a', and '2,345' in line 3, column 'a'.*"
+            "'1,234' in line 2, column 'a', can be read.*"
             "--decimal , if 1,234 is 1.234, --decimal . if it is 1234",
         ),
         ("a;b\n1.234;2\n2.345;3\n", "'1.234' in line 2.*--decimal , if it is 1234"),

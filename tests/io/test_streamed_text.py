@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from text_files import text_file
 
 from trueaxis import DSWL, open_rows
-from trueaxis._rows.watched_file import SourceError
-from trueaxis._tables import streamed_text
-from trueaxis.io import Choice, TableError, read_table
 from trueaxis._rows.text import TextRows
+from trueaxis._rows.watched_file import SourceError
 from trueaxis.datasets import planted
+from trueaxis.io import Choice, TableError, read_table
+from trueaxis.io import text as text_of_package
 
 
 def lines(n, sep=",", decimal=".", between=""):
@@ -63,13 +63,12 @@ def test_damaged_gzip_files_are_refused_with_a_remedy(tmp_path, at):
     content = bytearray(gzip.compress("".join(["n,a,b,c,d\n", *lines(90)]).encode()))
     content[at] ^= 0xFF
     path.write_bytes(content)
-    with pytest.raises(SourceError, match=r"Reading .*a\.csv\.gz failed .* again"):
+    with pytest.raises(TableError, match=r"a\.csv\.gz cannot be unpacked .* again"):
         TextRows(path).read()
 
 
 def test_columns_that_become_text_later_are_read_by_the_rules(tmp_path, monkeypatch):
-    monkeypatch.setattr(streamed_text, "HEAD_BYTES", 1 << 12)
-    monkeypatch.setattr(streamed_text, "_CHUNK_BYTES", 1 << 10)
+    monkeypatch.setattr(text_of_package, "_BLOCK_BYTES", 1 << 10)
     plain = "".join(f"{i}.5,{i % 9}\n" for i in range(2000))
     path = text_file(tmp_path, "a,b\n" + plain + '"1,234.5",7\n-,8\n')
     table, rows = both(path)
@@ -81,8 +80,7 @@ def test_columns_that_become_text_later_are_read_by_the_rules(tmp_path, monkeypa
 
 
 def test_ragged_lines_and_footers(tmp_path, monkeypatch):
-    monkeypatch.setattr(streamed_text, "HEAD_BYTES", 1 << 12)
-    monkeypatch.setattr(streamed_text, "_CHUNK_BYTES", 1 << 10)
+    monkeypatch.setattr(text_of_package, "_BLOCK_BYTES", 1 << 10)
     plain = "a,b\n" + "".join(f"{i}.5,{i % 9}\n" for i in range(2000))
     with pytest.raises(TableError, match="Line 2002 of .* has 1 cell, but"):
         TextRows(text_file(tmp_path, plain + "7\n" + "1,2\n" * 9))
@@ -90,7 +88,7 @@ def test_ragged_lines_and_footers(tmp_path, monkeypatch):
         TextRows(text_file(tmp_path, plain + "7\n"))
     rows = TextRows(text_file(tmp_path, plain + "Source: somebody\n"))
     assert rows.shape == (2000, 2)
-    assert "Source: somebody" in rows.stream.file.notes[-1]
+    assert "Source: somebody" in rows.text.notes[-1]
 
 
 @settings(max_examples=30, deadline=None)
@@ -111,8 +109,7 @@ def test_any_numbers_in_chunks_of_any_size(tmp_path_factory, table, signs, chunk
         text += sep.join(cells) + "\n"
     path = text_file(tmp_path_factory.mktemp("t"), text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streamed_text, "_CHUNK_BYTES", chunk)
-        patch.setattr(streamed_text, "HEAD_BYTES", chunk * (len(text) // chunk + 2))
+        patch.setattr(text_of_package, "_BLOCK_BYTES", 100 + chunk)
         rows = TextRows(path, Choice(columns=["a", "b", "c"]), ["a", "b", "c"]).read()
     expected = [[1.5, 2, 3], *table]
     np.testing.assert_array_equal(rows, np.array(expected, dtype=float))
@@ -145,19 +142,17 @@ def test_what_cannot_be_read_says_why(tmp_path):
 
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16", "utf-32"])
 def test_the_head_ends_between_records(tmp_path, monkeypatch, encoding):
-    monkeypatch.setattr(streamed_text, "HEAD_BYTES", 1 << 12)
-    monkeypatch.setattr(streamed_text, "_CHUNK_BYTES", 1 << 10)
+    monkeypatch.setattr(text_of_package, "_BLOCK_BYTES", 1 << 10)
     rows = "".join(f'{i}.5,"é\n{i % 7}",{i % 9}\n' for i in range(900))
     table, stream = both(text_file(tmp_path, "a,b,c\n" + rows, encoding=encoding))
     assert stream.names == table.columns == ("a", "c")
     np.testing.assert_array_equal(stream.read(), table.X)
-    assert not [note for note in stream.stream.file.notes if "left out" in note]
+    assert not [note for note in stream.text.notes if "left out" in note]
     assert stream.place(3).endswith("line 8")  # where the record begins
 
 
 def test_lines_are_counted_with_all_that_is_left_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(streamed_text, "HEAD_BYTES", 1 << 12)
-    monkeypatch.setattr(streamed_text, "_CHUNK_BYTES", 1 << 10)
+    monkeypatch.setattr(text_of_package, "_BLOCK_BYTES", 1 << 10)
     plain = "".join(f"{i}.5,{i % 9}\n\n# pause\n" for i in range(900))
     with pytest.raises(TableError, match="Line 2702 of .* has 1 cell, but"):
         TextRows(text_file(tmp_path, "a,b\n" + plain + "7\n1,2\n"))

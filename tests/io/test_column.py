@@ -7,8 +7,8 @@ from trueaxis._columns import (
     Column,
     describe_left_out,
     examine,
-    floats_of_arrow,
 )
+from trueaxis.io.text import floats_of_arrow
 
 N = 30
 RNG = np.random.default_rng(0)

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from messy_files import CASES
 
 from trueaxis._cli.main import main
-from trueaxis.io import Choice, TableError, read_table
 from trueaxis._rows.text import TextRows
+from trueaxis.io import Choice, TableError, read_table
 
 TEXTS = [case for case in CASES if case.is_text and not case.file.endswith(".zst")]
 
