@@ -88,7 +88,9 @@ def test_rows_with_missing_cells_are_dropped_with_all_that_is_theirs(tmp_path):
     path = text_file(tmp_path, "a,b\n1,\n,2\n")
     with pytest.raises(TableError, match="All 2 rows have a missing cell.*fill"):
         read_table(path, Choice(missing="drop"))
-    with pytest.raises(TableError, match="--missing is 'guess': choose fill, error"):
+    with pytest.raises(
+        TableError, match="--missing is 'guess': choose one of 'fill', 'error'"
+    ):
         read_table(path, Choice(missing="guess"))
 
 

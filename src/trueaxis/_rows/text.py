@@ -60,7 +60,11 @@ class TextRows(Rows):
             left_out = examine(self.text.sample()).left_out
             for note in describe_left_out(left_out):
                 LOG.info(note)
-            columns = [name for name in self.text.names if name not in left_out]
+            columns = [
+                name
+                for name in self.text.names
+                if name not in left_out and name != self.text.row_names
+            ]
         self.names = tuple(columns)
         if not self.names:
             raise SourceError(f"{path} has no column of numbers: choose another file.")

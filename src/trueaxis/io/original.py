@@ -305,7 +305,11 @@ class _Text(Original):
         self.layout = self.text.file.layout
         self.names, self.n_rows = list(self.layout.names), self.text.rows
         facts = self.text.facts
-        self.texts = [name for name in self.text.names if not facts[name].plain]
+        self.texts = [
+            name
+            for name in self.text.names
+            if not facts[name].plain or name == self.text.row_names
+        ]
         self.mark = self.text.reading.decimal
 
     def write(
@@ -361,7 +365,10 @@ class _Text(Original):
             values = np.concatenate([x[:, 0] for _, x in self.text.blocks([name])])
             for row, x in new.get(name, {}).items():
                 values[row] = x
-            whole = self.text.facts[name].whole and (values % 1 == 0).all()
+            whole = (
+                self.text.facts[name].whole
+                and ((values % 1 == 0) & (np.abs(values) < 1 << 53)).all()
+            )
             values = values if kept is None else values[kept]
             out[name] = values.astype(int) if whole else values
         return out
@@ -549,7 +556,8 @@ def _array_blocks(parts: Sequence[str]) -> Iterator[Fields]:
         plain = Path(part).suffix.lower() == ".npy"
         array = np.load(part, mmap_mode="r") if plain else read_numpy(Path(part))
         for first in range(0, max(len(array), 1), _BATCH_ROWS):
-            block = np.array(array[first : first + _BATCH_ROWS])
+            native = array.dtype.newbyteorder("=")
+            block = np.array(array[first : first + _BATCH_ROWS], dtype=native)
             yield {f"x{i}": column for i, column in enumerate(block.T)}
 
 

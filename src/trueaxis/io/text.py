@@ -274,6 +274,9 @@ class TextFile:
         """Yield the lines of the text."""
         with self._open() as stream:
             with io.TextIOWrapper(stream, self.encoding, newline="") as lines:
+                for line in lines:
+                    yield line.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
+                    break
                 yield from lines
 
     def _body_lines(self) -> Generator[str, None, None]:

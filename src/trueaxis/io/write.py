@@ -151,7 +151,7 @@ def _write_text(file: IO[bytes], delimiter: str, blocks: Iterator[Fields]) -> No
     for number, fields in enumerate(blocks):
         if number == 0:
             _write_lines(file, delimiter, [[*map(guarded, fields)]])
-        n = len(next(iter(fields.values()), ()))
+        n = max(map(len, fields.values()), default=0)
         for start in range(0, n, _TEXT_ROWS):
             some = slice(start, start + _TEXT_ROWS)
             cells = [_text_cells(values[some]) for values in fields.values()]
