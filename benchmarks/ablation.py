@@ -61,7 +61,7 @@ def replaced(path: str, value: Any) -> Iterator[None]:
     place of another one gets that one as its first argument.
     """
     module_name, name = path.rstrip("!").split(":")
-    module = importlib.import_module(f"trueaxis._engine.{module_name}")
+    module = importlib.import_module(f"trueaxis.{module_name}")
     holder, _, name = name.rpartition(".")
     owner = getattr(module, holder) if holder else module
     ours = getattr(owner, name)

@@ -9,24 +9,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from trueaxis._engine.dswl import full_fit
-from trueaxis._engine.dswl.plan import min_rows
-from trueaxis._engine.dswl.temperatures import calibrate
-from trueaxis._engine.iterate import iterate
-from trueaxis._engine.outliers import law, tail
-from trueaxis._engine.outliers.core import CoreRule, HalfRule
-from trueaxis._engine.reweighted import ReweightedStep
-from trueaxis._engine.starts.subspaces import equal_weights
-from trueaxis._rows.base import ArrayRows
+from trueaxis.core import law
+from trueaxis.core.iteration import iterate
+from trueaxis.core.reweighting import ReweightedStep
+from trueaxis.core.starts import equal_weights
+from trueaxis.core.verdicts import CoreRule, HalfRule
+from trueaxis.data.rows import ArrayRows
+from trueaxis.dswl import full_fit
+from trueaxis.dswl.plan import calibrate, min_rows
 
-STARTS, SAMPLE, DIRECTIONS = (
-    f"starts.{name}" for name in ("subspaces", "sample", "directions")
-)
-PLAN, COMPRESSED = "dswl.plan", "dswl.compressed"
+STARTS = SAMPLE = DIRECTIONS = "core.starts"
+PLAN, COMPRESSED = "dswl.plan", "dswl.sample_fit"
 FIT, GROUPS, FULL = "dswl.sample_fit", "dswl.groups", "dswl.full_fit"
-CORE, LAW, TAIL, DISCRETE = (
-    f"outliers.{name}" for name in ("core", "law", "tail", "discrete")
-)
+CORE, DISCRETE = "core.verdicts", "core.columns"
+LAW = TAIL = "core.law"
 NEVER = 10**9
 
 
@@ -91,7 +87,7 @@ def without_refit(ours, self, state, rule):
     weights, subspaces = ours(self, state, rule)
     core = self.sample_fit.core
     fit_weight = None
-    if not self.plan.in_passes:
+    if not self.plan.large:
         fit_weight = np.zeros(self.judge.rows.shape[0])
         fit_weight[self.judge.index] = core.copy_weights()
     kept = full_fit.FinalSubspaces(core.next, core.next, fit_weight, subspaces.n)
@@ -116,9 +112,9 @@ def no_power_tails(ours, y, share, dof, *, gaussian=False):
         return fitted
     m, shape = len(y), 0.05
     low, middle = np.interp(np.array([0.25, 0.5]) * m - 0.5, np.arange(m), y)
-    quarter, center = (tail._quantile(p * share, shape) for p in (0.25, 0.5))
+    quarter, center = (law._quantile(p * share, shape) for p in (0.25, 0.5))
     scale = (middle - low) / (center - quarter)
-    return tail.Tail(float(middle - scale * center), float(scale), shape)
+    return law.Tail(float(middle - scale * center), float(scale), shape)
 
 
 def as_narrow_as_the_rows(ours, y, share, dof, *, gaussian=False):

@@ -14,9 +14,10 @@ import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.metrics import f1_score, roc_auc_score
 
+import awkward
 from accuracy import TALL, angle, planted_cases
 from trueaxis import DSWL
-from trueaxis.datasets import awkward, planted
+from trueaxis.datasets import planted
 
 FIRST_SEED = 5000
 

@@ -21,10 +21,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.decomposition import PCA
 
+from awkward import TABLES, shifted
 from sheet import CONSOLE, Sheet
 from trueaxis import DSWL
 from trueaxis.datasets import planted
-from trueaxis.datasets.awkward import TABLES, shifted
 
 TALL = {"n": 500, "n_features": 20, "n_components": 3}
 WIDE = {"n": 100, "n_features": 200, "n_components": 5}

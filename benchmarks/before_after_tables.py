@@ -6,23 +6,14 @@ Real tables are read from a folder, as in `verdict_data.py`.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from before_after_clouds import Case, Data, known, planted_rows, size
-from paper_data import UCI, face_images, uci_table
-from trueaxis.datasets import (
-    contaminate,
-    occlude,
-    planted,
-    sensors,
-    spectra,
-    toy,
-)
-from trueaxis.datasets.awkward import (
+from awkward import (
     FRESH,
     TABLES,
     Maker,
@@ -31,7 +22,14 @@ from trueaxis.datasets.awkward import (
     heavy,
     shifted,
 )
+from before_after_clouds import Case, Data, known, planted_rows, size
+from paper_data import UCI, face_images, uci_table
+from trueaxis.datasets import occlude, planted, sensors, spectra
 from verdict_data import MEASURED, Labelled, real, textbook
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from studies.toy.points import toy
+from studies.uci.damage import contaminate
 
 HEAVY: dict[str, Maker] = {
     "t with 1 df, columns": lambda r: r.standard_t(1, (300, 6)),

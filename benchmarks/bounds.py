@@ -48,9 +48,7 @@ CALLS = {
     "effect": "diagnostics.effect(model, X)",
     "cell_map": "diagnostics.cell_map(model, X)",
     "cell_table": "diagnostics.cell_table(model, X)",
-    "score_plane": "diagnostics.score_plane(model, X)",
     "summary": "diagnostics.summary(model)",
-    "trust_path": "diagnostics.trust_path(model, X)",
     "write_report": "write_report(model, X, 'report.html')",
 }
 

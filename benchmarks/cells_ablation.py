@@ -31,7 +31,7 @@ from trueaxis.diagnostics import cell_map
 
 FIRST_SEED = 8000
 FACTORS, WRONG, MODEL, LEARN = (
-    f"trueaxis._engine.cells.{name}" for name in ("factors", "wrong", "model", "learn")
+    f"trueaxis.core.cells.{name}" for name in ("factors", "wrong", "model", "learn")
 )
 NO_LIMITS = lambda z, *_: np.zeros((2, z.shape[1]))  # noqa: E731
 EQUAL_FACTORS = lambda model, prior: np.full_like(model.loadings, 1e-3)  # noqa: E731
@@ -147,7 +147,7 @@ def measure(seeds: range) -> list[float]:
             found_then.append(cell_map(model, spoiled).wrong[hit].mean())
             holes = np.random.default_rng(seed).random(X.shape) < 0.25
             spoiled = np.where(holes, np.nan, X)
-            filled = DSWL(3).fit(spoiled).impute(spoiled)
+            filled = DSWL(3).fit(spoiled).repair(spoiled)
             holes_rmse.append(rmse(filled, X, holes))
     figures += [float(np.mean(clean_lost)), 100 * float(np.mean(clean_flagged))]
     figures += [float(np.mean(lost_then)), 100 * float(np.mean(found_then))]

@@ -23,7 +23,7 @@ import numpy as np
 from accuracy import planted_cases
 from sheet import Sheet
 from trueaxis import DSWL
-from trueaxis._engine import dimension
+from trueaxis.core import problem as dimension
 from trueaxis.datasets import planted, spectra
 
 SIZES = ((40, 226), (100, 100), (200, 500), (1000, 256))

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueaxis import DSWL, open_rows
-from trueaxis._engine.starts.sample import SAMPLE_ROWS
-from trueaxis._rows.base import ArrayRows, Kernel
-from trueaxis._rows.checked import refuse_nonfinite
-from trueaxis._rows.stacked import RowRange
+from trueaxis.core.starts import SAMPLE_ROWS
+from trueaxis.data.rows import ArrayRows, Kernel
+from trueaxis.data.transformed import refuse_nonfinite
 
 FLOAT = 8
 PASSES = 2  # over all rows: weights and subspace, then verdicts
@@ -79,7 +78,7 @@ def measure(path: str, k: int, rows: int = SOME_ROWS) -> Parts:
         DSWL(k).fit(X)
     whole = time.perf_counter() - begin
     begin = time.perf_counter()
-    for _ in RowRange(open_rows(path), 0, len(X)).blocks():
+    for _ in open_rows(path).blocks():
         pass
     reading = (time.perf_counter() - begin) / X.nbytes
     begin = time.perf_counter()

@@ -16,7 +16,8 @@ from sklearn.ensemble import IsolationForest
 from threadpoolctl import threadpool_limits
 
 from robpca import Job, available, robpca
-from trueaxis import DSWL, METHODS
+from trueaxis import DSWL
+from trueaxis.methods import METHODS
 
 JOBS = os.cpu_count() or 1  # processes
 

@@ -26,7 +26,7 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 
 from sheet import CONSOLE, Sheet
-from trueaxis import METHODS
+from trueaxis.methods import METHODS
 
 LIMIT = 2.0
 LONGEST = 10.0  # seconds of a command in which it is interrupted

@@ -19,8 +19,8 @@ from threadpoolctl import threadpool_limits
 
 from bounds import table
 from sheet import Sheet
-from trueaxis import METHODS
 from trueaxis.diagnostics.comparison import suitable
+from trueaxis.methods import METHODS
 
 SHAPES = (
     (10_000, 2), (10_000, 20), (10_000, 100), (10_000, 200), (4000, 500), (1000, 100),

@@ -31,9 +31,9 @@ import method_references as ref
 from accuracy import angle
 from sheet import CONSOLE, Sheet
 from speed import data
-from trueaxis import METHODS
-from trueaxis._engine import fit as engine
-from trueaxis._engine.steps.deviations import closest, fit_deviations
+from trueaxis.core import recipes as engine
+from trueaxis.methods import METHODS
+from trueaxis.methods.l1 import closest, fit_deviations
 
 N, D, K = 1000, 100, 5
 WIDE = 200, 2000, 5

@@ -1,4 +1,4 @@
-"""Compare all of `trueaxis.METHODS` on the same tables with bad rows or bad cells.
+"""Compare all `METHODS` on the same tables with bad rows or bad cells.
 
 Every method has its default parameters and is given the number of components. The
 oracle is plain PCA on the clean rows (for bad cells, on the table before the errors
@@ -23,8 +23,8 @@ from threadpoolctl import threadpool_limits
 
 from accuracy import OUTLIERS, TALL, WIDE, angle
 from sheet import Sheet
-from trueaxis import METHODS, PCP, R1PCA, RPCADI, RRPCP, SPCP, TRPCA, AnglePCA
 from trueaxis.datasets import Planted, planted
+from trueaxis.methods import METHODS, PCP, R1PCA, RPCADI, RRPCP, SPCP, TRPCA, AnglePCA
 
 SHARES = (0.1, 0.25, 0.4)
 KINDS = ("none", *OUTLIERS, "cells")

@@ -26,9 +26,10 @@ from threadpoolctl import threadpool_limits
 
 import other_tools_r
 from sheet import Sheet
-from trueaxis import DSWL, PlainPCA
+from trueaxis import DSWL
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics.influence import largest_angle
+from trueaxis.methods import PlainPCA
 from verdict_data import real
 
 COMPONENTS = {"sensors": 2, "hbk": 2, "wood": 2, "stackloss": 2, "milk": 2, "bus": 3}

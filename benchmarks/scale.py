@@ -25,7 +25,8 @@ import pyarrow.parquet as parquet
 import scale_dask
 from costs import Parts, measure
 from sheet import CONSOLE, Sheet
-from trueaxis import DSWL, METHODS, open_rows
+from trueaxis import DSWL, open_rows
+from trueaxis.methods import METHODS
 
 D, K = 50, 5
 CHUNK = 100_000
@@ -134,17 +135,12 @@ def same_model(folder: Path) -> None:
     )  # fmt: skip
     options = {
         "default": {},
-        "unequal temperatures": {
-            "tau": TEMPERATURES,
-            "reweight": False,
-            "init": "uniform",
-        },
+        "unequal temperatures": {"tau": TEMPERATURES},
     }
     sources = {
         "memmap": np.load(path, mmap_mode="r"),
         ".npy": open_rows(path),
         "Parquet folder": open_rows(folder / "small"),
-        "Parquet folder, no spool": open_rows(folder / "small", spool=False),
     }
     for size in (1000, 7777, n):
         sources[f".npy, blocks of {size:,}"] = open_rows(path, block_rows=size)
@@ -248,8 +244,8 @@ def verdicts(found: dict[str, dict]) -> None:
         ratio = found["quarter, Parquet"][clock] / found["quarter, memmap"][clock]
         line(f"3. {clock} time, Parquet over memmap, a quarter of the rows", ratio, 1.5)
     for clock in ("wall", "cpu"):
-        spooled = found["quarter, Parquet, iterating"][clock]
-        ratio = spooled / found["quarter, .npy, iterating"][clock]
+        decoded = found["quarter, Parquet, iterating"][clock]
+        ratio = decoded / found["quarter, .npy, iterating"][clock]
         line(f"3. {clock} time, the same with a method that iterates", ratio, 1.5)
     sheet.show()
 

@@ -20,10 +20,10 @@ from distributed import Client, LocalCluster
 from costs import PASSES, Costs, Parts, measure
 from sheet import CONSOLE, Sheet
 from trueaxis import DSWL, open_rows
-from trueaxis._rows.base import Kernel
-from trueaxis._rows.dask import scheduler as dask_jobs
-from trueaxis._rows.dask.collections import MOST_CHUNKS, dask_rows
-from trueaxis._rows.watched_file import SourceError
+from trueaxis.data import dask as dask_jobs
+from trueaxis.data.dask import MOST_CHUNKS, dask_rows
+from trueaxis.data.files import SourceError
+from trueaxis.data.rows import Kernel
 
 WORKERS = 2
 SLOW_READING = 1 / 200e6  # seconds per byte: a store with 200 MB/s per worker

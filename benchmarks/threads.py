@@ -19,7 +19,7 @@ import numpy as np
 from scale import D, write_npy, write_parquet
 from sheet import CONSOLE, Sheet
 from trueaxis import DSWL
-from trueaxis._rows.threads import VARIABLE
+from trueaxis.data.threads import VARIABLE
 
 K = 3
 LIMIT = 0.62  # of the wall time of one thread

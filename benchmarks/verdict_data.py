@@ -14,8 +14,8 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 from accuracy import TALL
+from awkward import FRESH, TABLES, correlated, factors
 from trueaxis.datasets import planted
-from trueaxis.datasets.awkward import FRESH, TABLES, correlated, factors
 
 
 class Labelled(NamedTuple):

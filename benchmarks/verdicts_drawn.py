@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from accuracy import TALL, angle
+from awkward import FRESH, TABLES
 from detectors import NAMES, found_by
 from robpca import Job
 from sheet import Sheet
 from trueaxis.datasets import planted
-from trueaxis.datasets.awkward import FRESH, TABLES
 from verdict_data import Labelled, moderate
 from verdict_figures import PEER_SEEDS, found_by_all, judged, percent, target
 

@@ -32,8 +32,8 @@ MAIN = 0.3  # share of the cases that DSWL gets
 
 def draw_method(rng: Rng, n: int, D: int) -> Any:
     """Return a method with some parameters, not fitted."""
-    name = "dswl" if often(rng, MAIN) else pick(rng, trueaxis.METHODS)
-    method = trueaxis.METHODS[name]
+    name = "dswl" if often(rng, MAIN) else pick(rng, trueaxis.methods.METHODS)
+    method = trueaxis.methods.METHODS[name]
     return method(**draw_parameters(rng, method, n, D))
 
 
@@ -136,9 +136,8 @@ def _describe(model: Any, table: Table, rng: Rng) -> None:
     attempt(lambda: model.get_feature_names_out())
     attempt(lambda: model._repr_mimebundle_())
     if table.numbers.shape[1] <= 30:
-        precision = attempt(lambda: (model.get_covariance(), model.get_precision()))
-        expect(np.isfinite(precision[0]).all(), "covariance is not finite")
-        expect(not np.isnan(precision[1]).any(), "precision is NaN")
+        covariance = attempt(lambda: model.get_covariance())
+        expect(np.isfinite(covariance).all(), "covariance is not finite")
 
 
 # --------------------------------------------------------------------------- pipelines
@@ -257,7 +256,6 @@ def diagnose(rng: Rng, watch: Watch) -> str:
         ),
         lambda: diagnostics.contributions(model, X),
         lambda: diagnostics.effect(model, X),
-        lambda: diagnostics.score_plane(model, X),
         lambda: diagnostics.summary(model, X),
         lambda: diagnostics.reasons(model, X),
         lambda: diagnostics.cell_map(model, X),
@@ -266,8 +264,6 @@ def diagnose(rng: Rng, watch: Watch) -> str:
     for call in rng.permutation(len(calls))[:3]:
         with suppress(Refused):  # some are for DSWL alone
             attempt(calls[call])
-    if often(rng, 0.03):
-        attempt(lambda: diagnostics.trust_path(model, X, [0.9, 0.5]))
     if often(rng, 0.03):
         attempt(lambda: diagnostics.compare(np.asarray(X), ["dswl", "pca", "l1-pca"]))
     return story
@@ -280,11 +276,9 @@ def draw(rng: Rng, watch: Watch) -> str:
     model, X, story = _small_model(rng, watch)
     name = pick(rng, plots.__all__)
     watch.story = story = f"{name} of {story}"
-    more: dict[str, Any] = {"row": pick(rng, [0, -1, len(X)])}
-    if name == "ImageGridDisplay":
-        more = {"shape": (1, X.shape[1])}
-    elif name != "ContributionsDisplay":
-        more = {}
+    more: dict[str, Any] = {}
+    if name == "ContributionsDisplay":
+        more = {"row": pick(rng, [0, -1, len(X)])}
     try:
         attempt(lambda: getattr(plots, name).from_estimator(model, X, **more))
         pyplot.gcf().canvas.draw()

@@ -18,7 +18,7 @@ from trueaxis.io import Choice
 from trueaxis.report import read_table
 
 sys.path.append(str(Path(__file__).parent.parent / "tests" / "support"))
-from forged_models import forged, outcome, specimens
+from forged_models import forged, honest, outcome
 
 # Bytes that parsers stumble over.
 TOKENS = [
@@ -216,8 +216,6 @@ def rows(rng: Rng, watch: Watch) -> str:
         options["columns"] = pick(
             rng, [["x0"], [0], ["x0", "x0"], ["no"], [-1], [99], []]
         )
-    if often(rng, 0.3):
-        options["spool"] = False
     source: Any = pick(
         rng, [path, str(path)] * 9 + [[path, path], path.parent, [path, 3]]
     )
@@ -225,13 +223,15 @@ def rows(rng: Rng, watch: Watch) -> str:
     opened = attempt(lambda: trueaxis.open_rows(source, **options))
     n, D = opened.shape
     name = pick(rng, ["dswl", "dswl", "pca", "r1-pca", "pca-l1", "rspca"])
-    model = trueaxis.METHODS[name](min(n, D, 2) or 1)
+    model = trueaxis.methods.METHODS[name](min(n, D, 2) or 1)
     attempt(lambda: model.fit(opened))
     labels = attempt(lambda: model.predict(opened))
     expect((labels > 0).tolist() == model.support_.tolist(), "support_ is not predict")
     in_memory = attempt(lambda: opened.take(np.arange(n)))
     if not np.isnan(in_memory).any():
-        attempt(lambda: trueaxis.METHODS[name](model.n_components).fit(in_memory))
+        attempt(
+            lambda: trueaxis.methods.METHODS[name](model.n_components).fit(in_memory)
+        )
         same_bits(labels, model.predict(in_memory))
     return story
 
@@ -250,7 +250,7 @@ def model_file(rng: Rng, watch: Watch) -> str:
 
 def draw_model_file(rng: Rng, folder: Path) -> tuple[Path, Any]:
     """Write the file of a fitted model; return it, and the rows of the fit."""
-    specimen = pick(rng, specimens())
+    data, X = pick(rng, [*honest().values()])
     path = folder / "model.npz"
-    path.write_bytes(specimen.data)
-    return path, specimen.X
+    path.write_bytes(data)
+    return path, X

@@ -10,7 +10,7 @@ from fuzz.commands import check_streams
 from fuzz.properties import Watch, attempt, check_model, expect
 from fuzz.tables import Rng, often, pick
 from trueaxis import diagnostics
-from trueaxis._cli.main import main
+from trueaxis.cli.main import main
 
 CELLS = 300_000
 QUICK = ["dswl", "dswl", "dswl", "pca", "pca-l1", "r1-pca", "l21-max", "rpca-om"]
@@ -28,7 +28,7 @@ def fit(rng: Rng, watch: Watch) -> str:
         return _command(rng, watch, X)
     name = pick(rng, QUICK)
     watch.story = story = f"{name} on {n} x {D}"
-    model = trueaxis.METHODS[name](2)
+    model = trueaxis.methods.METHODS[name](2)
     attempt(lambda: model.fit(X))
     check_model(model, n, D)
     expect(len(attempt(lambda: model.predict(X))) == n, "shape of predict")

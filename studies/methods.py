@@ -14,16 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.estimators import (
-    DSWL,
-    PCAL1,
-    R1PCA,
-    RPCADI,
-    RPCAOM,
-    L2pPCA,
-    PlainPCA,
-)
-from trueaxis.estimators.base import SubspaceEstimator
+from trueaxis import DSWL
+from trueaxis.base import SubspaceEstimator
+from trueaxis.methods import PCAL1, R1PCA, RPCADI, RPCAOM, L2pPCA, PlainPCA
 
 Tau = tuple[float, float, float]
 
@@ -76,7 +69,7 @@ def build(name: str, k: int, tau: Tau | None = None) -> SubspaceEstimator:
         raise ValueError(f"name={name!r} is not in the study: choose one of {NAMES}.")
     if tau is None:
         raise ValueError(f"{name} needs temperatures: pass tau, see temperatures().")
-    return DSWL(k, tau=tau, init="uniform", reweight=False)
+    return DSWL(k, tau=tau)
 
 
 def fitted(name: str, k: int, X: NDArray[Any], tau: Tau | None = None) -> Any:

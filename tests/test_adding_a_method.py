@@ -11,8 +11,7 @@ from click.testing import CliRunner
 from sklearn.utils.estimator_checks import check_estimator
 
 import trueaxis
-from trueaxis._cli.main import main
-from trueaxis._persistence import model_state
+from trueaxis.cli.main import main
 from trueaxis.datasets import planted, sensors
 
 PAGE = Path(__file__).parent.parent / "docs" / "adding-a-method.md"
@@ -22,12 +21,11 @@ METHOD, LINE = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S)
 @pytest.fixture
 def welsch(monkeypatch):
     """The class of the page, as a module of its own, with its line in METHODS."""
-    module = types.ModuleType("trueaxis.estimators.welsch")
+    module = types.ModuleType("trueaxis.methods.welsch")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     exec(compile(METHOD, str(PAGE), "exec"), vars(module))
-    monkeypatch.setitem(trueaxis.METHODS, "welsch-pca", None)  # gone afterwards
-    exec(compile(LINE, str(PAGE), "exec"), dict(vars(trueaxis.estimators)))
-    monkeypatch.setitem(model_state.CLASSES, "welsch-pca", module.WelschPCA)
+    monkeypatch.setitem(trueaxis.methods.METHODS, "welsch-pca", None)  # gone afterwards
+    exec(compile(LINE, str(PAGE), "exec"), dict(vars(trueaxis.methods)))
     return module.WelschPCA
 
 
@@ -47,7 +45,7 @@ def test_the_new_method_passes_scikit_learns_suite(welsch):
 
 
 def test_the_new_method_withstands_outliers(welsch):
-    assert trueaxis.estimators.METHODS["welsch-pca"] is welsch
+    assert trueaxis.methods.METHODS["welsch-pca"] is welsch
     cloud = planted("scatter", share=0.2)
     model = welsch(3).fit(cloud.X)
     off = np.linalg.norm(
@@ -67,7 +65,7 @@ def test_the_new_method_can_be_saved_exported_and_named(welsch, tmp_path):
     loaded = trueaxis.load(tmp_path / "model.npz")
     assert loaded.c_ == model.c_
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    trueaxis.export_onnx(model, tmp_path / "model.onnx")
+    trueaxis.save(model, tmp_path / "model.onnx")
     np.savetxt(tmp_path / "table.csv", X, delimiter=",")
     done = CliRunner().invoke(
         main,

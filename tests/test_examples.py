@@ -63,14 +63,3 @@ def test_examples_run_and_print_the_numbers_of_their_answer(path, figures, capsy
     assert figures()
     printed = capsys.readouterr().out
     assert numbers(answer(path.read_text())) <= numbers(printed), printed
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("1,000 rows, -3.5° and 7% of x2", {"1000", "3.5", "7"}),
-        ("below 1e-10, at 0.025.", {"1e-10", "0.025"}),
-    ],
-)
-def test_numbers_are_found_in_text(text, found):
-    assert numbers(text) == found

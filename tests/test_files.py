@@ -42,7 +42,7 @@ model = trueaxis.DSWL(2).fit(X)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 for write, name in (
     (lambda path: trueaxis.save(model, path), "m.npz"),
-    (lambda path: trueaxis.export_onnx(model, path), "m.onnx"),
+    (lambda path: trueaxis.save(model, path), "m.onnx"),
     (lambda path: write_report(model, X, path), "r.html"),
     *((lambda path: write_table(path, {"a": X[:, 0].tolist()}), f"t.{ending}")
       for ending in ("csv", "csv.gz", "xlsx", "parquet", "feather", "jsonl")),

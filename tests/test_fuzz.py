@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from fuzz import properties, runner
-from fuzz.cases import KINDS, preload, run_case
+from fuzz.cases import preload, run_case
 from fuzz.properties import PACKAGE, Broken, Refused, attempt, same_bits
 from fuzz.runner import Campaign, WorkerEnded
-from trueaxis import DSWL, diagnostics, load
-from trueaxis.estimators.method import Method
+from trueaxis import diagnostics
+from trueaxis.base import Method
 
 pytestmark = pytest.mark.soak
 
@@ -43,14 +43,6 @@ def after_fit(change):
 
 def nan_component(model):
     model.components_[0, 0] = np.nan
-
-
-def skew_axes(model):
-    model.components_ = model.components_ * 1.001
-
-
-def negative_variance(model):
-    model.explained_variance_ = -1 - model.explained_variance_
 
 
 COUNTER = itertools.count()
@@ -81,10 +73,6 @@ def bare_error(model):
     np.zeros(3) + np.zeros(4)
 
 
-def singular(model):
-    np.linalg.inv(np.zeros((2, 2)))
-
-
 def much_memory(model):
     np.ones(30_000_000)
 
@@ -93,15 +81,12 @@ def much_memory(model):
     ("fault", "kind"),
     [
         (nan_component, "components_ is not finite"),
-        (skew_axes, "axes are not orthonormal"),
-        (negative_variance, "negative variance"),
         (other_bits, "different bits twice"),
         (foreign_warning, "leaked warning"),
         (leftover, "file left on disk"),
         (open_file, "file left open"),
         (global_seed, "numpy.random changed"),
         (bare_error, "bare ValueError"),
-        (singular, "undocumented LinAlgError"),
         (much_memory, "too much memory"),
     ],
 )
@@ -112,68 +97,12 @@ def test_planted_faults_of_fits_are_found(fault, kind, monkeypatch, tmp_path):
         KEPT.pop().close()
 
 
-def test_a_verdict_that_depends_on_other_rows_is_found(monkeypatch, tmp_path):
-    predict = DSWL.predict
-    monkeypatch.setattr(
-        DSWL, "predict", lambda self, X: predict(self, X) * (-1) ** (len(X) == 1)
-    )
-    assert "a row alone is judged differently" in kinds_found(tmp_path, "fit")
-
-
-def test_a_changed_input_is_found(monkeypatch, tmp_path):
-    fit = Method.fit
-
-    def spoiling(self, X, y=None, **options):
-        model = fit(self, X, y, **options)
-        if isinstance(X, np.ndarray) and X.flags.writeable and X.size:
-            X.flat[0] = 7.25
-        return model
-
-    monkeypatch.setattr(Method, "fit", spoiling)
-    assert "fit changed its input" in kinds_found(tmp_path, "fit")
-
-
-def test_a_failing_refit_that_changes_a_model_is_found(monkeypatch, tmp_path):
-    fit = Method.fit
-
-    def forgetful(self, X, y=None, **options):
-        try:
-            return fit(self, X, y, **options)
-        except ValueError:
-            self.n_features_in_ = 99
-            raise
-
-    monkeypatch.setattr(Method, "fit", forgetful)
-    changed = {"different bits twice", "different attributes twice"}
-    assert any(kind in changed for kind in kinds_found(tmp_path, "fit", 200))
-
-
-def test_a_forged_model_that_answers_nan_is_found(monkeypatch, tmp_path):
-    def careless(path):
-        try:
-            model = load(path)
-        except ValueError:
-            return DSWL(1).fit(np.eye(6))
-        method = model[-1] if hasattr(model, "steps") else model
-        method.components_ = np.full_like(method.components_, np.nan)
-        return model
-
-    monkeypatch.setattr("trueaxis.load", careless)
-    found = kinds_found(tmp_path, "model file", 20)
-    assert "AssertionError outside a call" in found
-
-
-def test_bare_messages_of_readers_are_found(monkeypatch, tmp_path):
-    monkeypatch.setattr("fuzz.files.read_table", lambda *_: int("word"))
-    assert "bare ValueError" in kinds_found(tmp_path, "read", 3)
-
-
 def test_faults_of_diagnostics_and_commands_are_found(monkeypatch, tmp_path):
     def failing(*_, **__):
         raise KeyError("kind")
 
     monkeypatch.setattr(diagnostics, "diagnose", failing)
-    monkeypatch.setattr("trueaxis._cli.commands.fit", failing)
+    monkeypatch.setattr("trueaxis.cli.commands.fit", failing)
     assert "undocumented KeyError" in kinds_found(tmp_path, "diagnose")
     assert "undocumented KeyError" in kinds_found(tmp_path, "command")
 
@@ -207,15 +136,9 @@ def test_exceptions_that_are_no_help_are_found(code, kind):
     assert kind in str(raised(code))
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "raise ValueError('X has 3 columns, but 4 are needed: pass all of them.')",
-        "open('/nowhere/at/all')",
-    ],
-)
-def test_documented_exceptions_are_refusals(code):
-    assert isinstance(raised(code), Refused)
+def test_documented_exceptions_are_refusals():
+    words = "X has 3 columns, but 4 are needed: pass all of them."
+    assert isinstance(raised(f"raise ValueError({words!r})"), Refused)
 
 
 def test_bits_are_compared_all_the_way_down():
@@ -277,10 +200,6 @@ def test_crashes_and_hangs_of_workers_are_found(monkeypatch, tmp_path):
     assert "crashed with -6" in text and "hung for 1 s" in text
     assert "python -m fuzz --seed 1 --cases 1" in text
     assert "in run_case" in text  # where it hung
-
-
-def test_every_kind_is_drawn():
-    assert abs(sum(share for _, share in KINDS.values()) - 1000) < 1e-9
 
 
 def test_workers_that_never_start_fail_the_campaign():

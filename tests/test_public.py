@@ -21,7 +21,7 @@ def run(code):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["datasets", "diagnostics", "estimators", "plots", "report"]
+    "name", ["datasets", "diagnostics", "methods", "plots", "report"]
 )
 def test_public_folders_are_attributes(name):
     printed = run(f"import trueaxis; print(trueaxis.{name}.__name__)")

@@ -30,7 +30,7 @@ WITH_A_PAGE = list(names_with_a_page())
 
 
 def is_the_same(name, others):
-    """Whether another name stands for the same object, as in `trueaxis.estimators`."""
+    """Whether another name stands for the same object, in another folder."""
     module, _, leaf = name.rpartition(".")
     found = getattr(importlib.import_module(module), leaf)
     return any(
@@ -62,44 +62,30 @@ def test_the_commands_are_generated_from_the_command_line():
     assert ":nested: full" in text and "--" not in text
 
 
-def write_site(folder, page, other="<h1 id='top'>Other</h1>"):
-    (folder / "index.html").write_text(page)
-    (folder / "other.html").write_text(other)
-    (folder / "style.css").write_text("body { background: url(logo.svg) }")
-    return folder
-
-
-def test_a_good_site_has_no_problems(tmp_path):
-    page = (
+def test_problems_of_a_site_are_found(tmp_path):
+    assert problems(tmp_path) == [f"{tmp_path} has no pages"]
+    page = tmp_path / "index.html"
+    (tmp_path / "other.html").write_text("<h1 id='top'>Other</h1>")
+    (tmp_path / "style.css").write_text("body { background: url(logo.svg) }")
+    page.write_text(
         "<link rel='stylesheet' href='style.css?v=1'><a href='other.html#top'>a</a>"
         "<a id='here' href='#here'>b</a><a href='https://example.org'>c</a>"
         "<link rel='canonical' href='https://example.org/'><img src='data:,'>"
     )
-    assert problems(write_site(tmp_path, page)) == []
-
-
-@pytest.mark.parametrize(
-    ("page", "complaint"),
-    [
-        ("<a href='lost.html'>x</a>", "links to lost.html, which does not exist"),
-        ("<a href='other.html#low'>x</a>", "links to other.html#low: no such anchor"),
-        ("<a href='#low'>x</a>", "links to #low: no such anchor"),
+    assert problems(tmp_path) == []
+    for tag, complaint in (
+        ("<a href='lost.html'>", "links to lost.html, which does not exist"),
+        ("<a href='other.html#low'>", "links to other.html#low: no such anchor"),
+        ("<a href='#low'>", "links to #low: no such anchor"),
         ("<img src='lost.png'>", "links to lost.png, which does not exist"),
-        (
-            "<script src='https://cdn.org/a.js'></script>",
-            "https://cdn.org/a.js from the",
-        ),
-        ("<script src='//cdn.org/a.js'></script>", "//cdn.org/a.js from the network"),
+        ("<script src='https://cdn.org/a.js'>", "https://cdn.org/a.js from the"),
+        ("<script src='//cdn.org/a.js'>", "//cdn.org/a.js from the network"),
         ("<link rel='stylesheet' href='https://f.org/a.css'>", "https://f.org/a.css"),
-    ],
-)
-def test_each_problem_of_a_page_is_found(page, complaint, tmp_path):
-    (found,) = problems(write_site(tmp_path, page))
-    assert found.startswith("index.html ") and complaint in found
-
-
-def test_fonts_from_the_network_and_empty_folders_are_found(tmp_path):
-    assert problems(tmp_path) == [f"{tmp_path} has no pages"]
-    site = write_site(tmp_path, "")
-    (site / "style.css").write_text("@font-face { src: url('https://f.org/a.woff') }")
-    assert problems(site) == ["style.css loads a file from the network"]
+    ):
+        page.write_text(tag)
+        (found,) = problems(tmp_path)
+        assert found.startswith("index.html ") and complaint in found
+    page.write_text("")
+    font = "@font-face { src: url('https://f.org/a.woff') }"
+    (tmp_path / "style.css").write_text(font)
+    assert problems(tmp_path) == ["style.css loads a file from the network"]

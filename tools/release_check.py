@@ -170,7 +170,7 @@ def try_archive(archive: Path, python: str) -> None:
     """Install an archive without and then with extras, and try it outside of here."""
     folder = BUILD / f"from-{'wheel' if archive.suffix == '.whl' else 'sdist'}"
     inside = make_environment(folder, python)
-    for extras in ("", "[report,io,onnx,dask]"):
+    for extras in ("", "[report,plot,io,onnx,dask]"):
         print(f"{archive.name}{extras}", flush=True)
         install(inside, f"{project()['name']}{extras} @ {archive.as_uri()}")
         smoke = shutil.copy(ROOT / "tools" / "smoke.py", folder)

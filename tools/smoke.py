@@ -100,7 +100,7 @@ def main() -> None:
         pumps, page = folder / "pumps.npz", folder / "page.html"
         sheet, parquet = folder / "scores.xlsx", folder / "clean.parquet"
         tries = [
-            ("report", ("jinja2", "matplotlib"), ("report", PUMPS, "-o", page)),
+            ("report", ("jinja2",), ("report", PUMPS, "-o", page)),
             ("io", ("xlsxwriter",), ("score", pumps, NEW_PUMPS, "-o", sheet)),
             ("io", ("pyarrow",), ("fit", PUMPS, "-k", "2", "--clean", parquet)),
             ("parquet", ("pyarrow",), ("fit", parquet, "-k", "2")),

@@ -9,8 +9,9 @@ a share of the variance is another answer, to another question.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from trueaxis import DSWL, PlainPCA
+from trueaxis import DSWL
 from trueaxis.datasets import spectra
+from trueaxis.methods import PlainPCA
 
 cloud = spectra(n=150, n_features=120, n_components=4, share=0.1)
 for asked in ("auto", 0.9, 0.999):

@@ -12,8 +12,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.linalg import subspace_angles
 
-from trueaxis import DSWL, PlainPCA, ReweightedPCA, Rule
+from trueaxis import DSWL
 from trueaxis.datasets import planted
+from trueaxis.methods import PlainPCA, ReweightedPCA, Rule
 
 
 @dataclass(eq=False)

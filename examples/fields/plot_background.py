@@ -9,7 +9,8 @@ some *pixels* are foreground.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from trueaxis import DSWL, PCP
+from trueaxis import DSWL
+from trueaxis.methods import PCP
 
 SIDE, FRAMES = 20, 60
 rng = np.random.default_rng(0)

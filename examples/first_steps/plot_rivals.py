@@ -1,7 +1,7 @@
 """Which method withstands which kind of bad data?
 ==================================================
 
-All 22 methods of ``trueaxis.METHODS`` with their default settings, on seven tables of
+All 22 ``METHODS`` with their default settings, on seven tables of
 240 x 10. A quarter of the rows is bad in five of them, in another way each; in the last
 one, a tenth of all cells is wrong, and most rows have such a cell.
 """
@@ -10,8 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.linalg import subspace_angles
 
-from trueaxis import METHODS
 from trueaxis.datasets import planted
+from trueaxis.methods import METHODS
 
 shape = {"n": 240, "n_features": 10, "n_components": 2, "random_state": 1}
 tables = {kind: planted(kind, **shape) for kind in ("none", "pcs", "ocs")}

@@ -2,8 +2,8 @@
 ============================================
 
 ``save`` writes a model file for Python, without pickle: nothing in it is executed.
-``export_onnx`` writes a graph for runtimes without Python. Do both give the same
-answers?
+If the path ends in ``.onnx``, it writes a graph for runtimes without Python. Do both
+give the same answers?
 """
 
 import tempfile
@@ -26,7 +26,7 @@ new = sensors(random_state=1).X
 with tempfile.TemporaryDirectory() as folder:
     path, graph = Path(folder) / "pump.npz", Path(folder) / "pump.onnx"
     trueaxis.save(pipeline, path)
-    trueaxis.export_onnx(pipeline, graph)
+    trueaxis.save(pipeline, graph)
     again, session = trueaxis.load(path), onnxruntime.InferenceSession(graph)
     sizes = [file.stat().st_size / 1024 for file in (path, graph)]
 print("model file and graph: {:.0f} and {:.0f} KiB".format(*sizes))
@@ -55,5 +55,5 @@ print(f"the graph says {by_graph}, the model file {by_file}")
 # %%
 # Yes: a loaded model gives the same bits, and the graph the same verdicts, with
 # distances that agree to 1e-9. Both files are small (8 and 3 KiB). But a graph has no
-# p-values (its ``outlier_score`` is minus the larger distance over its cut-off), and it
-# cannot fill holes: a row with one gets -1 from the graph, but 1 from the model file.
+# p-values, and it cannot fill holes: a row with one gets -1 from the graph, but 1 from
+# the model file.

@@ -12,8 +12,9 @@ from scipy.linalg import subspace_angles
 from scipy.stats import chi2
 from sklearn.decomposition import PCA
 
-from trueaxis import DSWL, RPCADI
+from trueaxis import DSWL
 from trueaxis.datasets import planted
+from trueaxis.methods import RPCADI
 
 degrees = [2, 3, 5, 10, 30]
 flagged = {"law of the rows (DSWL)": [], "law of Gauss": []}

@@ -9,8 +9,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.linalg import subspace_angles
 
-from trueaxis import DSWL, TRPCA
+from trueaxis import DSWL
 from trueaxis.datasets import planted
+from trueaxis.methods import TRPCA
 
 shares = np.array([0.1, 0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7])
 models = {"DSWL": DSWL(2), "T-RPCA, q=0.25": TRPCA(2, q=0.25)}

@@ -4,94 +4,40 @@ TYPE_CHECKING = False  # importing `typing` would take longer than all the rest
 if TYPE_CHECKING:
     from typing import Any
 
-    from trueaxis import datasets, diagnostics, estimators, plots, report
-    from trueaxis._engine.rules.base import Rule
-    from trueaxis._persistence.model_files import load, save
-    from trueaxis._persistence.onnx_export import export_onnx
-    from trueaxis._rows.open_rows import open_rows
-    from trueaxis._rows.progress_bars import show_progress
-    from trueaxis.estimators import (
-        DRPCA,
-        DSWL,
-        L1PCA,
-        METHODS,
-        PCAL1,
-        PCP,
-        R1PCA,
-        RPCADI,
-        RPCAOM,
-        RPCARP,
-        RRPCP,
-        RSPCA,
-        RWLAN,
-        SPCP,
-        TRPCA,
-        AnglePCA,
-        ColumnScaler,
-        L2pPCA,
-        L21MaxPCA,
-        PCAL1NonGreedy,
-        PCALp,
-        PlainPCA,
-        ReweightedPCA,
-        TableEncoder,
-        TwoWayPCA,
-        WeightedPCA,
-    )
+    from trueaxis import datasets, diagnostics, methods, plots, report
+    from trueaxis.data.open_rows import open_rows
+    from trueaxis.dswl.estimator import DSWL
+    from trueaxis.persistence import load, save
+    from trueaxis.preprocessing.encoder import TableEncoder
+    from trueaxis.preprocessing.scaler import ColumnScaler
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "AnglePCA",
     "ColumnScaler",
-    "DRPCA",
     "DSWL",
-    "L1PCA",
-    "L21MaxPCA",
-    "L2pPCA",
-    "METHODS",
-    "PCAL1",
-    "PCAL1NonGreedy",
-    "PCALp",
-    "PCP",
-    "PlainPCA",
-    "R1PCA",
-    "RPCADI",
-    "RPCAOM",
-    "RPCARP",
-    "RRPCP",
-    "RSPCA",
-    "RWLAN",
-    "ReweightedPCA",
-    "Rule",
-    "SPCP",
-    "TRPCA",
     "TableEncoder",
-    "TwoWayPCA",
-    "WeightedPCA",
     "__version__",
     "datasets",
     "diagnostics",
-    "estimators",
-    "export_onnx",
     "load",
+    "methods",
     "open_rows",
     "plots",
     "report",
     "save",
-    "show_progress",
 ]
 
 # Everything is imported on first use: scikit-learn alone takes a second to import, and
 # `trueaxis --help` should not wait for it.
-_FOLDERS = ("datasets", "diagnostics", "estimators", "plots", "report")
+_FOLDERS = ("datasets", "diagnostics", "methods", "plots", "report")
 _HOMES = {
-    "Rule": "trueaxis._engine.rules.base",
-    "export_onnx": "trueaxis._persistence.onnx_export",
-    "load": "trueaxis._persistence.model_files",
-    "open_rows": "trueaxis._rows.open_rows",
-    "save": "trueaxis._persistence.model_files",
-    "show_progress": "trueaxis._rows.progress_bars",
+    "ColumnScaler": "trueaxis.preprocessing.scaler",
+    "DSWL": "trueaxis.dswl.estimator",
+    "TableEncoder": "trueaxis.preprocessing.encoder",
+    "load": "trueaxis.persistence",
+    "open_rows": "trueaxis.data.open_rows",
+    "save": "trueaxis.persistence",
 }
 
 
@@ -100,8 +46,8 @@ def __getattr__(name: str) -> "Any":
 
     if name in _FOLDERS:
         return import_module(f"trueaxis.{name}")
-    if name in __all__:
-        return getattr(import_module(_HOMES.get(name, "trueaxis.estimators")), name)
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'trueaxis' has no attribute {name!r}")
 
 

@@ -19,17 +19,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from trueaxis._frames import refuse_other_kinds
-from trueaxis._rows.base import ArrayRows, Rows
-from trueaxis._rows.checked import (
+from trueaxis.data.dask import DaskRows, is_dask
+from trueaxis.data.files import ENDINGS
+from trueaxis.data.open_rows import open_rows
+from trueaxis.data.rows import ArrayRows, Rows
+from trueaxis.data.transformed import (
     CheckedRows,
     IncompleteRows,
+    RowwiseRows,
     check_columns,
     refuse_nonfinite,
 )
-from trueaxis._rows.dask.collections import is_dask
-from trueaxis._rows.dask.rows import DaskRows
-from trueaxis._rows.open_rows import ENDINGS, open_rows
-from trueaxis._rows.transformed import RowwiseRows
 
 DTYPES = (np.float64, np.float32)
 SIZED = ("__len__", "__array__", "shape", "collect")  # the last of lazy frames

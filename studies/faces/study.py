@@ -43,7 +43,7 @@ from studies.faces.methods import (
     published,
 )
 from studies.study import Key, Results, Row, TaskOutcome
-from trueaxis.estimators.dswl import DSWL
+from trueaxis.dswl.estimator import DSWL
 
 QUICK = ("yale",)
 SHOWN_K = 100  # number of components for weights and images in figures

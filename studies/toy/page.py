@@ -131,7 +131,7 @@ def section(study: ToyStudy, results: Results) -> str:
         f"{study.n_seeds} data sets of each kind ({len(NAMES)} methods, k = 1): 200 "
         "points in the plane with covariance 0.95, and 10 outliers. The paper shows "
         "one data set and prints no numbers. It does not say where the outliers lie, "
-        "so we chose their positions (see `trueaxis.datasets.toy`). The temperatures "
+        "so we chose their positions (see `studies.toy.points`). The temperatures "
         "of DSWL as published are chosen once for each kind, on a separate data set, "
         "by `studies.methods.temperatures`.",
         "",

@@ -19,7 +19,7 @@ from studies.methods import (
     temperatures,
 )
 from studies.study import Key, Results, Row, TaskOutcome
-from trueaxis.datasets import toy
+from studies.toy.points import toy
 
 KINDS = ("none", "pcs", "ocs", "both")
 IN_WORDS = {

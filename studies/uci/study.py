@@ -27,8 +27,8 @@ from studies.methods import (
     temperatures,
 )
 from studies.study import Key, Results, Row, TaskOutcome
+from studies.uci.damage import contaminate
 from studies.uci.printed import KS
-from trueaxis.datasets import contaminate
 from trueaxis.diagnostics.influence import largest_angle
 
 ORACLE = "PCA on clean rows"

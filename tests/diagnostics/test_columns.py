@@ -1,14 +1,15 @@
-"""Contributions of columns, and the column to correct."""
+"""Contributions of columns, the column to correct, and what would fit."""
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
-from small_tables import cloud
+from small_tables import cloud, frame, holed
 
-from trueaxis import DSWL, METHODS
+from trueaxis import DSWL
 from trueaxis.datasets import planted, sensors
-from trueaxis.diagnostics import contributions, diagnose
-from trueaxis.diagnostics.columns import ColumnCorrectionKernel
+from trueaxis.diagnostics import contributions, diagnose, explain
+from trueaxis.diagnostics.columns import MAIN_SHARE
+from trueaxis.methods import METHODS, PlainPCA
 
 
 @pytest.mark.slow
@@ -49,28 +50,6 @@ def test_a_single_wrong_cell_is_blamed_on_its_column(D, k):
     assert np.mean(named) > 0.95
 
 
-@pytest.mark.slow
-def test_the_blame_is_what_putting_one_column_right_would_mend():
-    model = DSWL(2).fit(cloud(share=0.1).X)
-    new = cloud(share=0.5, random_state=7).X[-12:]
-    found = diagnose(model, new)
-    for row, x in enumerate(new):
-
-        def far(value, column, x=x):
-            y = x.copy()
-            y[column] = value
-            distances = model.distances(y[None])
-            return sum(
-                float(d[0]) ** 2 / c**2
-                for d, c in zip(distances, model.cutoffs_, strict=True)
-            )
-
-        now = far(x[0], 0)
-        left = [minimize_scalar(far, args=(j,)).fun for j in range(6)]
-        assert found.column[row] == np.argmin(left)
-        assert found.share[row] == pytest.approx(1 - min(left) / now, abs=1e-5)
-
-
 def test_sensors_have_the_faults_that_they_have():
     table = sensors()
     found = diagnose(DSWL(2).fit(table.X), table.X)
@@ -79,28 +58,6 @@ def test_sensors_have_the_faults_that_they_have():
     assert (columns[table.fault == "loose sensor"] == "vibration").all()
     assert (columns[table.fault == "over-run + outlet"] == "outlet").all()
     assert (found.kind[table.fault == "over-run"] == "inside").all()
-
-
-def test_both_ways_to_the_column_agree():
-    X = cloud(share=0.2).X
-    kernel = ColumnCorrectionKernel(DSWL(2).fit(X))
-    quick, thorough = kernel._quickly(X), kernel._thoroughly(X)
-    np.testing.assert_array_equal(quick[0], thorough[0])
-    np.testing.assert_allclose(quick[1:], thorough[1:], rtol=1e-9)
-
-
-@pytest.mark.parametrize("odd", [1e200, "center", "constant"])
-def test_rows_with_something_special_take_the_thorough_way(odd):
-    X = cloud(share=0.2).X
-    X = np.column_stack([X, np.ones(len(X))]) if odd == "constant" else X.copy()
-    model = DSWL(2).fit(X)
-    kernel = ColumnCorrectionKernel(model)
-    X[3] = model.mean_ if odd == "center" else X[3]
-    X[3, 1] = odd if isinstance(odd, float) else X[3, 1]
-    expected = kernel._thoroughly(X)
-    assert np.isfinite(expected[1]).all()
-    found = kernel.absorb(None, X, 0)
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("cell", [1e100, 1e200, -1e300, np.finfo(float).max])
@@ -114,3 +71,106 @@ def test_the_cell_that_overflows_is_to_blame(cell):
     assert found["column"][found["position"] == 5].tolist() == ["x2"]
     share = found["share"][found["position"] == 5].tolist()
     assert share == pytest.approx([1.0], rel=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", METHODS)
+def test_the_largest_share_is_that_of_the_diagnosis(name):
+    X = cloud(share=0.1).X
+    model = METHODS[name](2).fit(X)
+    found, table = diagnose(model, X), model.explain(X)
+    order = found.worst_first()
+    assert len(table) == 6 * len(order)
+    share, value, fitted = (
+        table[field].to_numpy().reshape(-1, 6) for field in ("share", "value", "fitted")
+    )
+    np.testing.assert_array_equal(value, X[order])
+    best = np.arange(len(order)), found.column[order]
+    np.testing.assert_array_equal(share.argmax(axis=1), found.column[order])
+    np.testing.assert_allclose(share[best], found.share[order])
+    np.testing.assert_allclose((value - fitted)[best], found.surplus[order])
+
+
+@pytest.mark.parametrize("one_is_wrong", [True, False])
+def test_what_fits_is_what_brings_the_row_nearest(one_is_wrong):
+    X = cloud(share=0.1).X
+    X[0] = X[50:].mean(axis=0)
+    X[0, 3] += 30
+    model = DSWL(2).fit(X)
+    shares = model.explain(X, np.arange(len(X))).share.to_numpy().reshape(len(X), -1)
+    row = 0 if one_is_wrong else int(shares.max(axis=1).argmin())
+    table = model.explain(X, [row])
+    blamed = int(table.share.argmax())
+    assert (table.share[blamed] >= MAIN_SHARE) == one_is_wrong
+    if one_is_wrong:
+        assert blamed == 3
+
+    def distance(value, column, corrected=False):
+        changed = X[[row]].copy()
+        if corrected:
+            changed[0, blamed] = table.fitted[blamed]
+        changed[0, column] = value
+        score, orthogonal = (d[0] for d in model.distances(changed))
+        return (score / model.cutoffs_.score) ** 2 + (
+            orthogonal / model.cutoffs_.orthogonal
+        ) ** 2
+
+    before = distance(X[row, 0], 0)
+    for j in range(6):
+        best = minimize_scalar(distance, args=(j,), tol=1e-12)
+        assert table.share[j] == pytest.approx(1 - best.fun / before, abs=1e-6)
+        if one_is_wrong and j != blamed:
+            best = minimize_scalar(distance, args=(j, True), tol=1e-12)
+        assert table.fitted[j] == pytest.approx(best.x, rel=1e-4, abs=1e-4)
+
+
+def test_deviations_of_regular_rows_have_unit_spread():
+    X = planted("none", n=4000, n_features=8, n_components=3, random_state=1).X
+    table = PlainPCA(3).fit(X).explain(X, np.arange(4000))
+    spread = table.deviation.to_numpy().reshape(-1, 8).std(axis=0)
+    np.testing.assert_allclose(spread, 1, atol=0.06)
+
+
+def test_rows_are_labelled_and_in_the_order_asked_for():
+    X = frame()
+    model = DSWL(2).fit(X)
+    table = explain(model, X, [62, -1, 3])
+    assert list(table.columns) == [
+        "row", "column", "value", "fitted", "deviation", "share", "position",
+    ]  # fmt: skip
+    assert list(table.row[::6]) == ["day 62", "day 199", "day 3"]
+    assert list(table.position[::6]) == [62, 199, 3]
+    assert list(table.column[:6]) == list(X.columns)
+    worst = table[:6].sort_values("share").iloc[-1]
+    assert worst.column == "vibration" and worst.deviation > 5
+    assert list(explain(model, X).row[::6]) == list(model.outliers(X).index)
+    with pytest.raises(TypeError, match="not positions of rows"):
+        explain(model, X, ["day 62"])
+
+
+def test_no_outliers_give_an_empty_table():
+    X = planted("none", n=100, n_features=4, n_components=2).X
+    model = PlainPCA(2, level=1e-12).fit(X)
+    table = model.explain(X)
+    assert len(table) == 0 and "fitted" in table.columns
+
+
+def test_cells_that_were_filled_or_replaced_say_so():
+    X = holed()
+    model = DSWL(2, cells=True).fit(X)
+    rows = np.arange(len(X))
+    table = model.explain(X, rows)
+    shape = X.shape
+    value, fitted, share, deviation = (
+        table[field].to_numpy().reshape(shape)
+        for field in ("value", "fitted", "share", "deviation")
+    )
+    missing = X.isna().to_numpy()
+    np.testing.assert_array_equal(np.isnan(value), missing)
+    np.testing.assert_array_equal(np.isnan(deviation), missing)
+    assert np.isfinite(fitted).all() and not share[missing].any()
+    cells = model.wrong_cells(X)
+    good = cells[~cells.outlier]
+    place = good.position, X.columns.get_indexer(good.column)
+    assert len(good) and not share[place].any()
+    np.testing.assert_allclose(fitted[place], good.fitted)

@@ -1,4 +1,6 @@
-"""Kinds and reasons of outliers, and the table of them."""
+"""Kinds and reasons of outliers, tables of them, and summaries."""
+
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -7,9 +9,10 @@ from nasty import nasty
 from scipy.special import logsumexp
 from scipy.stats import false_discovery_control
 from sklearn.pipeline import make_pipeline
-from small_tables import cloud, with_sides
+from sklearn.preprocessing import StandardScaler
+from small_tables import cloud, frame, holed, with_sides
 
-from trueaxis import DSWL, METHODS, ColumnScaler, PlainPCA
+from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import (
     KINDS,
@@ -20,9 +23,10 @@ from trueaxis.diagnostics import (
     explain,
     outlier_table,
     reasons,
-    score_plane,
-    trust_path,
+    summary,
 )
+from trueaxis.diagnostics.outliers import discovery_line
+from trueaxis.methods import METHODS, PlainPCA
 
 CASES = list(nasty())
 
@@ -72,43 +76,6 @@ def test_the_three_kinds_are_told_apart():
     assert np.mean(right) > 0.95 and np.min(np.mean(right, axis=0)) > 0.9
 
 
-def spread_kinds(seed, share, n=500, D=20, k=3):
-    """The three kinds, every row in a direction of its own.
-
-    Inside the subspace 6 to 12 deviations out, off it 3 to 6 times the usual distance.
-    """
-    rng = np.random.default_rng(seed)
-    frame, sd = np.linalg.qr(rng.standard_normal((D, D)))[0], np.linspace(3, 1.5, k)
-    inner, outer = rng.standard_normal((n, k)), rng.standard_normal((n, D - k))
-    truth, m = np.full(n, "regular", dtype="U8"), round(share * n / 3)
-    order = rng.permutation(n)
-    for j, kind in enumerate(("inside", "off", "both")):
-        rows = order[j * m : (j + 1) * m]
-        truth[rows] = kind
-        if kind != "off":
-            inner[rows] *= rng.uniform(6, 12, (m, 1)) / lengths(inner[rows])
-        if kind != "inside":
-            usual = np.sqrt(D - k)
-            outer[rows] *= usual * rng.uniform(3, 6, (m, 1)) / lengths(outer[rows])
-    return (inner * sd) @ frame[:, :k].T + 0.3 * outer @ frame[:, k:].T, truth
-
-
-def lengths(rows):
-    return np.linalg.norm(rows, axis=1, keepdims=True)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("share", [0.03, 0.1, 0.3])
-def test_kinds_of_rows_that_are_spread_out(share):
-    planted_right, all_right = [], []
-    for seed in range(6):
-        X, truth = spread_kinds(seed, share)
-        right = diagnose(DSWL(3).fit(X), X).kind == truth
-        planted_right.append(right[truth != "regular"].mean())
-        all_right.append(right.mean())
-    assert np.mean(planted_right) > 0.95 and np.mean(all_right) > 0.95
-
-
 def test_worst_first_and_ratios_are_those_of_predict():
     X = sensors().X
     model = DSWL(2).fit(X)
@@ -124,19 +91,22 @@ def test_worst_first_and_ratios_are_those_of_predict():
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
 @pytest.mark.filterwarnings("ignore:Only")
-def test_degenerate_data_have_a_diagnosis(case):
-    _, X, k = case
+def test_degenerate_data_are_diagnosed_and_explained(case):
+    what, X, k = case
     model = DSWL(k).fit(X)
-    if "1e300" in case[0]:
+    if "1e300" in what:
         X = X[:-1]  # its squares overflow; predict knows it all the same
     found = diagnose(model, X)
     assert not np.isnan(found.share).any() and not np.isnan(found.excess).any()
     np.testing.assert_array_equal(found.flagged, model.predict(X) == -1)
+    table = model.explain(X, np.arange(len(X)))
+    assert np.isfinite(table.fitted).all() and not table.share.isna().any()
+    assert not table.deviation.isna().any()
 
 
 def test_the_three_log_weights_make_the_learned_weights():
     X = cloud(share=0.2).X
-    model = DSWL(2, tau=(0.5, 0.3, 0.4), init="uniform", reweight=False).fit(X)
+    model = DSWL(2, tau=(0.5, 0.3, 0.4)).fit(X)
     why = reasons(model, X)
     log_weights = why.inside + why.off + why.center
     np.testing.assert_allclose(
@@ -144,45 +114,35 @@ def test_the_three_log_weights_make_the_learned_weights():
     )
 
 
-def test_only_dswl_has_reasons():
-    X = cloud().X
+def test_the_table_of_outliers_is_sorted_and_labelled():
+    X = frame()
+    model = DSWL(2).fit(X)
+    found = model.outliers(X)
+    assert list(found.columns) == [
+        "row", "kind", "p_value", "excess", "score", "orthogonal", "column", "share",
+        "value", "fitted", "position", "inside", "off", "center",
+    ]  # fmt: skip
+    assert found.p_value.is_monotonic_increasing and (found.p_value < 0.025).all()
+    assert (found.excess > 1).all()
+    assert len(found) == (model.predict(X) == -1).sum()
+    assert found.row.iloc[0] == "day 96" and found.column.iloc[0] == "flow"
+    assert len(model.outliers(X, everything=True)) == 200
     with pytest.raises(TypeError, match="PlainPCA has no temperatures.*diagnose"):
         reasons(PlainPCA(2).fit(X), X)
 
 
-@pytest.mark.slow
-def test_the_table_of_outliers_is_sorted_and_labelled():
-    table = sensors()
-    frame = pd.DataFrame(table.X, columns=table.columns)
-    frame.index = [f"day {i}" for i in range(200)]
-    model = DSWL(2).fit(frame)
-    found = model.outliers(frame)
-    assert list(found.columns[:8]) == [
-        "row", "kind", "p_value", "excess", "score", "orthogonal", "column", "share",
-    ]  # fmt: skip
-    assert found.p_value.is_monotonic_increasing and (found.p_value < 0.025).all()
-    assert (found.excess > 1).all()
-    assert len(found) == (model.predict(frame) == -1).sum()
-    assert found.row.iloc[0] == "day 96" and found.column.iloc[0] == "flow"
-    assert len(model.outliers(frame, everything=True)) == 200
-
-
-def test_without_pandas_the_table_is_an_array(forget_pandas):
+def test_without_pandas_tables_are_arrays(forget_pandas):
     X = cloud(share=0.1).X
-    model = PlainPCA(2).fit(X)
-    frame = outlier_table(model, X, everything=True)
+    model = DSWL(2).fit(X)
+    frames = model.outliers(X), model.explain(X), model.summary(X)
     forget_pandas()
-    array = outlier_table(model, X, everything=True)
-    assert array.dtype.names == tuple(frame.columns)
-    for name in array.dtype.names:
-        assert list(array[name]) == list(frame[name])
-
-
-def test_rows_of_a_list_are_numbered():
-    X = cloud(share=0.1).X
-    model = PlainPCA(2).fit(X)
-    found = outlier_table(model, X.tolist())
-    assert list(found.row) == list(outlier_table(model, X).row)
+    for array, table in zip(
+        (model.outliers(X), model.explain(X)), frames, strict=False
+    ):
+        assert array.dtype.names == tuple(table.columns)
+        for name in array.dtype.names:
+            assert list(array[name]) == list(table[name])
+    assert model.summary(X) == frames[2]
 
 
 @pytest.fixture(scope="module")
@@ -241,24 +201,39 @@ def test_a_false_discovery_rate_lists_what_benjamini_and_hochberg_reject(
         assert (everything.kind != "regular").sum() == len(rejected)
 
 
-def test_a_false_discovery_rate_that_finds_nothing():
+@pytest.mark.parametrize(
+    ("p", "discoveries"),
+    [
+        ([0.026, 0.9, 0.9, 0.9], 0),
+        # The third is below its line, so those before it are discoveries as well.
+        ([0.07, 0.9, 0.03, 0.06], 3),
+        ([0.1, 0.1, 0.1, 0.1], 4),
+        ([1e-300, 1e-300, 0.06, 0.9], 3),
+        ([], 0),
+    ],
+    ids=str,
+)
+def test_the_line_lies_between_the_last_discovery_and_the_next_row(p, discoveries):
+    line = discovery_line(np.log(p), 0.1)
+    assert (np.log(p) <= line).sum() == discoveries
+    assert np.exp(line) == pytest.approx(0.1 * max(discoveries, 1) / max(len(p), 1))
+
+
+@pytest.mark.parametrize("fdr", [0, 1, "0.1", True, np.nan])
+def test_other_rates_are_refused(fdr):
     X = cloud().X
-    model = PlainPCA(2, level=0.5).fit(X)
-    assert len(model.outliers(X)) and not len(model.outliers(X, fdr=1e-100))
+    with pytest.raises(ValueError, match="is not a false discovery rate.*0 and 1"):
+        PlainPCA(2).fit(X).outliers(X, fdr=fdr)
 
 
 def test_records_say_in_short_what_they_hold():
     X = sensors().X
     model = DSWL(2).fit(X)
     change = effect(model, X)
-    path = trust_path(model, X, [0.9, 0.7])
     said = [
         (diagnose(model, X), "Diagnosis(200 rows, 33 outliers)"),
         (contributions(model, X), "Contributions(200 rows, 6 columns)"),
-        (reasons(model, X), "Reasons(200 rows)"),
         (change, f"Effect(200 rows, largest angle {change.angle:.3g} degrees)"),
-        (path, "TrustPath(2 fits, trust 0.9 to 0.7, 200 rows)"),
-        (score_plane(model, X), "ScorePlane(200 rows, components (0, 1))"),
         (
             cell_map(model, X),
             "CellMap(200 rows, 6 columns, 0 wrong and 0 missing cells)",
@@ -266,8 +241,6 @@ def test_records_say_in_short_what_they_hold():
     ]
     for record, words in said:
         assert repr(record) == words
-    inside, off, center = reasons(model, X)  # tuples are still tuples
-    assert len(inside) == len(off) == len(center) == 200
 
 
 def test_the_table_has_value_and_fit_of_the_column_to_correct():
@@ -285,10 +258,40 @@ def test_the_table_has_value_and_fit_of_the_column_to_correct():
                     assert line.fitted == pytest.approx(of_row.fitted.iloc[at])
 
 
-def test_p_values_of_some_rows_are_those_of_all():
-    X = cloud(share=0.2).X
-    found, some = diagnose(DSWL(2).fit(X), X), np.array([5, 0, 17])
-    few = found.log_p_of(some)
-    assert "log_p" not in vars(found)  # those of all rows were not needed
-    np.testing.assert_array_equal(few, found.log_p[some])
-    np.testing.assert_array_equal(found.log_p_of(some), few)
+def fact(text, name):
+    (line,) = [line for line in text.splitlines() if line.startswith(f"{name} ")]
+    return line.removeprefix(name).strip()
+
+
+def test_a_summary_counts_outliers_by_kind():
+    X = sensors().X
+    model = DSWL(2).fit(X)
+    counts = diagnose(model, X).counts()
+    kinds = ", ".join(f"{n} {kind}" for kind, n in counts.items() if kind != "regular")
+    assert fact(model.summary(X), "outliers") == f"33 of 200 rows (16 %): {kinds}"
+    assert fact(model.summary(X[:10]), "outliers").endswith("of 10 rows")
+    page = Path(__file__).parents[2] / "docs" / "diagnostics.md"
+    X = frame()
+    assert f"```\n{DSWL(2).fit(X).summary(X)}\n```" in page.read_text()
+
+
+def test_a_summary_counts_cells():
+    X = holed()
+    model = DSWL(2, cells=True).fit(X)
+    cells = model.wrong_cells(X, missing=True)
+    missing = X.isna().to_numpy().sum()
+    assert fact(model.summary(X), "cells") == (
+        f"{len(cells) - missing} wrong and {missing} missing in "
+        f"{cells.position.nunique()} rows"
+    )
+    assert fact(DSWL(2).fit(X).summary(X), "cells") == f"{missing} missing"
+    assert "cells" not in DSWL(2).fit(sensors().X).summary(sensors().X)
+
+
+def test_a_summary_of_a_pipeline_says_what_came_before_the_fit():
+    X = frame()
+    scaled = make_pipeline(ColumnScaler(), DSWL(2)).fit(X)
+    assert fact(summary(scaled), "columns") == "as ColumnScaler gave them to the fit"
+    assert "power" in summary(scaled)  # names that only the scaler knows
+    other = make_pipeline(StandardScaler(), PlainPCA(2)).fit(X)
+    assert "StandardScaler" in fact(summary(other, X), "columns")

@@ -13,8 +13,8 @@ import pytest
 from messy_sheets import xlsx
 from text_files import text_file
 
-from trueaxis._rows.memory import TooLarge
-from trueaxis._rows.text import TextRows
+from trueaxis.data.memory import TooLarge
+from trueaxis.data.text import TextRows
 from trueaxis.io import Choice, TableError, formats, read_table
 
 MANY = "a;b\n" + "".join(f"{i % 900};{i % 77}\n" for i in range(20_000))
@@ -107,6 +107,6 @@ def test_a_long_text_that_is_stored_once_takes_its_memory_once(tmp_path):
 def test_many_constant_rows_are_refused_before_they_are_read(tmp_path, monkeypatch):
     table = pyarrow.table({"a": np.ones(1 << 20)})
     parquet.write_table(table, tmp_path / "a.parquet")
-    monkeypatch.setattr("trueaxis._rows.memory.available_memory", lambda: 1 << 20)
+    monkeypatch.setattr("trueaxis.data.memory.available_memory", lambda: 1 << 20)
     with pytest.raises(TooLarge, match="1,048,576 rows"):
         read_table(tmp_path / "a.parquet")

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 from messy_files import CASES
 
-from trueaxis._cli.main import main
-from trueaxis._rows.text import TextRows
+from trueaxis.cli.main import main
+from trueaxis.data.text import TextRows
 from trueaxis.io import Choice, TableError, read_table
 
 TEXTS = [case for case in CASES if case.is_text and not case.file.endswith(".zst")]

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from text_files import text_file
 
 import trueaxis
-from trueaxis._cli.main import main
+from trueaxis.cli.main import main
 from trueaxis.io import Choice, TableError, formats, read_table
 from trueaxis.io import text as text_of_package
 from trueaxis.io.write import write_table

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from text_files import text_file
 
 from trueaxis import DSWL, open_rows
-from trueaxis._rows.text import TextRows
-from trueaxis._rows.watched_file import SourceError
+from trueaxis.data.files import SourceError
+from trueaxis.data.text import TextRows
 from trueaxis.datasets import planted
 from trueaxis.io import Choice, TableError, read_table
 from trueaxis.io import text as text_of_package

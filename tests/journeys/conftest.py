@@ -1,5 +1,6 @@
 """What the journeys share: a table of pumps of which the truth is known."""
 
+import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,9 +68,12 @@ def slipped(power):
     return 10 * power
 
 
-@pytest.fixture
-def pumps():
-    """150 pumps: seven are bad, and one cell was not read."""
+@pytest.fixture(scope="session")
+def plant():
+    """150 pumps: seven are bad, and one cell was not read. Tests must not change them.
+
+    They are `pumps` for tests that do, or that need no other scope.
+    """
     faults = {
         "P-018": ("flow", blocked),
         "P-044": ("flow", blocked),
@@ -79,14 +83,24 @@ def pumps():
         "P-096": ("vibration", worn),
         "P-074": ("power", slipped),
     }
-    pumps = make_pumps(150, 1, 1, faults)
-    pumps.table.loc["P-006", "pressure"] = np.nan
-    return pumps
+    plant = make_pumps(150, 1, 1, faults)
+    plant.table.loc["P-006", "pressure"] = np.nan
+    return plant
 
 
-@pytest.fixture
-def new_pumps():
+@pytest.fixture(scope="session")
+def new_plant():
     """12 pumps of tomorrow: one is blocked, and one is worn."""
     return make_pumps(
         12, 2, 201, {"P-211": ("flow", blocked), "P-212": ("vibration", worn)}
     )
+
+
+@pytest.fixture
+def pumps(plant):
+    return copy.deepcopy(plant)
+
+
+@pytest.fixture
+def new_pumps(new_plant):
+    return copy.deepcopy(new_plant)

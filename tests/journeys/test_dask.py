@@ -9,6 +9,7 @@ import pytest
 
 from trueaxis import DSWL
 from trueaxis.datasets import planted
+from trueaxis.methods import METHODS
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -38,6 +39,8 @@ def test_a_dask_array_gives_the_same_answer(cloud, dask_client):
     assert isinstance(labels, da.Array)
     np.testing.assert_array_equal(labels.compute(), expected.predict(cloud.X))
     assert (labels.compute()[cloud.is_outlier] == -1).all()
+    other = METHODS["r1-pca"]  # its weights come from all rows, in this process
+    same(other(3).fit(lazy), other(3).fit(cloud.X))
 
 
 def test_a_dask_data_frame_keeps_its_names(cloud, dask_client):

@@ -13,13 +13,13 @@ from command_line import run
 
 from trueaxis import DSWL
 
-GROUPS, ROWS, COLUMNS = 40, 25_000, 32  # 256 MB as floats, a quarter as counts
+GROUPS, ROWS, COLUMNS = 43, 25_000, 32  # 275 MB as floats, a quarter as counts
 BAD = 500  # rows of every group, the first ones
 
 
 @pytest.fixture(scope="module")
 def counts(tmp_path_factory):
-    """A million rows of counts in memory, as .npy and as Parquet in 40 row groups.
+    """A million rows of counts in memory, as .npy and as Parquet in 43 row groups.
 
     Groups lie at different places along the first axis, so that none can be left out
     or read twice without moving the center.
@@ -73,7 +73,7 @@ np.savez(
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs Linux")
 @pytest.mark.parametrize("ending", ["parquet", "npy"])
 def test_a_file_is_fitted_in_a_fraction_of_its_size(ending, counts, tmp_path):
-    """The table takes 256 MB as numbers. The fit takes less than three quarters of it.
+    """The table takes 275 MB as numbers. The fit takes less than three quarters of it.
 
     About half is what a million rows take in any case: weights, distances, flags.
 
@@ -102,11 +102,30 @@ def test_a_file_is_fitted_in_a_fraction_of_its_size(ending, counts, tmp_path):
     assert not expected.support_[bad].any() and expected.support_[~bad].mean() > 0.95
 
 
-def test_the_command_line_reads_it_block_by_block(counts):
-    """The same file from the command line: all rows are read, the bad ones found."""
+def test_the_command_line_reads_it_block_by_block(counts, tmp_path):
+    """The same file from the command line: all rows are read, the bad ones found.
+
+    They come back as a file, as they were, and the model judges every row of it.
+    """
     folder, X, expected = counts
     large = folder / "counts.parquet"
-    found = json.loads(run("fit", large, "-k", "3", "--json"))
+    model, bad, scored = (
+        tmp_path / f"{x}" for x in ("m.npz", "bad.parquet", "s.parquet")
+    )
+    options = ["-k", "3", "--json", "-o", model, "--flagged", bad]
+    found = json.loads(run("fit", large, *options))
     assert found["rows"] == len(X) and len(found["columns"]) == COLUMNS
+    assert "worst_first" not in found  # which only tables in memory have
     flagged = (~expected.support_).sum()
     assert found["outliers"]["count"] == pytest.approx(flagged, abs=20)
+    rows = parquet.read_table(bad)
+    assert len(rows) == found["outliers"]["count"]
+    bad_rows = np.column_stack([column.to_numpy() for column in rows.columns])
+    assert (expected.predict(bad_rows) == -1).mean() > 0.999
+
+    judged = json.loads(run("score", model, bad, "--json", "-o", scored))
+    assert judged["outliers"]["count"] == len(rows)
+    assert parquet.read_table(scored)["outlier"].to_numpy().all()
+    judged = json.loads(run("score", model, large, "--json"))
+    assert judged["rows"] == len(X)
+    assert judged["outliers"]["count"] == found["outliers"]["count"]

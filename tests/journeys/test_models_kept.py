@@ -76,6 +76,19 @@ def test_a_model_is_the_same_in_another_process(pumps, new_pumps, tmp_path):
     assert loaded[-1].get_params() == model[-1].get_params()
 
 
+def edited(path, name, old, new):
+    """Return a model file in which a part has been changed, and packed again."""
+    target = path.with_name("edited.npz")
+    with zipfile.ZipFile(path) as before, zipfile.ZipFile(target, "w") as after:
+        for info in before.infolist():
+            content = before.read(info)
+            if info.filename == name:
+                assert old in content
+                content = content.replace(old, new, 1)
+            after.writestr(info, content)
+    return target.read_bytes()
+
+
 def test_a_model_file_runs_no_code_and_damage_is_told(pumps, tmp_path):
     """Model files come by mail: they hold no pickle, and a damaged one is refused."""
     path = tmp_path / "model.npz"
@@ -89,7 +102,10 @@ def test_a_model_file_runs_no_code_and_damage_is_told(pumps, tmp_path):
                     np.lib.format.read_array(file, allow_pickle=False)
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 0xFF
-    for damage in (bytes(content), path.read_bytes()[:-200], b"", b"no model"):
+    intact, center = path.read_bytes(), trueaxis.load(path).mean_
+    moved = edited(path, "mean_.npy", center.tobytes(), (center + 1).tobytes())
+    level = edited(path, "header.json", b'"level": 0.025', b'"level": 0.250')
+    for damage in (bytes(content), intact[:-200], moved, level, b"", b"no model"):
         damaged = tmp_path / "damaged.npz"
         damaged.write_bytes(damage)
         with pytest.raises(ValueError, match=r"damaged\.npz"):

@@ -45,6 +45,13 @@ def test_a_pipeline_scales_and_judges_new_rows(scaler, pumps, new_pumps):
     bad = new_pumps.table * units + 7 * units
     labels = pd.Series(model.predict(bad), bad.index)
     assert set(labels.index[labels == -1]) == new_pumps.bad.keys()
+    listed = outlier_table(model, bad)
+    assert listed["column"].to_dict() == new_pumps.bad
+    # Only a ColumnScaler is undone, so that values are in the units of the data.
+    for row in listed.itertuples() if scaler is ColumnScaler else []:
+        assert row.value == bad.loc[row.Index, row.column]
+        right, spread = new.loc[row.Index, row.column], plant[row.column].std()
+        assert row.fitted == pytest.approx(right, abs=0.5 * spread)
     again = clone(model).fit(plant)
     np.testing.assert_allclose(again.transform(bad), model.transform(bad))
 

@@ -3,8 +3,9 @@
 import numpy as np
 from scipy.linalg import subspace_angles
 
-from trueaxis import DSWL, PlainPCA
+from trueaxis import DSWL
 from trueaxis.datasets import spectra
+from trueaxis.methods import PlainPCA
 
 
 def angle(model, lab):
@@ -31,3 +32,4 @@ def test_a_laboratory_finds_the_contaminated_samples():
     assert foreign[blamed] > 0.3 * foreign.max()
     near = np.abs(model.inverse_transform(model.transform(lab.X)) - lab.X).mean(axis=1)
     assert near[lab.is_outlier].min() > near[~lab.is_outlier].max()
+    assert near[~lab.is_outlier].max() < 0.02 * np.abs(lab.X).mean()

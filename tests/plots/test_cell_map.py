@@ -9,12 +9,12 @@ from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.colors import to_rgb
 from small_tables import holed, small
 
-from trueaxis import DSWL, PlainPCA
+from trueaxis import DSWL
 from trueaxis.diagnostics import CellMap, cell_map
+from trueaxis.methods import PlainPCA
 from trueaxis.plots import CellMapDisplay
 from trueaxis.plots.canvas import BLUE, RED
-from trueaxis.plots.cell_lines import MOST_LINES, MOST_WORST
-from trueaxis.plots.cell_map import FULL, _colors
+from trueaxis.plots.cell_map import FULL, MOST_ROWS, _colors, worst_rows
 
 
 @pytest.fixture(scope="module")
@@ -114,78 +114,42 @@ def test_the_title_counts(wrong, missing, title):
 def test_the_worst_rows_come_first_and_rows_without_anything_do_not_come(model):
     X = holed()
     cells = cell_map(model, X)
-    display = CellMapDisplay(cells, np.asarray(X.index))
-    lines = display.lines("worst")
+    worst = worst_rows(cells)
     n_wrong, n_missing = cells.wrong.sum(axis=1), cells.missing.sum(axis=1)
     something = cells.outlier | (n_wrong > 0) | (n_missing > 0)
-    assert lines.n_rows == something.sum() and something[lines.first].all()
-    rank = np.where(cells.outlier, 0, np.where(n_wrong > 0, 1, 2))[lines.first]
+    assert sorted(worst) == np.flatnonzero(something).tolist()
+    rank = np.where(cells.outlier, 0, np.where(n_wrong > 0, 1, 2))[worst]
     assert (np.diff(rank) >= 0).all() and set(rank) == {0, 1, 2}
     for kind in range(3):
-        assert (np.diff(n_wrong[lines.first[rank == kind]]) <= 0).all()
-    assert display.plot().ax_.get_xlabel().startswith("worst first")
-    assert row_names(display) == X.index[lines.first].tolist()
+        assert (np.diff(n_wrong[worst[rank == kind]]) <= 0).all()
+    display = CellMapDisplay.from_estimator(model, X)
+    assert display.ax_.get_xlabel().startswith("worst first: 40 of 44 rows")
+    assert row_names(display) == X.index[worst[:40]].tolist()
 
 
 def test_many_outliers_leave_room_for_cells_of_good_rows():
     cells = invented(500, 5)
     cells.outlier[:300] = True
     cells.wrong[400:430, 1] = True
-    lines = CellMapDisplay(cells, np.arange(500)).lines("worst")
-    assert len(lines.first) == MOST_WORST and lines.n_rows == 330
-    assert (lines.first >= 400).sum() == MOST_WORST // 2
+    worst = worst_rows(cells)
+    assert len(worst) == 330
+    assert (worst[:MOST_ROWS] >= 400).sum() == MOST_ROWS // 2
     cells.wrong[403:430] = False
-    lines = CellMapDisplay(cells, np.arange(500)).lines("worst")
-    assert (lines.first >= 400).sum() == 3
+    assert (worst_rows(cells)[:MOST_ROWS] >= 400).sum() == 3
 
 
-def test_few_rows_are_all_shown_and_many_only_if_they_have_something():
-    few, many = invented(MOST_WORST, 3), invented(MOST_WORST + 1, 3)
-    for cells in (few, many):
-        display = CellMapDisplay(cells, np.arange(len(cells.outlier)))
-        assert len(display.lines().first) == len(cells.outlier)
-        cells.missing[7, 1] = True
-    assert len(CellMapDisplay(few, np.arange(40)).lines().first) == 40
-    assert CellMapDisplay(many, np.arange(41)).lines().first.tolist() == [7]
-    display = CellMapDisplay(invented(50, 3), np.arange(50)).plot(rows="worst")
-    assert display.ax_.get_xlabel() == "none of 50 rows has anything to show"
-
-
-def test_thousands_of_rows_are_shown_in_blocks():
-    cells = invented(2050, 4)
-    cells.deviations[30, 0] = 9.0  # large, but not wrong
-    cells.deviations[35, 0], cells.wrong[35, 0] = -5.0, True
-    cells.deviations[70, 1] = 7.0
-    cells.missing[100:112, 2] = True
-    cells.missing[200:205, 2] = True
-    cells.deviations[cells.missing] = np.nan
-    cells.outlier[63:84] = True
-    display = CellMapDisplay(cells, np.arange(2050))
-    lines = display.lines("all")
-    assert lines.per_line == 21 and len(lines.first) == 98 <= MOST_LINES
-    assert lines.deviations[1, 0] == -5.0 and lines.wrong[1, 0]
-    assert lines.deviations[3, 1] == 7.0 and lines.wrong.sum() == 1
-    assert cells_of(lines.missing) == set()  # less than half of any block
-    cells.missing[105:120, 2] = True
-    assert cells_of(display.lines("all").missing) == {(5, 2)}
-    assert lines.outlying[3] == 1.0 and lines.outlying.sum() == 1.0
-    for line, first in enumerate(lines.first):
-        block = np.abs(cells.deviations[first : first + 21, 3])
-        assert np.abs(lines.deviations[line, 3]) == block.max()
-    display.plot(rows="all")
-    assert display.ax_.get_xlabel().startswith("21 rows per line, 2,050 in all")
-    assert diamonds(display) == [3]
-
-
-@pytest.mark.slow
-def test_a_column_that_is_missing_altogether_is_drawn():
-    cells = invented(300, 3)
-    cells.missing[:, 1] = True
-    cells.deviations[:, 1] = np.nan
-    display = CellMapDisplay(cells, np.arange(300))
-    assert display.lines("all").missing[:, 1].all()
-    display.plot(rows="all").figure_.draw_without_rendering()
-    display.plot(rows="worst").figure_.draw_without_rendering()
+def test_few_rows_are_all_shown_many_if_they_have_something_and_any_if_asked_for():
+    few, many = invented(MOST_ROWS, 3), invented(MOST_ROWS + 1, 3)
+    displays = [
+        CellMapDisplay(cells, np.arange(len(cells.outlier))) for cells in (few, many)
+    ]
+    few.missing[7, 1] = True
+    assert len(row_names(displays[0].plot())) == 40
+    assert "none with anything" in displays[1].plot().ax_.get_xlabel()
+    many.missing[7, 1] = True
+    assert row_names(displays[1].plot()) == ["7"]
+    assert row_names(displays[1].plot(rows=[3, -1])) == ["3", "40"]
+    assert displays[1].ax_.get_xlabel() == "2 of 41 rows"
 
 
 def test_labels_are_those_of_the_index():
@@ -213,7 +177,7 @@ def overlaps(boxes):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("D", [1, 6, 200])
-@pytest.mark.parametrize("n", [3, 1000])
+@pytest.mark.parametrize("n", [3, 40])
 @pytest.mark.parametrize("size", [None, (4.9, 4.1)], ids=["own", "given"])
 def test_labels_do_not_overlap(n, D, size):
     cells = invented(n, D)
@@ -225,7 +189,7 @@ def test_labels_do_not_overlap(n, D, size):
     ax = None
     if size is not None:
         ax = plt.figure(figsize=size, layout="constrained").subplots()
-    display.plot(ax, rows="all")
+    display.plot(ax, rows=range(n))
     figure, ax = display.figure_, display.ax_
     figure.draw_without_rendering()
     renderer = figure.canvas.get_renderer()
@@ -269,13 +233,5 @@ def test_a_model_without_wrong_cells_shows_holes():
 def test_what_cannot_be_drawn_is_refused(model):
     with pytest.raises(TypeError, match="PlainPCA judges no cells"):
         CellMapDisplay.from_estimator(PlainPCA(2).fit(small()), small())
-    with pytest.raises(ValueError, match="rows='bad' is not valid"):
-        CellMapDisplay.from_estimator(model, holed(), rows="bad")
-
-
-@pytest.mark.slow
-def test_new_rows_even_a_single_one_are_drawn(model):
-    for X in (holed().iloc[:1], holed().iloc[20:22]):
-        display = CellMapDisplay.from_estimator(model, X)
-        display.figure_.draw_without_rendering()
-        assert len(display.lines().first) == len(X)
+    with pytest.raises(TypeError, match="not positions of rows"):
+        CellMapDisplay.from_estimator(model, holed(), rows="all")

@@ -1,4 +1,4 @@
-"""All displays: every method, any table, given axes, and without matplotlib."""
+"""All displays: what they show, for every method and table; given axes; refusals."""
 
 import sys
 
@@ -6,43 +6,146 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from rendering import rendered
+from rendering import rendered, texts
+from scipy.stats import chi2
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from small_tables import exact_plane, far_row, frame, many_columns, small
 
-from trueaxis import DSWL, METHODS, ColumnScaler, PlainPCA
-from trueaxis.diagnostics import trust_path
-from trueaxis.diagnostics.pipelines import method_of
+from trueaxis import DSWL, ColumnScaler
+from trueaxis.datasets import planted
+from trueaxis.diagnostics import contributions, diagnose
+from trueaxis.diagnostics.inputs import method_of
+from trueaxis.methods import METHODS, PlainPCA
 from trueaxis.plots import (
     CellMapDisplay,
     ContributionsDisplay,
-    ConvergenceDisplay,
-    ImageGridDisplay,
     OutlierMapDisplay,
     ScoresDisplay,
     ScreeDisplay,
-    TrustPathDisplay,
-    WeightsDisplay,
 )
+from trueaxis.wording import percent, shorten
+
+OF_ROWS = (OutlierMapDisplay, ScoresDisplay, ScreeDisplay)
 
 
 def draw_all(model, X, ax=lambda: None):
     """Every display that is for this model, as it is drawn with defaults."""
-    D, method = X.shape[1], method_of(model)
-    yield OutlierMapDisplay.from_estimator(model, X, ax=ax())
-    if hasattr(method, "weights_"):
-        yield WeightsDisplay.from_estimator(model, X, ax=ax())
-    yield ScoresDisplay.from_estimator(model, X, ax=ax())
-    yield ScreeDisplay.from_estimator(model, X, ax=ax())
+    for display in OF_ROWS:
+        yield display.from_estimator(model, X, ax=ax())
     yield ContributionsDisplay.from_estimator(model, X, len(X) - 1, ax=ax())
-    if isinstance(method, DSWL):
-        path = trust_path(model, X, [0.8, 0.5])
-        yield TrustPathDisplay(path).plot(ax())
+    if isinstance(method_of(model), DSWL):
         yield CellMapDisplay.from_estimator(model, X, ax=ax())
-    yield ConvergenceDisplay.from_estimator(model, X, ax=ax())
-    yield ImageGridDisplay.from_estimator(model, X, [0, 1], shape=(1, D), ax=ax())
+
+
+# ---------------------------------------------------------------- what is shown
+
+
+def test_the_map_shows_the_diagnosis_and_labels_the_worst():
+    X = frame()
+    model = DSWL(2).fit(X)
+    shown = OutlierMapDisplay.from_estimator(model, X, n_labels=3)
+    found = diagnose(model, X)
+    assert texts(shown) == list(model.outliers(X).row[:3])
+    legend = [text.get_text() for text in shown.ax_.get_legend().get_texts()]
+    assert legend == [f"{kind} ({n})" for kind, n in found.counts().items()]
+    drawn = np.vstack([points.get_offsets() for points in shown.ax_.collections])
+    np.testing.assert_allclose(np.sort(drawn[:, 0]), np.sort(found.score))
+    lines = [line.get_xydata() for line in shown.ax_.lines]
+    assert lines[0][0, 0] == found.score_cutoff
+    assert lines[1][0, 1] == found.orthogonal_cutoff
+    many = shown.plot(n_labels=200)
+    assert len(texts(many)) == found.flagged.sum()  # and no regular row
+
+
+def test_a_row_a_million_times_away_leaves_the_others_a_cloud():
+    X = far_row()
+    model = DSWL(2).fit(X)
+    shown = OutlierMapDisplay.from_estimator(model, X)
+    found, ax = shown.diagnosis, shown.ax_
+    assert ax.get_xscale() == ax.get_yscale() == "symlog"
+    shown.figure_.draw_without_rendering()
+    points = ax.transData.transform(np.c_[found.score, found.orthogonal])
+    place = ax.transAxes.inverted().transform(points)
+    assert ((place >= 0) & (place <= 1)).all()
+    assert (np.ptp(place[~found.flagged], axis=0) > 0.15).all()
+    assert shown.plot(scale="linear").ax_.get_xscale() == "linear"
+    scores = ScoresDisplay.from_estimator(model, X)
+    assert "1 of them beyond the edge" in scores.ax_.get_title()
+    low, high = scores.ax_.get_xlim()
+    assert high - low < 1000
+
+
+def test_scores_are_those_of_the_model():
+    X = frame()
+    model = DSWL(3).fit(X)
+    shown = ScoresDisplay.from_estimator(model, X, components=(2, 0))
+    np.testing.assert_allclose(shown.scores, model.transform(X)[:, [2, 0]])
+    assert "component 3" in shown.ax_.get_xlabel()
+    assert "component 1" in shown.ax_.get_ylabel()
+    for wrong in [(0, 3), (1, 1), (0, 1, 2), ()]:
+        with pytest.raises(ValueError, match="the model has 3"):
+            ScoresDisplay.from_estimator(model, X, components=wrong)
+
+
+def test_ellipses_are_those_of_normal_rows_and_of_all_rows():
+    X = planted("none", n=2000, n_features=5, n_components=2).X
+    model = PlainPCA(2).fit(X)
+    shown = ScoresDisplay.from_estimator(model, X)
+    plain, robust = (line.get_xydata() for line in shown.ax_.lines[::3])
+    np.testing.assert_allclose(np.ptp(plain, axis=0), np.ptp(robust, axis=0), rtol=0.01)
+    z2 = (robust**2 / model.explained_variance_).sum(axis=1)
+    np.testing.assert_allclose(z2, chi2.ppf(0.975, 2))
+    one = ScoresDisplay.from_estimator(model, X, components=[1])
+    ends = sorted(line.get_xdata()[0] for line in one.ax_.lines[-2:])
+    half = np.sqrt(chi2.ppf(0.975, 1) * model.explained_variance_[1])
+    np.testing.assert_allclose(ends, [-half, half])
+
+
+def test_the_scree_compares_with_plain_pca():
+    X = small()
+    model = DSWL(4).fit(X)
+    shown = ScreeDisplay.from_estimator(model, X)
+    np.testing.assert_array_equal(shown.robust, model.explained_variance_)
+    np.testing.assert_allclose(shown.plain, PlainPCA(4).fit(X).explained_variance_)
+
+
+def test_contributions_are_those_of_the_row():
+    X = frame()
+    model = DSWL(2).fit(X)
+    shown = ContributionsDisplay.from_estimator(model, X, 62)
+    parts, found = contributions(model, X), diagnose(model, X)
+    np.testing.assert_allclose(shown.parts.score[0], parts.score[62])
+    np.testing.assert_allclose(shown.parts.orthogonal[0], parts.orthogonal[62])
+    assert shown.ax_.get_title() == (
+        "Row day 62 is off the subspace:\n"
+        f"vibration explains {100 * found.share[62]:.0f} %"
+    )
+    wide = [bar.get_width() for bar in shown.ax_.patches]
+    total = (found.score[62] / found.score_cutoff) ** 2
+    total += (found.orthogonal[62] / found.orthogonal_cutoff) ** 2
+    assert np.sum(wide) == pytest.approx(total)
+    shifted = X.set_axis(range(100, 300), axis=0)
+    assert ContributionsDisplay.from_estimator(model, shifted, 62).label == 162
+    with pytest.raises(ValueError, match="Row 200 does not exist.*200 rows"):
+        ContributionsDisplay.from_estimator(model, X, 200)
+    with pytest.raises(TypeError, match="not positions of rows.*get_loc"):
+        ContributionsDisplay.from_estimator(model, X, "day 62")
+
+
+def test_columns_without_room_are_added_up():
+    X = many_columns()
+    shown = ContributionsDisplay.from_estimator(DSWL(3).fit(X), X, 79, n_columns=5)
+    names = [text.get_text() for text in shown.ax_.get_yticklabels()]
+    assert len(names) == 6 and names[-1] == "55 other columns"
+    assert all(len(name) <= 26 for name in names) and len(set(names)) == 6
+    whole = sum(bar.get_width() for bar in shown.ax_.patches)
+    everything = shown.plot(n_columns=60).ax_.patches
+    assert whole == pytest.approx(sum(bar.get_width() for bar in everything))
+
+
+# ---------------------------------------------------------------- any model and table
 
 
 @pytest.mark.soak
@@ -54,29 +157,11 @@ def test_every_display_draws_every_method(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("k", [1, 2, 6])
+@pytest.mark.parametrize("k", [1, 6])
 def test_any_number_of_components_is_drawn(k):
     X = small()
     for display in draw_all(DSWL(k).fit(X), X):
         rendered(display)
-
-
-@pytest.mark.slow
-def test_axes_that_are_given_are_drawn_on_and_no_figure_is_made():
-    X = small()
-    figures = []
-
-    def somewhere():
-        figures.append(Figure(layout="constrained"))
-        return figures[-1].subplots()
-
-    for display in draw_all(DSWL(2).fit(X), X, somewhere):
-        assert display.figure_ is figures[-1]
-        display.figure_.draw_without_rendering()
-        before = display.figure_
-        assert display.plot() is display and display.figure_ is not before
-        plt.close(display.figure_)
-    assert len(figures) == 9 and not plt.get_fignums()
 
 
 @pytest.mark.soak
@@ -95,115 +180,85 @@ def test_axes_that_are_given_are_drawn_on_and_no_figure_is_made():
     ids=["many", "far", "exact", "constant", "nearly", "tiny", "float32", "list"],
 )
 def test_odd_tables_are_drawn(X):
-    model = DSWL(2).fit(X)
-    if isinstance(X, list):
-        rendered(OutlierMapDisplay.from_estimator(model, X))
-        rendered(ScoresDisplay.from_estimator(model, X))
-        rendered(ContributionsDisplay.from_estimator(model, X, 59))
-        rendered(ImageGridDisplay.from_estimator(model, X, shape=(2, 3)))
-        return
-    for display in draw_all(model, X):
+    for display in draw_all(DSWL(2).fit(X), X):
         rendered(display)
 
 
-@pytest.mark.slow
 def test_new_rows_are_drawn_even_if_there_is_one():
-    model = DSWL(2).fit(small())
+    model = DSWL(2, cells=True).fit(small())
     for X in (small()[-1:], small()[:2]):
-        rendered(OutlierMapDisplay.from_estimator(model, X))
-        rendered(ScoresDisplay.from_estimator(model, X))
+        for display in (OutlierMapDisplay, ScoresDisplay, CellMapDisplay):
+            rendered(display.from_estimator(model, X))
         rendered(ContributionsDisplay.from_estimator(model, X, 0))
 
 
 @pytest.mark.slow
-def test_models_that_give_out_frames_are_drawn_too():
-    X = frame()
-    model = DSWL(2).set_output(transform="pandas").fit(X)
-    for display in draw_all(model, X):
+@pytest.mark.parametrize("scaler", [ColumnScaler(), StandardScaler()], ids=str)
+def test_pipelines_and_frames_are_drawn_as_their_method_is(scaler):
+    X = frame() * [1, 1, 1000, 1, 1, 1]
+    pipeline = make_pipeline(scaler, DSWL(2, cells=True))
+    pipeline.set_output(transform="pandas").fit(X)
+    rows = pipeline[0].transform(X)
+    alone = draw_all(pipeline[1], rows)
+    for display, other in zip(draw_all(pipeline, X), alone, strict=True):
+        assert display.ax_.get_xlabel() == other.ax_.get_xlabel()
         rendered(display)
+        rendered(other)
 
 
-@pytest.mark.slow
+def test_axes_that_are_given_are_drawn_on_and_no_figure_is_made():
+    X = small()
+    figures = []
+
+    def somewhere():
+        figures.append(Figure(layout="constrained"))
+        return figures[-1].subplots()
+
+    for display in draw_all(DSWL(2).fit(X), X, somewhere):
+        before = display.figure_
+        assert before is figures[-1]
+        assert display.plot() is display and display.figure_ is not before
+        plt.close(display.figure_)
+    assert len(figures) == 5 and not plt.get_fignums()
+
+
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     X = small()
     model = DSWL(2).fit(X)
     for module in [name for name in sys.modules if name.startswith("matplotlib")]:
         monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    for one in (OutlierMapDisplay, WeightsDisplay, ScoresDisplay, ScreeDisplay,
-                TrustPathDisplay, ConvergenceDisplay, CellMapDisplay):  # fmt: skip
+    for one in (*OF_ROWS, CellMapDisplay):
         with pytest.raises(ImportError, match=r"pip install 'trueaxis\[plot\]'"):
             one.from_estimator(model, X)
     with pytest.raises(ImportError, match=r"trueaxis\[plot\]"):
         ContributionsDisplay.from_estimator(model, X, 0)
-    with pytest.raises(ImportError, match=r"trueaxis\[plot\]"):
-        ImageGridDisplay.from_estimator(model, X, shape=(2, 3))
 
 
-@pytest.mark.soak
-@pytest.mark.parametrize("scaler", [ColumnScaler(), StandardScaler()], ids=str)
-@pytest.mark.parametrize("method", [DSWL(2, cells=True), PlainPCA(2)], ids=str)
-def test_pipelines_are_drawn_as_their_method_is(scaler, method):
-    X = frame() * [1, 1, 1000, 1, 1, 1]
-    pipeline = make_pipeline(scaler, method).fit(X)
-    rows = pipeline[0].transform(X)
-    alone = draw_all(pipeline[1], rows)
-    for display, other in zip(draw_all(pipeline, X), alone, strict=True):
-        rendered(display)
-        assert display.ax_.get_xlabel() == other.ax_.get_xlabel()
-        plt.close(display.figure_)
-        plt.close(other.figure_)
-
-
-@pytest.mark.slow
-def test_images_of_a_pipeline_are_in_the_units_of_the_data():
-    X = frame() * [1, 1, 1000, 1, 1, 1]
-    pipeline = make_pipeline(ColumnScaler(), DSWL(2)).fit(X)
-    display = ImageGridDisplay.from_estimator(pipeline, X, [3, 96], shape=(2, 3))
-    np.testing.assert_array_equal(display.images.reshape(2, 6), X.iloc[[3, 96]])
-    back = pipeline.inverse_transform(pipeline.transform(X.iloc[[3, 96]]))
-    np.testing.assert_allclose(display.reconstructions.reshape(2, 6), back)
-
-
-@pytest.mark.slow
 def test_the_repr_is_short():
     X = frame()
-    model = DSWL(2).fit(X)
-    flagged = (model.predict(X) == -1).sum()
-    said = [repr(display) for display in draw_all(model, X)]
-    plt.close("all")
+    said = [repr(display) for display in draw_all(DSWL(2).fit(X), X)]
     assert said == [
-        f"OutlierMapDisplay(200 rows, {flagged} outliers)",
-        f"WeightsDisplay(200 rows, {flagged} outliers)",
-        f"ScoresDisplay(200 rows, {flagged} outliers, components (0, 1))",
+        "OutlierMapDisplay(200 rows, 33 outliers)",
+        "ScoresDisplay(200 rows, 33 outliers, components (0, 1))",
         "ScreeDisplay(2 components)",
         "ContributionsDisplay(row day 199, regular, 6 columns)",
-        "TrustPathDisplay(2 fits, trust 0.8 to 0.5)",
         "CellMapDisplay(200 rows, 6 columns, 0 wrong and 0 missing cells)",
-        f"ConvergenceDisplay(DSWL, converged after {model.n_iter_} iterations)",
-        "ImageGridDisplay(2 images of 1 x 6 pixels)",
     ]
-
-
-def test_labels_are_not_taken_for_positions():
-    X = frame()
-    model = DSWL(2).fit(X)
-    with pytest.raises(TypeError, match="not positions of rows.*get_loc"):
-        ContributionsDisplay.from_estimator(model, X, "day 62")
-    with pytest.raises(TypeError, match="not positions of rows"):
-        ImageGridDisplay.from_estimator(model, X, ["day 62"], shape=(2, 3))
-    shifted = X.set_axis(range(100, 300), axis=0)
-    display = ContributionsDisplay.from_estimator(model, shifted, 62)
-    assert display.label == 162 and display.ax_.get_title().startswith("Row 162 is off")
 
 
 @pytest.mark.parametrize("model", [DSWL(2), make_pipeline(ColumnScaler(), DSWL(2))])
 def test_models_that_are_not_fitted_say_so(model):
-    for one in (OutlierMapDisplay, WeightsDisplay, ScoresDisplay, ScreeDisplay,
-                TrustPathDisplay, ConvergenceDisplay, CellMapDisplay):  # fmt: skip
+    for one in (*OF_ROWS, CellMapDisplay):
         with pytest.raises(NotFittedError, match="fit"):
             one.from_estimator(model, frame())
     with pytest.raises(NotFittedError):
         ContributionsDisplay.from_estimator(model, frame(), 0)
-    with pytest.raises(NotFittedError):
-        ImageGridDisplay.from_estimator(model, frame(), shape=(2, 3))
+
+
+def test_long_names_keep_both_ends_and_small_shares_a_digit():
+    assert shorten("flow") == "flow"
+    assert shorten("temperature of bearing 17", 11) == "tempe…ng 17"
+    shares = (0.0, 1e-5, 0.0123, 0.0996, 0.5)
+    expected = ["0 %", "less than 0.1 %", "1.2 %", "10 %", "50 %"]
+    assert [percent(share) for share in shares] == expected

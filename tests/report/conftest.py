@@ -48,19 +48,20 @@ def pump_report(path):
     write_report(DSWL(2).fit(X), X, path, labels=labels, **names)
 
 
-def clean_report(path):
-    clean = planted("none", n=60, n_features=1, n_components=1).X
-    write_report(DSWL(1).fit(clean), np.tile(clean.mean(axis=0), (4, 1)), path)
-
-
 def alike_report(path):
     """Most rows alike: a cut-off of 0, and rows infinitely beyond it."""
     alike = np.full((20, 4), 3.7)
     write_report(DSWL(2).fit(alike), np.vstack([alike, alike[:2] + 1]), path)
 
 
+def clean_report(path):
+    """No row is flagged at any level."""
+    clean = planted("none", n=60, n_features=1, n_components=1).X
+    write_report(DSWL(1).fit(clean), np.tile(clean.mean(axis=0), (4, 1)), path)
+
+
 def many_report(path):
-    """More flagged rows than the table lists, and five components."""
+    """More flagged rows than the page draws, and twelve labels."""
     X = planted("scatter", n=10_000, n_features=20, n_components=5, share=0.3).X
     labels = [f"machine {i % 12}" for i in range(len(X))]
     write_report(DSWL(5).fit(X), X, path, labels=labels)
@@ -77,25 +78,13 @@ def line_report(path):
     write_report(DSWL(1).fit(X), X, path)
 
 
-def spectra_report(path):
-    """Spectra: columns that are wavelengths; the first rows have a foreign peak."""
-    rng, at = np.random.default_rng(0), np.arange(400.0, 700.0, 5.0)
-    peaks = [np.exp(-0.5 * ((at - place) / 30) ** 2) for place in (480, 600)]
-    X = (1 + 0.3 * rng.standard_normal((90, 2))) @ np.array(peaks)
-    X += 0.01 * rng.standard_normal(X.shape)
-    X[:5] += 0.4 * np.exp(-0.5 * ((at - 540) / 6) ** 2)
-    spectra = pd.DataFrame(X, columns=[f"{x:g} nm" for x in at])
-    write_report(DSWL(2).fit(spectra), spectra, path, title="Spectra")
-
-
 REPORTS = {
     "pump": pump_report,
-    "clean": clean_report,
     "alike": alike_report,
+    "clean": clean_report,
     "many": many_report,
     "cells": cells_report,
     "line": line_report,
-    "spectra": spectra_report,
 }
 
 

@@ -5,17 +5,19 @@ import pandas as pd
 import pytest
 from small_tables import cloud, with_sides
 
-from trueaxis import PlainPCA
 from trueaxis.datasets import planted
+from trueaxis.methods import PlainPCA
 from trueaxis.report.analysis import analyse
 from trueaxis.report.sentences import (
     change,
     describe_line,
     explained,
+    format_number,
     format_p,
     hints,
     verdict,
 )
+from trueaxis.wording import percent
 
 
 def test_one_of_many_rows_is_more_than_nothing():
@@ -107,3 +109,10 @@ def test_columns_of_a_spectrum_share_a_unit():
         frame.columns = frame.columns if start else list("abcde")
         found = hints(analyse(PlainPCA(1).fit(frame), frame))
         assert any("times as much" in hint for hint in found) == said
+
+
+def test_numbers_for_people():
+    shares = {0: "0 %", 4e-5: "less than 0.1 %", 0.004: "0.4 %", 0.5: "50 %"}
+    assert [percent(share) for share in shares] == [*shares.values()]
+    told = [format_number(x) for x in (np.inf, 12345.6, -0.12345)]
+    assert told == ["∞", "12,346", "−0.1235"]

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from trueaxis._engine.reweighted import measure_rows
-from trueaxis._engine.starts.subspaces import equal_weights
-from trueaxis._engine.subspace import Subspace
-from trueaxis._rows.base import ArrayRows
+from trueaxis.core.reweighting import measure_rows
+from trueaxis.core.starts import equal_weights
+from trueaxis.core.subspace import Subspace
+from trueaxis.data.rows import ArrayRows
 
 
 def normal_cloud(seed=0, n=60, D=5, offset=0.0):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
 
-from trueaxis import METHODS
 from trueaxis.datasets import planted
+from trueaxis.methods import METHODS
 
 GOOD = planted("none", n=30, n_features=4, n_components=2).X
 TIGHT = {"tol": 1e-10, "max_iter": 2000}

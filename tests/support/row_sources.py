@@ -7,7 +7,7 @@ import pyarrow
 import pyarrow.parquet as parquet
 import pytest
 
-from trueaxis._rows.base import Rows
+from trueaxis.data.rows import Rows
 
 N, D = 9000, 20
 NAMES = [f"x{i}" for i in range(D)]
@@ -17,8 +17,7 @@ several_ways = pytest.mark.parametrize(
     "options",
     [
         {},
-        {"tau": (0.04, 0.007, 0.03), "reweight": False, "init": "uniform"},
-        {"reweight": False},
+        {"tau": (0.04, 0.007, 0.03)},
     ],
 )
 

@@ -1,6 +1,6 @@
 """A source of rows that counts how often it is read."""
 
-from trueaxis._rows.base import Rows
+from trueaxis.data.rows import Rows
 
 
 class Streamed(Rows):

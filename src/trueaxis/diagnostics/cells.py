@@ -11,14 +11,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._rows.threads import own_floats
 from trueaxis._validation import fitted_rows, raw_rows
-from trueaxis.diagnostics.pipelines import PipelineParts, takes_pipelines
-from trueaxis.diagnostics.tables import column_names, row_labels, to_frame
+from trueaxis.data.threads import own_floats
+from trueaxis.diagnostics.inputs import (
+    PipelineParts,
+    column_names,
+    row_labels,
+    takes_pipelines,
+    to_frame,
+)
 
 if TYPE_CHECKING:
-    from trueaxis._engine.cells.model import Repaired
-    from trueaxis.estimators.dswl import DSWL
+    from trueaxis.cells.model import Repaired
+    from trueaxis.dswl.estimator import DSWL
 
 
 class CellMap(NamedTuple):
@@ -42,6 +47,12 @@ class CellMap(NamedTuple):
     missing: NDArray[np.bool_]
     outlier: NDArray[np.bool_]
     names: NDArray[np.str_]
+
+    def take(self, rows: NDArray[np.intp]) -> CellMap:
+        """Return the cells of some rows."""
+        deviations, wrong, missing = self.deviations, self.wrong, self.missing
+        some = deviations[rows], wrong[rows], missing[rows], self.outlier[rows]
+        return CellMap(*some, self.names)
 
     def __repr__(self) -> str:
         n, D = self.wrong.shape
@@ -83,23 +94,6 @@ def cell_map(model: DSWL, X: ArrayLike) -> CellMap:
     return CellMap(deviations, wrong, missing, outlier, names)
 
 
-class ListedCells(NamedTuple):
-    """Wrong cells, and holes if asked for, each of shape (m,).
-
-    row, column : positions
-    value, fitted : what is there, and what the good cells of the row say
-    deviation : of the value, in standard deviations of good cells
-    outlier : whether the row is an outlier even without its wrong cells
-    """
-
-    row: NDArray[np.intp]
-    column: NDArray[np.intp]
-    value: NDArray[np.float64]
-    fitted: NDArray[np.float64]
-    deviation: NDArray[np.float64]
-    outlier: NDArray[np.bool_]
-
-
 @own_floats
 def cell_table(model: Any, X: ArrayLike, *, missing: bool = False) -> Any:
     """List the wrong cells of rows, in order, with what would fit.
@@ -135,57 +129,48 @@ def cell_table(model: Any, X: ArrayLike, *, missing: bool = False) -> Any:
     >>> bool(((cells["row"] == 3) & (cells["value"] == 99.0)).any())
     True
     """
-    listed = list_cells(model, X, missing)
+    cells = list_cells(model, X, missing)
+    position, column = cells.pop("position"), cells.pop("column")
     # A row may have several lines: they are numbered, and not indexed by its label.
-    n = int(listed.row.max(initial=-1)) + 1
-    return to_frame(
-        {
-            "row": row_labels(X, n)[listed.row],
-            "column": column_names(model)[listed.column],
-            "value": listed.value,
-            "fitted": listed.fitted,
-            "deviation": listed.deviation,
-            "outlier": listed.outlier,
-            "position": listed.row,
-        }
-    )
+    n = int(position.max(initial=-1)) + 1
+    row, name = row_labels(X, n)[position], column_names(model)[column]
+    return to_frame({"row": row, "column": name, **cells, "position": position})
 
 
-def _in_units_of_data(listed: ListedCells, parts: PipelineParts) -> ListedCells:
-    return listed._replace(
-        value=parts.restored(listed.value, listed.column),
-        fitted=parts.restored(listed.fitted, listed.column),
-    )
+def _in_units_of_data(cells: dict[str, Any], parts: PipelineParts) -> dict[str, Any]:
+    column = cells["column"]
+    units = {name: parts.restored(cells[name], column) for name in ("value", "fitted")}
+    return cells | units
 
 
 @takes_pipelines(_in_units_of_data)
-def list_cells(model: DSWL, X: ArrayLike, missing: bool) -> ListedCells:
-    """Return the wrong cells of rows, in order, and holes if asked for."""
+def list_cells(model: DSWL, X: ArrayLike, missing: bool) -> dict[str, Any]:
+    """Return the fields of `cell_table`, with indices of columns."""
     outlier, found = _outliers(model, X), []
     for first, block, repaired in _repaired_blocks(model, X):
         listed = _wrong(block, repaired, outlier[first : first + len(block)])
         if missing:
             listed |= np.isnan(block)
-        row, column = np.nonzero(listed)
-        found.append(
-            (
-                first + row,
-                column,
-                block[row, column],
-                repaired.fitted[row, column],
-                repaired.deviations[row, column],
-            )
-        )
-    row, column, value, fitted, deviation = (
+        at = row, column = np.nonzero(listed)
+        parts = block[at], repaired.fitted[at], repaired.deviations[at]
+        found.append((first + row, column, *parts))
+    position, column, value, fitted, deviation = (
         np.concatenate(part) for part in zip(*found, strict=True)
     )
-    return ListedCells(row, column, value, fitted, deviation, outlier[row])
+    return {
+        "position": position,
+        "column": column,
+        "value": value,
+        "fitted": fitted,
+        "deviation": deviation,
+        "outlier": outlier[position],
+    }
 
 
 def _repaired_blocks(
     model: DSWL, X: ArrayLike
 ) -> Iterator[tuple[int, NDArray[Any], Repaired]]:
-    if not hasattr(model, "impute"):
+    if not hasattr(model, "repair"):
         raise TypeError(f"{type(model).__name__} judges no cells: pass a fitted DSWL.")
     with raw_rows(model, X) as rows:
         repair = model._repair()

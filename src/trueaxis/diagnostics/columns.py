@@ -1,4 +1,4 @@
-"""Columns that make a row an outlier: contributions, and the column to correct."""
+"""Columns of rows: what they add to the distances, and what would fit in them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._rows.base import RecordKernel, Rows
-from trueaxis._rows.checked import largest_squarable
-from trueaxis._validation import fitted_rows
-from trueaxis.diagnostics.filled import cell_repair
-from trueaxis.diagnostics.pipelines import takes_pipelines
+from trueaxis._validation import fitted_rows, raw_rows
+from trueaxis.data.rows import RecordKernel
+from trueaxis.data.transformed import largest_squarable
+from trueaxis.diagnostics.inputs import PipelineParts, cell_repair, takes_pipelines
 
 if TYPE_CHECKING:
-    from trueaxis._engine.cells.model import CellModel
-    from trueaxis.estimators.base import SubspaceEstimator
+    from trueaxis.base import SubspaceEstimator
+    from trueaxis.cells.model import CellModel
 
 # Squared distance of a unit vector from the subspace, below which it counts as inside.
 WITHIN = 1e-10
@@ -78,30 +77,6 @@ def contributions(model: SubspaceEstimator, X: ArrayLike) -> Contributions:
     return Contributions(score, (y - t @ sub.basis) ** 2)
 
 
-class ColumnCorrections(NamedTuple):
-    """The column to correct in every row, each of shape (n,).
-
-    column : index of the column
-    share : part of the squared distances (in units of their cut-offs, added up) that
-        the correction removes, 0 to 1
-    surplus : value in that column minus the value that would fit best
-    """
-
-    column: NDArray[np.intp]
-    share: NDArray[np.float64]
-    surplus: NDArray[np.float64]
-
-
-def column_corrections(model: SubspaceEstimator, rows: Rows) -> ColumnCorrections:
-    """Find the column to correct in every row, in one pass."""
-    repair = cell_repair(rows)
-    kernel = ColumnCorrectionKernel(model, repair)
-    # The kernel repairs rows itself, to see which cells there are.
-    source = rows if repair is None else rows.rows  # type: ignore[attr-defined]
-    (column, share, surplus), _ = source.scan(kernel)
-    return ColumnCorrections(column.astype(np.intp), share, surplus)
-
-
 class FreedColumns(NamedTuple):
     """What happens if each column of a row in turn is set free.
 
@@ -132,7 +107,7 @@ class ColumnCorrectionKernel(RecordKernel):
     replaced cannot be corrected any further.
     """
 
-    n_fields = 3
+    n_fields = 4
     title = "columns to correct"
 
     def __init__(
@@ -150,20 +125,26 @@ class ColumnCorrectionKernel(RecordKernel):
         self.outside = np.where(outside > WITHIN, outside, 0.0)
         self.diagonal = own + self.off * self.outside
         # My = t times one matrix, plus y times one number for each column.
-        own_off = np.where(self.outside > 0, self.off, 0.0)
+        self.of_values = np.where(self.outside > 0, self.off, 0.0)
         with np.errstate(over="ignore", invalid="ignore"):
-            self.of_scores = self.inside * self.scaled - own_off * P
-        self.of_values = own_off
+            self.of_scores = self.inside * self.scaled - self.of_values * P
 
     def absorb(
         self, state: None, block: NDArray[Any], first: int
     ) -> NDArray[np.float64]:
-        """Return column, share and surplus of the rows of a block."""
+        """Return column, share, value and surplus of the rows of a block."""
         quick = self._quickly(block)
-        return self._thoroughly(block) if quick is None else quick
+        if quick is not None:
+            return quick
+        # Values overflow, or nothing varies.
+        freed = self.freed(block)
+        column = np.nan_to_num(freed.gain, nan=0.0, posinf=np.inf).argmax(axis=1)
+        best = np.arange(len(block)), column
+        share = _as_shares(freed.gain[best], freed.total)
+        return np.stack([column, share, block[best], freed.surplus[best]])
 
     def _quickly(self, block: NDArray[Any]) -> NDArray[np.float64] | None:
-        """Return the same as `absorb` for rows without anything special, or None."""
+        """Return the same as `freed` has, several times as fast, for ordinary rows."""
         if not (self.diagonal > 0).all():
             return None
         rows = block if self.repair is None else self.repair(block)
@@ -182,16 +163,7 @@ class ColumnCorrectionKernel(RecordKernel):
         if not (np.isfinite(total) & np.isfinite(gain) & (total > 0)).all():
             return None
         share = np.minimum(gain / total, 1.0)
-        return np.stack([column, share, My[best] / self.diagonal[column]])
-
-    def _thoroughly(self, block: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the same where values overflow, or where nothing varies."""
-        freed = self.freed(block)
-        gain = np.nan_to_num(freed.gain, nan=0.0, posinf=np.inf)
-        column = gain.argmax(axis=1)
-        best = np.arange(len(block)), column
-        share = _as_shares(freed.gain[best], freed.total)
-        return np.stack([column, share, freed.surplus[best]])
+        return np.stack([column, share, block[best], My[best] / self.diagonal[column]])
 
     def freed(self, block: NDArray[Any]) -> FreedColumns:
         """Set each column of every row free in turn."""
@@ -238,3 +210,63 @@ def _as_shares(gain: NDArray[Any], total: NDArray[Any]) -> NDArray[np.float64]:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         share = np.nan_to_num(gain / total, nan=0.0, posinf=1.0)
     return np.asarray(np.clip(share, 0.0, 1.0))
+
+
+class Explanation(NamedTuple):
+    """Values and fits of all columns of m rows, each of shape (m, D).
+
+    value : as given, NaN in holes
+    fitted : what would fit best if the other columns of the row are right, or if the
+        column that explains most of its distance is corrected
+    deviation : value minus fitted, in standard deviations of regular rows
+    share : part of the squared distances that this correction removes
+    """
+
+    value: NDArray[np.float64]
+    fitted: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+    share: NDArray[np.float64]
+
+
+def _in_units_of_data(explained: Explanation, parts: PipelineParts) -> Explanation:
+    return explained._replace(
+        value=parts.restored(explained.value), fitted=parts.restored(explained.fitted)
+    )
+
+
+@takes_pipelines(_in_units_of_data)
+def explained_rows(
+    model: SubspaceEstimator, X: ArrayLike, rows: NDArray[np.intp]
+) -> Explanation:
+    """Return values and fits of all columns of the rows at these positions."""
+    with raw_rows(model, X) as source:
+        value = source.take(rows).astype(float)
+    with fitted_rows(model, X) as source:
+        repair = cell_repair(source)
+    kernel = ColumnCorrectionKernel(model, repair)
+    freed = kernel.freed(value)
+    used = value if repair is None else repair(value)
+    surplus = surplus_beside_blamed(model, used, freed.shares())
+    fitted = np.where(used == value, used - surplus, used)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # A column in which regular rows do not vary is infinitely far off, or not.
+        deviation = np.where(fitted == value, 0.0, (value - fitted) / kernel.spread())
+    return Explanation(value, fitted, deviation, freed.shares())
+
+
+def surplus_beside_blamed(
+    model: SubspaceEstimator, rows: NDArray[Any], shares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return every value minus the value that would fit best in its place.
+
+    One wrong value makes all others look wrong: where one column explains most of the
+    distance of a row, the others are compared as if it had been corrected.
+    """
+    kernel = ColumnCorrectionKernel(model)
+    alone = kernel.freed(rows).surplus
+    blamed = np.zeros(rows.shape, dtype=bool)
+    if rows.size:
+        at = np.arange(len(rows)), shares.argmax(axis=1)
+        blamed[at] = shares[at] >= MAIN_SHARE
+    corrected = np.where(blamed, rows - alone, rows)
+    return np.where(blamed, alone, kernel.freed(corrected).surplus)

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from trueaxis._rows.threads import own_floats
 from trueaxis._validation import validate_array, validate_number
+from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics.influence import largest_angle
-from trueaxis.estimators import METHODS
+from trueaxis.methods import METHODS
 
 # Most methods pass over all rows again and again. So many rows determine a subspace
 # well enough to see how methods differ.
@@ -77,6 +77,19 @@ class ComparedMethod:
     def converged(self) -> bool | None:
         """Whether the fit converged; None if it failed."""
         return None if self.model is None else bool(self.model.converged_)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as values for JSON; None for what a failed fit lacks."""
+        return {
+            "method": self.method,
+            "seconds": self.seconds,
+            "outliers": self.flagged,
+            "shared": self.shared,
+            "angle": self.angle,
+            "center": self.shift,
+            "converged": self.converged,
+            "problem": self.problem,
+        }
 
 
 def suitable(n: int, D: int) -> list[str]:
@@ -155,8 +168,8 @@ def compare(
     flagged = first.model.predict(rows) < 0
     compared = [_compare_with(first, first, flagged, rows)]
     # The first method has taken the rows: it can fill their holes.
-    if hasattr(first.model, "impute"):
-        rows = first.model.impute(rows)
+    if hasattr(first.model, "repair"):
+        rows = first.model.repair(rows, wrong=False)
         drawn = _draw(rows, max_rows)
     for name in methods[1:]:
         progress(name)

@@ -6,33 +6,31 @@ model.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import subspace_angles
 
-from trueaxis._engine.problem import affine_hull
-from trueaxis._engine.starts.subspaces import plain_moments
-from trueaxis._engine.subspace import SquaresOverflow, Subspace, solve
-from trueaxis._rows.base import Kernel, RecordKernel, Rows
-from trueaxis._rows.transformed import TransformedRows
 from trueaxis._validation import fitted_rows
-from trueaxis.diagnostics.filled import imputed
-from trueaxis.diagnostics.pipelines import PipelineParts, takes_pipelines
-from trueaxis.estimators.scaler import Scaling
+from trueaxis.core.problem import affine_hull
+from trueaxis.core.starts import plain_moments
+from trueaxis.core.subspace import SquaresOverflow, Subspace, solve
+from trueaxis.data.rows import Kernel, RecordKernel, Rows
+from trueaxis.data.transformed import TransformedRows
+from trueaxis.diagnostics.inputs import PipelineParts, imputed, takes_pipelines
+from trueaxis.preprocessing.scaler import Scaling
 
 if TYPE_CHECKING:
-    from trueaxis.estimators.base import SubspaceEstimator
+    from trueaxis.base import SubspaceEstimator
 
 LEAST = 0.0005  # smallest share of a row that is worth mentioning
 
 
 @dataclass(frozen=True, repr=False)
-class PlainChange:
-    """Difference between plain PCA and a robust model.
+class Effect:
+    """Effect of the outliers on plain PCA.
 
     Attributes
     ----------
@@ -44,36 +42,21 @@ class PlainChange:
     plain_variance : ndarray of shape (k,)
         Variances along the plain components, `explained_variance_` of `PlainPCA`;
         infinite if they are beyond the range of floats.
-    """
-
-    angles: NDArray[np.float64]
-    shift: NDArray[np.float64]
-    plain_variance: NDArray[np.float64]
-
-    @property
-    def angle(self) -> float:
-        """Largest of the angles."""
-        return float(self.angles.max(initial=0.0))
-
-
-Change = TypeVar("Change", bound=PlainChange)
-
-
-@dataclass(frozen=True, repr=False)
-class Effect(PlainChange):
-    """Effect of the outliers on plain PCA.
-
-    Attributes
-    ----------
-    angles, shift, plain_variance
-        See `PlainChange`.
     tilt_share, shift_share : ndarray of shape (n,)
         Share of every row in the turn of the axes and in the shift of the mean. Each
         sums to 1, or is 0 where nothing moved.
     """
 
+    angles: NDArray[np.float64]
+    shift: NDArray[np.float64]
+    plain_variance: NDArray[np.float64]
     tilt_share: NDArray[np.float64]
     shift_share: NDArray[np.float64]
+
+    @property
+    def angle(self) -> float:
+        """Largest of the angles."""
+        return float(self.angles.max(initial=0.0))
 
     def __repr__(self) -> str:
         n = len(self.tilt_share)
@@ -123,41 +106,41 @@ def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
     >>> bool(change.shift_share[cloud.is_outlier].sum() > 0.9)
     True
     """
-    with fitted_rows(model, X) as rows:
-        return _in_range(_effect, model._subspace(), imputed(rows))
-
-
-@takes_pipelines(_in_units_of_data)
-def plain_change(model: SubspaceEstimator, X: ArrayLike) -> PlainChange:
-    """Compare plain PCA with a robust model, in one pass; see `effect`."""
-    with fitted_rows(model, X) as rows:
-        return _in_range(_plain_change, model._subspace(), imputed(rows))
-
-
-def _in_range(
-    compare: Callable[[Subspace, Rows], Change], robust: Subspace, rows: Rows
-) -> Change:
-    """Compare, in a larger unit if squares of the rows overflow."""
-    try:
-        return compare(robust, rows)
-    except SquaresOverflow:
-        # Powers of two change no digit; 32 bits are left for the sum over all rows.
+    with fitted_rows(model, X) as fitted:
+        robust, rows = model._subspace(), imputed(fitted)
+        try:
+            return _effect(robust, rows)
+        except SquaresOverflow:
+            pass
+        # Again in a larger unit. Powers of two change no digit; 32 bits are left for
+        # the sum over all rows.
         unit = 2.0 ** (np.finfo(rows.dtype).maxexp // 2 + 32)
-    D = rows.shape[1]
-    scaling = Scaling(np.zeros(D, rows.dtype), np.full(D, unit, rows.dtype))
-    found = compare(
-        replace(robust, mean=robust.mean / unit), TransformedRows(rows, scaling)
-    )
+        D = rows.shape[1]
+        scaling = Scaling(np.zeros(D, rows.dtype), np.full(D, unit, rows.dtype))
+        smaller = replace(robust, mean=robust.mean / unit)
+        found = _effect(smaller, TransformedRows(rows, scaling))
     # What no float can hold is infinite.
     variance = found.plain_variance * unit * unit
     return replace(found, shift=found.shift * unit, plain_variance=variance)
 
 
-def _plain_change(robust: Subspace, rows: Rows) -> PlainChange:
+def _effect(robust: Subspace, rows: Rows) -> Effect:
     n, plain = rows.shape[0], plain_subspace(rows, len(robust.basis))
-    angles = principal_angles(robust.basis, plain.basis)
-    variance = plain.variances * (n / max(n - 1, 1))
-    return PlainChange(angles, plain.mean - robust.mean, variance)
+    shift = plain.mean - robust.mean
+    # Shares have no unit, and rows of about unit length do not overflow.
+    unit = float(np.sqrt(plain.total + shift @ shift)) or 1.0
+    _, tilt = rows.scan(TiltKernel(robust, unit))
+    largest = np.abs(tilt).max(initial=0.0) or 1.0
+    direction = shift / (np.abs(shift).max() or 1.0)
+    kernel = InfluenceKernel(robust, unit, tilt / largest, direction)
+    (tilts, shifts), _ = rows.scan(kernel)
+    return Effect(
+        angles=principal_angles(robust.basis, plain.basis),
+        shift=shift,
+        plain_variance=plain.variances * (n / max(n - 1, 1)),
+        tilt_share=_shares(tilts),
+        shift_share=_shares(shifts),
+    )
 
 
 def plain_subspace(rows: Rows, k: int) -> Subspace:
@@ -170,72 +153,19 @@ def plain_subspace(rows: Rows, k: int) -> Subspace:
     return hull.lift(solve(plain_moments(hull.rows, None), k))
 
 
-def _effect(robust: Subspace, rows: Rows) -> Effect:
-    change = _plain_change(robust, rows)
-    shift = change.shift
-    # Shares have no unit, and with sizes of at most 1 their products cannot overflow.
-    _, units = rows.scan(SizeKernel(robust))
-    units[units == 0] = 1.0
-    _, tilt = rows.scan(TiltKernel(robust, units))
-    direction = shift / (np.abs(shift).max() or 1.0)
-    (tilts, shifts), _ = rows.scan(InfluenceKernel(robust, units, tilt, direction))
-    shares = {"tilt_share": _shares(tilts), "shift_share": _shares(shifts)}
-    return Effect(**vars(change), **shares)
-
-
-class RowParts(NamedTuple):
-    """Rows of a block relative to a subspace.
-
-    residual : y - P't, off the subspace
-    scores : t
-    centered : y
-    """
-
-    residual: NDArray[Any]
-    scores: NDArray[Any]
-    centered: NDArray[Any]
-
-
-def _split(block: NDArray[Any], subspace: Subspace) -> RowParts:
-    y = block - subspace.mean
-    t = y @ subspace.basis.T
-    return RowParts(y - t @ subspace.basis, t, y)
-
-
-class SizeKernel(Kernel):
-    """Find the largest absolute value in each of the three `RowParts`."""
-
-    title = "sizes"
-
-    def __init__(self, subspace: Subspace) -> None:
-        self.subspace = subspace
-
-    def start(self) -> NDArray[np.float64]:
-        """Return an empty state."""
-        return np.zeros(3)
-
-    def absorb(
-        self, state: NDArray[np.float64], block: NDArray[Any], first: int
-    ) -> None:
-        """Update the largest values with those of a block."""
-        parts = _split(block, self.subspace)
-        sizes = [np.abs(part).max(initial=0.0) for part in parts]
-        np.maximum(state, sizes, out=state)
-
-    def merge(
-        self, state: NDArray[np.float64], other: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return the larger value for each part."""
-        return np.maximum(state, other)
-
-
 class TiltKernel(Kernel):
-    """Sum residual t' over all rows, both in the given units."""
+    """Sum residual t' over all rows, both in the given unit."""
 
     title = "turn of the axes"
 
-    def __init__(self, subspace: Subspace, units: NDArray[np.float64]) -> None:
-        self.subspace, self.units = subspace, units
+    def __init__(self, subspace: Subspace, unit: float) -> None:
+        self.subspace, self.unit = subspace, unit
+
+    def split(self, block: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+        """Return residuals y - P't, scores t, and centered rows y."""
+        y = (block - self.subspace.mean) / self.unit
+        t = y @ self.subspace.basis.T
+        return y - t @ self.subspace.basis, t, y
 
     def start(self) -> NDArray[np.float64]:
         """Return an empty state."""
@@ -246,8 +176,8 @@ class TiltKernel(Kernel):
     ) -> None:
         """Add the rows of a block."""
         # As one product: a D x k matrix for each row would not fit into memory.
-        residual, t, _ = _split(block, self.subspace)
-        state += (residual / self.units[0]).T @ (t / self.units[1])
+        residual, t, _ = self.split(block)
+        state += residual.T @ t
 
     def merge(
         self, state: NDArray[np.float64], other: NDArray[np.float64]
@@ -265,25 +195,20 @@ class InfluenceKernel(RecordKernel):
     def __init__(
         self,
         subspace: Subspace,
-        units: NDArray[np.float64],
+        unit: float,
         tilt: NDArray[np.float64],
         direction: NDArray[np.float64],
     ) -> None:
-        self.subspace, self.units = subspace, units
+        self.split = TiltKernel(subspace, unit).split
         self.tilt, self.direction = tilt, direction
 
     def absorb(
         self, state: None, block: NDArray[Any], first: int
     ) -> NDArray[np.float64]:
         """Return tilt and shift of the rows of a block."""
-        residual, t, y = _split(block, self.subspace)
-        off, inside, size = self.units
-        return np.stack(
-            [
-                np.einsum("ij,ij->i", residual / off @ self.tilt, t / inside),
-                (y / size) @ self.direction,
-            ]
-        )
+        residual, t, y = self.split(block)
+        tilt = np.einsum("ij,ij->i", residual @ self.tilt, t)
+        return np.stack([tilt, y @ self.direction])
 
 
 def principal_angles(P: NDArray[Any], Q: NDArray[Any]) -> NDArray[np.float64]:

@@ -7,56 +7,42 @@ Notation: y = x - m, t = P y, v = |t|^2, e = |y - P't|^2, s = sum t_j^2 / varian
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._engine.outliers.judge import cutoff_ratio
-from trueaxis._engine.outliers.law import Law, Sides
-from trueaxis._engine.reweighted import measure_rows
-from trueaxis._rows.base import RecordKernel
-from trueaxis._rows.threads import own_floats
 from trueaxis._validation import fitted_rows, raw_rows
-from trueaxis.diagnostics.columns import column_corrections
-from trueaxis.diagnostics.discoveries import discovery_line
-from trueaxis.diagnostics.pipelines import PipelineParts, method_of, takes_pipelines
-from trueaxis.diagnostics.tables import column_names, frame_of_rows, row_labels
+from trueaxis.core.reweighting import measure_rows
+from trueaxis.core.verdicts import PValueKernel, cutoff_ratio
+from trueaxis.data.threads import own_floats
+from trueaxis.diagnostics.cells import list_cells
+from trueaxis.diagnostics.columns import ColumnCorrectionKernel, explained_rows
+from trueaxis.diagnostics.inputs import (
+    PipelineParts,
+    cell_repair,
+    check_positions,
+    column_names,
+    method_of,
+    pipeline_parts,
+    row_labels,
+    takes_pipelines,
+    to_frame,
+)
+from trueaxis.overview import Summary, as_text, overview
+from trueaxis.wording import counted, share_of
 
 if TYPE_CHECKING:
-    from trueaxis.estimators.base import SubspaceEstimator
+    from trueaxis.base import SubspaceEstimator
 
 # The paper's categories: within both cut-offs, beyond the one for score distances,
 # beyond the one for orthogonal distances, beyond both. Then, within both, rows of a
 # group that stands apart.
 KINDS = ("regular", "inside", "off", "both", "group")
 LN_10 = float(np.log(10.0))
-BLOCK_ROWS = 1 << 14
 NOTHING = 1e-150  # cut-offs below this stand for regular rows without any distance
-
-
-class JudgedDistances(NamedTuple):
-    """Squared distances of rows, and the law that gives their p-values.
-
-    e, s : squared orthogonal distance, and squared score distance
-    beyond : how far the row lies towards a group that stands apart
-    law : the law of regular rows
-    """
-
-    e: NDArray[np.float64]
-    s: NDArray[np.float64]
-    beyond: NDArray[np.float64]
-    law: Law
-
-    def log_p(self) -> NDArray[np.float64]:
-        """Return the logarithms of the p-values."""
-        return self.law.log_p(self.e, self.s, self.beyond)
-
-    def part(self, rows: NDArray[np.intp]) -> JudgedDistances:
-        """Return the distances of some rows."""
-        return JudgedDistances(self.e[rows], self.s[rows], self.beyond[rows], self.law)
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,12 +66,14 @@ class Diagnosis:
     share : ndarray of shape (n,)
         Part of the squared distances (in units of their cut-offs, added up) that this
         correction removes, 0 to 1.
+    value : ndarray of shape (n,)
+        Value in that column, NaN for a hole.
     surplus : ndarray of shape (n,)
-        Value in that column minus the value that would fit best.
+        This value minus the value that would fit best.
     names : ndarray of str
         Names of the columns.
-    judged : JudgedDistances
-        What p-values follow from, when they are asked for.
+    log_p : ndarray of shape (n,)
+        Natural logarithms of the p-values, which themselves may underflow.
     """
 
     score: NDArray[np.float64]
@@ -96,18 +84,17 @@ class Diagnosis:
     kind: NDArray[np.str_]
     column: NDArray[np.intp]
     share: NDArray[np.float64]
+    value: NDArray[np.float64]
     surplus: NDArray[np.float64]
     names: NDArray[np.str_]
-    judged: JudgedDistances
+    log_p: NDArray[np.float64]
 
     @property
-    @own_floats
     def score_ratio(self) -> NDArray[np.float64]:
         """Score distances in units of their cut-off."""
         return _ratio(self.score, self.score_cutoff)
 
     @property
-    @own_floats
     def orthogonal_ratio(self) -> NDArray[np.float64]:
         """Orthogonal distances in units of their cut-off."""
         return _ratio(self.orthogonal, self.orthogonal_cutoff)
@@ -121,25 +108,13 @@ class Diagnosis:
         larger = np.maximum(self.score_ratio, self.orthogonal_ratio)
         return np.maximum(larger, self.group_ratio)
 
-    @cached_property
-    @own_floats
-    def log_p(self) -> NDArray[np.float64]:
-        """Natural logarithms of the p-values, which themselves may underflow."""
-        return self.judged.log_p()
-
-    @own_floats
-    def log_p_of(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return `log_p` of some rows; for all rows it may take long."""
-        known = vars(self).get("log_p")
-        return self.judged.part(rows).log_p() if known is None else known[rows]
-
     @property
     @own_floats
     def p_value(self) -> NDArray[np.float64]:
         """Share of regular rows that lie at least as far away, see `p_values`."""
         return np.exp(self.log_p)
 
-    @cached_property
+    @property
     def flagged(self) -> NDArray[np.bool_]:
         """Whether each row is an outlier."""
         return np.not_equal(self.kind, "regular")
@@ -147,7 +122,7 @@ class Diagnosis:
     def worst_first(self, *, everything: bool = False) -> NDArray[np.intp]:
         """Return the positions of outliers, or of all rows, smallest p-value first."""
         some = np.arange(len(self.kind)) if everything else np.flatnonzero(self.flagged)
-        return some[np.lexsort((-self.excess[some], self.log_p_of(some)))]
+        return some[np.lexsort((-self.excess[some], self.log_p[some]))]
 
     def counts(self) -> dict[str, int]:
         """Count the rows of each kind that occurs, in the order of `KINDS`."""
@@ -159,8 +134,12 @@ class Diagnosis:
 
 
 def _in_units_of_data(diagnosis: Diagnosis, parts: PipelineParts) -> Diagnosis:
-    surplus = parts.unscaled(diagnosis.surplus, diagnosis.column)
-    return replace(diagnosis, surplus=surplus)
+    column = diagnosis.column
+    return replace(
+        diagnosis,
+        value=parts.restored(diagnosis.value, column),
+        surplus=parts.unscaled(diagnosis.surplus, column),
+    )
 
 
 @takes_pipelines(_in_units_of_data)
@@ -173,7 +152,8 @@ def diagnose(
     ----------
     model : estimator or Pipeline
         Any fitted method, alone or at the end of a pipeline. After a `ColumnScaler`,
-        `surplus` is in the units of the data; distances are those of the method.
+        `value` and `surplus` are in the units of the data; distances are those of the
+        method.
     X : array-like of shape (n, D)
         Rows, those of the fit or new ones.
     fdr : float in (0, 1), optional
@@ -197,17 +177,16 @@ def diagnose(
     >>> table.columns[diagnosis.column[62]]
     'vibration'
     """
+    law, line = model._law(), model.offset_ * LN_10
     with fitted_rows(model, X) as rows:
-        law = model._law()
-        _, e, s = measure_rows(rows, model._subspace())[:3]
-        beyond = np.zeros(len(s))
-        if law.sides is not None:
-            (beyond,), _ = rows.scan(BeyondKernel(law.sides))
-        corrections = column_corrections(model, rows)
-    judged = JudgedDistances(e, s, beyond, law)
-    line = model.offset_ * LN_10
+        (e, s, beyond, log_p), _ = rows.scan(DiagnosisKernel(model._subspace(), law))
+        repair = cell_repair(rows)
+        # The kernel repairs rows itself, to see which cells there are.
+        source = rows if repair is None else rows.rows  # type: ignore[attr-defined]
+        corrections, _ = source.scan(ColumnCorrectionKernel(model, repair))
+    column, share, value, surplus = corrections
     if fdr is not None:
-        line = discovery_line(judged.log_p(), fdr)
+        line = discovery_line(log_p, fdr)
     # Compare what `predict` compares: a root may be rounded to the other side.
     cuts = law.cuts(line)
     kind = kinds(s > cuts.s, e > cuts.e, beyond > cuts.beyond)
@@ -219,12 +198,33 @@ def diagnose(
         orthogonal_cutoff=off,
         group_ratio=cutoff_ratio(beyond, cuts.beyond),
         kind=kind,
-        column=corrections.column,
-        share=corrections.share,
-        surplus=corrections.surplus,
+        column=column.astype(np.intp),
+        share=share,
+        value=value,
+        surplus=surplus,
         names=column_names(model),
-        judged=judged,
+        log_p=log_p,
     )
+
+
+def discovery_line(log_p: NDArray[Any], fdr: float) -> float:
+    """Return the logarithm of the p-value up to which rows are discoveries.
+
+    Benjamini and Hochberg (1995): of m p-values, sorted, the r smallest are discoveries
+    for the largest r with p_(r) <= fdr r / m. If the regular rows are independent, at
+    most a share `fdr` of the discoveries is expected to be regular. Where there is no
+    discovery, the line is fdr / m, which no p-value reaches.
+    """
+    number = isinstance(fdr, numbers.Real) and not isinstance(fdr, bool)
+    if not (number and 0 < fdr < 1):
+        raise ValueError(
+            f"fdr={fdr!r} is not a false discovery rate: pass the share of regular "
+            "rows that you accept among the outliers, a number between 0 and 1."
+        )
+    m = max(len(log_p), 1)
+    lines = np.log(fdr * np.arange(1, m + 1) / m)
+    found = np.flatnonzero(np.sort(log_p) <= lines[: len(log_p)])
+    return float(lines[found[-1] if len(found) else 0])
 
 
 def _ratio(distance: NDArray[Any], cutoff: float) -> NDArray[np.float64]:
@@ -246,20 +246,22 @@ def kinds(
     return kind
 
 
-class BeyondKernel(RecordKernel):
-    """Record how far every row lies towards a group that stands apart."""
+class DiagnosisKernel(PValueKernel):
+    """Record squared distances, the place towards groups apart, and log p-values."""
 
-    n_fields = 1
-    title = "groups apart"
-
-    def __init__(self, sides: Sides) -> None:
-        self.sides = sides
+    n_fields = 4
+    title = "distances"
 
     def absorb(
-        self, state: None, block: NDArray[Any], first: int
+        self, state: Any, block: NDArray[Any], first: int
     ) -> NDArray[np.float64]:
         """Measure the rows of a block."""
-        return self.sides.beyond(block)[None]
+        distances = self.measuring.absorb(state, block, first)
+        assert distances is not None  # it records distances
+        _, e, s = distances
+        sides = self.law.sides
+        beyond = np.zeros(len(s)) if sides is None else sides.beyond(block)
+        return np.stack([e, s, beyond, self.law.log_p(e, s, beyond)])
 
 
 class Reasons(NamedTuple):
@@ -273,9 +275,6 @@ class Reasons(NamedTuple):
     inside: NDArray[np.float64]
     off: NDArray[np.float64]
     center: NDArray[np.float64]
-
-    def __repr__(self) -> str:
-        return f"Reasons({len(self.inside):,} rows)"
 
 
 @takes_pipelines()
@@ -304,30 +303,6 @@ def reasons(model: Any, X: ArrayLike) -> Reasons:
         distances = measure_rows(rows, model._subspace())
     a, b, c = (model.n_samples_ * tau for tau in model.tau_)
     return Reasons(-distances.v / a, -distances.e / b, -distances.d / c)
-
-
-def _values_in_units_of_data(
-    found: tuple[NDArray[np.float64], NDArray[np.intp]], parts: PipelineParts
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    value, column = found
-    return parts.restored(value, column), column
-
-
-@takes_pipelines(_values_in_units_of_data)
-def _values_at(
-    model: SubspaceEstimator,
-    X: ArrayLike,
-    rows: NDArray[np.intp],
-    column: NDArray[np.intp],
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return the value of one column in each of some rows, and the columns."""
-    value = np.empty(len(rows))
-    with raw_rows(model, X) as source:
-        for start in range(0, len(rows), BLOCK_ROWS):  # all columns of few rows
-            part = slice(start, start + BLOCK_ROWS)
-            block = source.take(rows[part])
-            value[part] = block[np.arange(len(block)), column[part]]
-    return value, column
 
 
 @own_floats
@@ -369,20 +344,152 @@ def outlier_table(
     """
     diagnosis = diagnose(model, X, fdr=fdr)
     order = diagnosis.worst_first(everything=everything)
-    value = _values_at(model, X, order, diagnosis.column[order])[0]
     fields: dict[str, Any] = {
         "row": row_labels(X, len(diagnosis.kind))[order],
         "kind": diagnosis.kind[order],
-        "p_value": np.exp(diagnosis.log_p_of(order)),
+        "p_value": diagnosis.p_value[order],
         "excess": diagnosis.excess[order],
         "score": diagnosis.score[order],
         "orthogonal": diagnosis.orthogonal[order],
         "column": diagnosis.names[diagnosis.column[order]],
         "share": diagnosis.share[order],
-        "value": value,
-        "fitted": value - diagnosis.surplus[order],
+        "value": diagnosis.value[order],
+        "fitted": (diagnosis.value - diagnosis.surplus)[order],
         "position": order,
     }
     if hasattr(method_of(model), "tau_"):
         fields |= {name: x[order] for name, x in reasons(model, X)._asdict().items()}
-    return frame_of_rows(fields, X)
+    return to_frame(fields, X)
+
+
+@own_floats
+def explain(model: Any, X: ArrayLike, rows: ArrayLike | None = None) -> Any:
+    """List every column of outliers, with its value and what would fit.
+
+    What fits is found for each column alone, as if all other columns of the row were
+    right. If one column explains at least half of the distance of a row, the others are
+    compared as if it had been corrected; otherwise one wrong value would make all
+    others look wrong. If several columns are wrong, look at those with large shares.
+
+    Parameters
+    ----------
+    model : estimator or Pipeline
+        Any fitted method, alone or at the end of a pipeline. After a `ColumnScaler`,
+        values are in the units of the data.
+    X : array-like of shape (n, D)
+        Rows, those of the fit or new ones.
+    rows : sequence of int, optional
+        Positions of the rows, from 0; by default those of all outliers, worst first.
+
+    Returns
+    -------
+    pandas.DataFrame, or ndarray with named fields if pandas is not installed
+        One line per row and column: "row" (its number, or its label in the index of a
+        frame), "column", "value" (NaN for a hole), "fitted", "deviation" (value minus
+        fitted, in standard deviations of regular rows), "share" (the part of the
+        squared distances, in units of their cut-offs, that "fitted" would remove), and
+        "position" (of the row, from 0). Cells that the model has filled or replaced
+        have the value that it uses as "fitted", and no share.
+
+    Examples
+    --------
+    >>> from trueaxis import DSWL
+    >>> from trueaxis.datasets import sensors
+    >>> from trueaxis.diagnostics import explain
+    >>> X = sensors().X
+    >>> table = explain(DSWL(2).fit(X), X, rows=[62])  # x5, the vibration, is wrong
+    >>> worst = table["share"].argmax()
+    >>> str(table["column"][worst]), round(float(table["share"][worst]), 2)
+    ('x5', 0.98)
+    """
+    n = _n_rows(model, X)
+    if rows is None:
+        chosen = diagnose(model, X).worst_first()
+    else:
+        chosen = check_positions(rows, n)
+    explained, names = explained_rows(model, X, chosen), column_names(model)
+    m, D = explained.value.shape
+    return to_frame(
+        {
+            "row": np.repeat(row_labels(X, n)[chosen], D),
+            "column": np.tile(names, m),
+            "value": explained.value.ravel(),
+            "fitted": explained.fitted.ravel(),
+            "deviation": explained.deviation.ravel(),
+            "share": explained.share.ravel(),
+            "position": np.repeat(chosen, D),
+        }
+    )
+
+
+@takes_pipelines()
+def _n_rows(model: SubspaceEstimator, X: ArrayLike) -> int:
+    with raw_rows(model, X) as rows:
+        return int(rows.shape[0])
+
+
+@own_floats
+def summary(model: Any, X: ArrayLike | None = None) -> Summary:
+    """Summarize a fitted model in a few lines of text.
+
+    Parameters
+    ----------
+    model : estimator or Pipeline
+        Any fitted method, alone or at the end of a pipeline.
+    X : array-like of shape (n, D), optional
+        Rows, those of the fit or new ones: if given, the outliers among them are
+        counted by kind, and their wrong and missing cells.
+
+    Returns
+    -------
+    str
+        Sizes, components with their variances and the columns with the largest
+        `loadings_`, outliers among the rows of the fit, level, cut-offs, and whether
+        the fit converged. It is shown as it is, without `print`.
+
+    Examples
+    --------
+    >>> from trueaxis import DSWL
+    >>> from trueaxis.datasets import sensors
+    >>> from trueaxis.diagnostics import summary
+    >>> text = summary(DSWL(2).fit(sensors().X))
+    >>> text.splitlines()[0]
+    'DSWL: 200 rows, 6 columns, 2 components'
+    """
+    parts = pipeline_parts(model)
+    shown = overview(parts.method, column_names(model))
+    facts = dict(shown.facts)
+    before = [type(step).__name__ for _, step in getattr(model, "steps", [])[:-1]]
+    if before:
+        facts["columns"] = f"as {' and '.join(before)} gave them to the fit"
+    if X is not None:
+        facts |= _about_rows(model, X)
+    return as_text(shown._replace(facts=facts))
+
+
+@takes_pipelines()
+def _about_rows(model: SubspaceEstimator, X: ArrayLike) -> dict[str, str]:
+    diagnosis = diagnose(model, X)
+    counts = diagnosis.counts()
+    regular = counts.pop("regular", 0)
+    total = sum(counts.values())
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
+    outliers = f"{share_of(total, total + regular)}{': ' if kinds else ''}{kinds}"
+    return {"outliers": outliers} | _about_cells(model, X)
+
+
+def _about_cells(model: SubspaceEstimator, X: ArrayLike) -> dict[str, str]:
+    repair = model._repair()
+    if repair is None:
+        return {}
+    with raw_rows(model, X) as rows:
+        if rows.complete and repair.wrong is None:
+            return {}
+    listed = list_cells(model, X, True)
+    missing = int(np.isnan(listed["value"]).sum())
+    wrong = len(listed["value"]) - missing
+    if repair.wrong is None:
+        return {"cells": f"{missing:,} missing"} if missing else {}
+    rows_with = len(np.unique(listed["position"]))
+    where = f" in {counted(rows_with, 'row')}" if rows_with else ""
+    return {"cells": f"{wrong:,} wrong and {missing:,} missing{where}"}

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._columns import Column, TableError, as_objects, quote
-from trueaxis._rows.memory import TooLarge, refuse_large, shown_size
+from trueaxis.data.memory import TooLarge, refuse_large, shown_size
 from trueaxis.io.cells import (
     Cell,
     ColumnFacts,

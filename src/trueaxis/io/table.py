@@ -22,8 +22,8 @@ from trueaxis._columns import (
     examine,
     select,
 )
-from trueaxis._rows.threads import own_floats
-from trueaxis._rows.watched_file import refuse_odd_paths
+from trueaxis.data.files import refuse_odd_paths
+from trueaxis.data.threads import own_floats
 from trueaxis.io.cells import Place, option
 from trueaxis.io.choice import Choice
 from trueaxis.io.formats import STANDARD, Content, read_content

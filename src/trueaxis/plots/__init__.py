@@ -6,19 +6,13 @@ matplotlib, which ``pip install 'trueaxis[plot]'`` installs.
 """
 
 from trueaxis.plots.cell_map import CellMapDisplay
-from trueaxis.plots.columns import ContributionsDisplay, ImageGridDisplay
-from trueaxis.plots.outlier_map import OutlierMapDisplay, WeightsDisplay
-from trueaxis.plots.paths import ConvergenceDisplay, TrustPathDisplay
+from trueaxis.plots.rows import ContributionsDisplay, OutlierMapDisplay
 from trueaxis.plots.subspace import ScoresDisplay, ScreeDisplay
 
 __all__ = [
     "CellMapDisplay",
     "ContributionsDisplay",
-    "ConvergenceDisplay",
-    "ImageGridDisplay",
     "OutlierMapDisplay",
     "ScoresDisplay",
     "ScreeDisplay",
-    "TrustPathDisplay",
-    "WeightsDisplay",
 ]

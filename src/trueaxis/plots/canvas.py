@@ -6,17 +6,13 @@ also differ in shape, for printing in gray.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.diagnostics import KINDS
-
-# The displays and the report import these from here, too.
-from trueaxis.estimators.fitted.wording import percent as percent
-from trueaxis.estimators.fitted.wording import shorten as shorten
+from trueaxis.wording import shorten
 
 GRAY, BLUE, ORANGE, RED = "#9a9a9a", "#0072b2", "#e69f00", "#d55e00"
 PINK = "#cc79a7"
@@ -41,14 +37,11 @@ class Display:
     Attributes
     ----------
     ax_ : matplotlib axes
-        Axes of the plot; the first if there are several.
-    axes_ : ndarray of matplotlib axes
-        All axes of the plot.
+        Axes of the plot.
     figure_ : matplotlib figure
     """
 
     ax_: Any
-    axes_: NDArray[Any]
     figure_: Any
 
     def __repr__(self) -> str:
@@ -62,32 +55,8 @@ class Display:
         """Return the given axes, or those of a new figure."""
         if ax is None:
             ax = pyplot().subplots(figsize=size, layout="constrained")[1]
-        self.ax_, self.figure_, self.axes_ = ax, ax.figure, np.array([ax])
+        self.ax_, self.figure_ = ax, ax.figure
         return ax
-
-    def _panels(
-        self,
-        ax: Any,
-        shape: tuple[int, int],
-        size: tuple[float, float],
-        heights: Sequence[float] | None = None,
-    ) -> NDArray[Any]:
-        """Return a grid of axes, in a new figure or in place of the given axes."""
-        heights = [1.0] * shape[0] if heights is None else heights
-        if ax is None:
-            figure = pyplot().figure(figsize=size, layout="constrained")
-            axes: NDArray[Any] = figure.subplots(
-                *shape, squeeze=False, height_ratios=heights
-            )
-        else:
-            figure = ax.figure
-            ax.set_axis_off()
-            axes = np.empty(shape, dtype=object)
-            for row, col in np.ndindex(*shape):
-                place = _place(row, col, shape[1], np.asarray(heights, dtype=float))
-                axes[row, col] = ax.inset_axes(place)
-        self.axes_, self.ax_, self.figure_ = axes, axes[0, 0], figure
-        return axes
 
 
 def pyplot() -> Any:
@@ -102,15 +71,6 @@ def pyplot() -> Any:
     return plt
 
 
-def _place(row: int, col: int, n_cols: int, heights: NDArray[Any]) -> list[float]:
-    """Return left, bottom, width and height of a panel, as fractions of the axes."""
-    gap = 0.06 if len(heights) > 1 else 0.0
-    parts = heights / heights.sum() * (1 - gap * (len(heights) - 1))
-    bottom = 1 - parts[: row + 1].sum() - gap * row
-    width = (1 - 0.04 * (n_cols - 1)) / n_cols
-    return [col * (width + 0.04), max(bottom, 0.0), width, parts[row]]
-
-
 def draw_kinds(
     ax: Any, x: NDArray[Any], y: NDArray[Any], kind: NDArray[Any], **options: Any
 ) -> list[Any]:
@@ -118,29 +78,25 @@ def draw_kinds(
     collections = []
     for name in KINDS:
         some = kind == name
-        if some.any():
-            collections.append(_draw_kind(ax, x[some], y[some], name, options))
+        if not some.any():
+            continue
+        color, marker, size = LOOKS[name]
+        plain = name == "regular"
+        points = ax.scatter(
+            x[some],
+            y[some],
+            s=size,
+            c=color,
+            marker=marker,
+            edgecolors="none" if plain else "black",
+            linewidths=0.6,
+            zorder=2 if plain else 3,
+            rasterized=some.sum() > MANY,
+            label=f"{name} ({some.sum()})",
+            **options,
+        )
+        collections.append(points)
     return collections
-
-
-def _draw_kind(
-    ax: Any, x: NDArray[Any], y: NDArray[Any], kind: str, options: dict[str, Any]
-) -> Any:
-    color, marker, size = LOOKS[kind]
-    plain = kind == "regular"
-    return ax.scatter(
-        x,
-        y,
-        s=size,
-        c=color,
-        marker=marker,
-        edgecolors="none" if plain else "black",
-        linewidths=0.6,
-        zorder=2 if plain else 3,
-        rasterized=len(x) > MANY,
-        label=f"{kind} ({len(x)})",
-        **options,
-    )
 
 
 def name_axes(ax: Any, title: str, x: str = "", y: str = "") -> None:
@@ -196,24 +152,15 @@ def distance_axis(axis: Any, distance: NDArray[Any], cutoff: float, scale: str) 
 
 
 def _mark_distances(axis: Any, knee: float, top: float) -> None:
-    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+    """Put ticks at round numbers up to the cut-off, and at powers of ten beyond."""
+    from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
     low = np.asarray(MaxNLocator(3).tick_values(0, knee))
     first, last = np.ceil(np.log10(2 * knee)), np.floor(np.log10(top))
-    step = max(1, int(np.ceil((last - first + 1) / 5)))
-    high = 10.0 ** np.arange(first, last + 1, step)
-    if last - first < 1:
-        high = np.unique([*high, 3 * 10.0**last, 3 * 10.0 ** (last - 1)])
-        high = high[(high > 2 * knee) & (high < top * 1.2)]
+    high = 10.0 ** np.arange(first, last + 1, max(1, np.ceil((last - first + 1) / 5)))
     axis.set_major_locator(FixedLocator([*low[(low >= 0) & (low <= knee)], *high]))
-    axis.set_major_formatter(FuncFormatter(lambda x, _: _number(x)))
+    axis.set_major_formatter("{x:g}")
     axis.set_minor_locator(NullLocator())
-
-
-def _number(x: float) -> str:
-    power = np.log10(x) if x > 0 else 0.0
-    whole = abs(power) >= 4 and abs(power - round(power)) < 1e-9
-    return f"$10^{{{round(power)}}}$" if whole else f"{x:g}"
 
 
 def label_points(
@@ -232,7 +179,11 @@ def label_points(
     scale = 72 / ax.figure.dpi
     spots = ax.transData.transform(np.column_stack([x, y])) * scale
     marks = ax.transData.transform(others) * scale
-    taken = [(a - 4, b - 4, 8.0, 8.0) for a, b in marks]
+    title = ax.title.get_window_extent()
+    taken = [
+        tuple(scale * size for size in title.bounds),
+        *((a - 4, b - 4, 8.0, 8.0) for a, b in marks),
+    ]
     for spot, label, px, py in zip(spots, labels, x, y, strict=True):
         text = shorten(str(label), 14)
         width, height = 0.62 * SMALL * len(text), 1.15 * SMALL
@@ -256,7 +207,7 @@ def _free_offset(
     spot: NDArray[Any],
     width: float,
     height: float,
-    taken: list[tuple[float, float, float, float]],
+    taken: list[Any],
 ) -> tuple[float, float]:
     """Return the nearest free offset of a label's lower left corner."""
     places = []

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis._rows.threads import own_floats
-from trueaxis._validation import validate_choice
+from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics import CellMap, cell_map, row_labels
+from trueaxis.diagnostics.inputs import check_positions
 from trueaxis.plots.canvas import (
     BLUE,
     GRAY,
@@ -20,20 +21,13 @@ from trueaxis.plots.canvas import (
     Display,
     legend_below,
     name_axes,
-    shorten,
 )
-from trueaxis.plots.cell_lines import (
-    MOST_WORST,
-    CellLines,
-    all_rows,
-    has_something,
-    worst_rows,
-)
+from trueaxis.wording import shorten
 
+MOST_ROWS = 40  # rows that are shown, worst first, unless others are asked for
 FULL = 6.0  # standard deviations at which colors are full
 GENTLE = 1.5  # power of a deviation in its color: ordinary cells stay nearly blank
 COARSE = 5.0  # points; smaller cells get neither a grid nor a hatch
-ROWS = ("auto", "worst", "all")
 
 
 @dataclass(eq=False, repr=False)
@@ -79,7 +73,7 @@ class CellMapDisplay(Display):
         model: Any,
         X: ArrayLike,
         *,
-        rows: Literal["auto", "worst", "all"] = "auto",
+        rows: Sequence[int] | None = None,
         ax: Any = None,
     ) -> Self:
         """Compare the cells of rows with what would fit, and draw the map.
@@ -103,38 +97,34 @@ class CellMapDisplay(Display):
         return display.plot(ax, rows=rows)
 
     @own_floats
-    def plot(
-        self, ax: Any = None, *, rows: Literal["auto", "worst", "all"] = "auto"
-    ) -> Self:
+    def plot(self, ax: Any = None, *, rows: Sequence[int] | None = None) -> Self:
         """Draw the map.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
             Axes to draw on; a new figure if not given.
-        rows : {"auto", "worst", "all"}, default="auto"
-            "worst" shows rows with wrong or missing cells and outliers, up to 40 of
-            them: outliers first, then good rows with wrong cells, then rows that only
-            have holes. "all" shows all rows in their order; if there are more than 100,
-            in blocks, with the worst cell of a block for each column. "auto" is "all"
-            up to 40 rows, and if no row has anything, else "worst".
+        rows : sequence of int, optional
+            Positions of the rows to show, from 0. By default all, up to 40. Of more
+            rows, the 40 worst that have something to see: outliers first, then good
+            rows with wrong cells, then rows that only have holes.
 
         Returns
         -------
         self
         """
-        validate_choice("rows", rows, ROWS)
-        lines, how = self.lines(rows), self._resolved(rows)
-        m, D = lines.wrong.shape
+        shown, note = self._choose(rows)
+        cells = self.cells.take(shown)
+        m, D = cells.wrong.shape
         size = np.clip(3.4 + 0.36 * D, 6.4, 13), np.clip(2.1 + 0.19 * m, 3.2, 9)
         ax = self._canvas(ax, size)
-        cell = _inches(ax) * 72 / (D, max(m, 1))
-        ax.set(xlim=(-0.5, D - 0.5), ylim=(max(m, 1) - 0.5, -0.5))
-        _draw_cells(ax, lines, cell)
-        _mark_outliers(ax, lines)
-        _name_columns(ax, self.cells.names, lines.wrong.sum(axis=0), cell[0])
-        self._name_rows(ax, lines, cell[1])
-        name_axes(ax, self._title(), self._note(lines, how), "")
+        cell = _inches(ax) * 72 / (D, m)
+        ax.set(xlim=(-0.5, D - 0.5), ylim=(m - 0.5, -0.5))
+        _draw_cells(ax, cells, cell)
+        _mark_outliers(ax, cells.outlier)
+        _name_columns(ax, cells.names, cells.wrong.sum(axis=0), cell[0])
+        _name_rows(ax, _texts(self.labels[shown]), cell[1])
+        name_axes(ax, self._title(), note, "")
         ax.spines[["top", "right"]].set_visible(True)
         for spine in ax.spines.values():
             spine.set(linewidth=0.6, color=GRAY)
@@ -143,27 +133,21 @@ class CellMapDisplay(Display):
         _color_bar(ax)
         return self
 
-    def lines(self, rows: Literal["auto", "worst", "all"] = "auto") -> CellLines:
-        """Return what `plot` shows.
-
-        Parameters
-        ----------
-        rows : {"auto", "worst", "all"}, default="auto"
-            See `plot`.
-
-        Returns
-        -------
-        CellLines
-        """
-        choose = all_rows if self._resolved(rows) == "all" else worst_rows
-        return choose(self.cells)
-
-    def _resolved(self, rows: str) -> str:
-        """Return "worst" or "all"."""
-        if rows != "auto":
-            return rows
-        few = len(self.cells.outlier) <= MOST_WORST
-        return "all" if few or not has_something(self.cells).any() else "worst"
+    def _choose(self, rows: Sequence[int] | None) -> tuple[NDArray[np.intp], str]:
+        """Return the positions of the rows to show, and a note on them."""
+        n, worst = len(self.cells.outlier), worst_rows(self.cells)
+        if rows is not None:
+            return check_positions(rows, n), f"{len(rows):,} of {n:,} rows"
+        if n <= MOST_ROWS:
+            return np.arange(n), f"all {n:,} rows, in their order"
+        if not len(worst):
+            note = f"the first {MOST_ROWS} of {n:,} rows, none with anything to see"
+            return np.arange(MOST_ROWS), note
+        if len(worst) <= MOST_ROWS:
+            of = f"the {len(worst):,} of {n:,} rows with something to see"
+        else:
+            of = f"{MOST_ROWS} of {len(worst):,} rows with something to see"
+        return worst[:MOST_ROWS], f"worst first: {of}"
 
     def _title(self) -> str:
         wrong, missing = int(self.cells.wrong.sum()), int(self.cells.missing.sum())
@@ -174,28 +158,22 @@ class CellMapDisplay(Display):
             return f"Cell map: {wrong:,} {of} {are}{also}"
         return f"Cell map: {missing:,} {of} {'is' if missing == 1 else 'are'} missing"
 
-    def _note(self, lines: CellLines, how: str) -> str:
-        n, m = len(self.cells.outlier), len(lines.first)
-        if how == "all":
-            if lines.per_line == 1:
-                return f"all {n:,} rows, in their order"
-            return (
-                f"{lines.per_line:,} rows per line, {n:,} in all; a line shows the "
-                "worst cell of every column"
-            )
-        if not m:
-            return f"none of {n:,} rows has anything to show"
-        if m < lines.n_rows:
-            return f"worst first: {m:,} of {lines.n_rows:,} rows with something to see"
-        return f"worst first: the {m:,} of {n:,} rows with something to see"
 
-    def _name_rows(self, ax: Any, lines: CellLines, height: float) -> None:
-        m = len(lines.first)
-        step = max(int(np.ceil(1.25 * _font(height) / max(height, 1e-3))), 1)
-        shown = np.arange(0, m, step)
-        labels = _texts(self.labels[lines.first[shown]])
-        ax.set_yticks(shown, labels, fontsize=_font(height), color=TEXT)
-        ax.tick_params(axis="y", length=0 if step == 1 else 2)
+def worst_rows(cells: CellMap) -> NDArray[np.intp]:
+    """Return the positions of the rows that have something to see.
+
+    Outliers first, then good rows with wrong cells, then rows that only have holes;
+    among them, rows with many wrong cells first, and then those with large deviations.
+    However many outliers there are, half of the rows shown are such good rows.
+    """
+    n_wrong, n_missing = cells.wrong.sum(axis=1), cells.missing.sum(axis=1)
+    size = np.where(cells.missing, 0.0, np.abs(cells.deviations)).max(axis=1)
+    order = np.lexsort((-n_missing, -size, -n_wrong))
+    bad, touched = cells.outlier[order], n_wrong[order] > 0
+    outliers, good = order[bad], order[~bad & touched]
+    holes = order[~bad & ~touched & (n_missing[order] > 0)]
+    room = max(MOST_ROWS // 2, MOST_ROWS - len(good))
+    return np.concatenate([outliers[:room], good, holes, outliers[room:]])
 
 
 def _inches(ax: Any) -> NDArray[np.float64]:
@@ -222,27 +200,26 @@ def _colors(deviations: NDArray[Any]) -> NDArray[np.float64]:
     )
 
 
-def _draw_cells(ax: Any, lines: CellLines, cell: NDArray[np.float64]) -> None:
+def _draw_cells(ax: Any, cells: CellMap, cell: NDArray[np.float64]) -> None:
     from matplotlib.colors import to_rgba
 
-    m, D = lines.wrong.shape
+    m, D = cells.wrong.shape
     gray = to_rgba(GRAY, 0.45)
-    colors = _colors(lines.deviations)
-    colors[lines.missing] = gray
-    if m:
-        ax.imshow(colors, aspect="auto", interpolation="nearest", zorder=1)
+    colors = _colors(cells.deviations)
+    colors[cells.missing] = gray
+    ax.imshow(colors, aspect="auto", interpolation="nearest", zorder=1)
     coarse = cell.min() > COARSE
     if coarse:
         style = {"color": GRAY, "lw": 0.4, "alpha": 0.5, "zorder": 1.5}
         ax.vlines(np.arange(D - 1) + 0.5, -0.5, m - 0.5, **style)
         ax.hlines(np.arange(m - 1) + 0.5, -0.5, D - 0.5, **style)
         hatched = {"edgecolor": GRAY, "hatch": "////", "linewidth": 0.0}
-        _draw_boxes(ax, lines.missing, zorder=2, **hatched)
+        _draw_boxes(ax, cells.missing, zorder=2, **hatched)
     width = float(np.clip(0.13 * cell.min(), 0.5, 1.6))
-    _draw_boxes(ax, lines.wrong, zorder=3, edgecolor=TEXT, linewidth=width)
-    if lines.wrong.any():
+    _draw_boxes(ax, cells.wrong, zorder=3, edgecolor=TEXT, linewidth=width)
+    if cells.wrong.any():
         _add_key(ax, "wrong cell", edgecolor=TEXT, facecolor="none", lw=1.4)
-    if lines.missing.any():
+    if cells.missing.any():
         hatched = {"facecolor": "none", "edgecolor": GRAY, "hatch": "//////", "lw": 0.8}
         _add_key(ax, "missing cell", **(hatched if coarse else {"facecolor": gray}))
 
@@ -266,33 +243,34 @@ def _add_key(ax: Any, name: str, **style: Any) -> None:
     ax.add_patch(key)
 
 
-def _mark_outliers(ax: Any, lines: CellLines) -> None:
-    """Put a diamond beside the lines with outliers, larger where there are more."""
-    (some,) = np.nonzero(lines.outlying)
+def _mark_outliers(ax: Any, outlier: NDArray[np.bool_]) -> None:
+    """Put a diamond beside the rows that are outliers."""
+    from matplotlib.transforms import ScaledTranslation
+
+    (some,) = np.nonzero(outlier)
     if not len(some):
         return
-    more = "s (larger: more)" if lines.per_line > 1 else ""
+    right = ScaledTranslation(7 / 72, 0, ax.figure.dpi_scale_trans)
     ax.scatter(
         np.full(len(some), 1.0),
         some,
-        s=6 + 18 * lines.outlying[some],
+        s=24,
         c=RED,
         marker="D",
         edgecolors=TEXT,
         linewidths=0.5,
-        transform=_beside(ax),
+        transform=ax.get_yaxis_transform() + right,
         clip_on=False,
-        label=f"outlying row{more}",
+        label="outlying row",
         zorder=4,
     )
 
 
-def _beside(ax: Any) -> Any:
-    """Return the transform to the right edge of axes, and a bit farther."""
-    from matplotlib.transforms import ScaledTranslation
-
-    right = ScaledTranslation(7 / 72, 0, ax.figure.dpi_scale_trans)
-    return ax.get_yaxis_transform() + right
+def _name_rows(ax: Any, texts: list[str], height: float) -> None:
+    step = max(int(np.ceil(1.25 * _font(height) / max(height, 1e-3))), 1)
+    shown = np.arange(0, len(texts), step)
+    ax.set_yticks(shown, texts[::step], fontsize=_font(height), color=TEXT)
+    ax.tick_params(axis="y", length=0 if step == 1 else 2)
 
 
 def _name_columns(

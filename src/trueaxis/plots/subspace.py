@@ -8,17 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaincinv
 
-from trueaxis._rows.threads import own_floats
-from trueaxis.diagnostics import (
-    Diagnosis,
-    ScorePlane,
-    Spread,
-    diagnose,
-    effect,
-    score_plane,
-)
-from trueaxis.diagnostics.pipelines import method_of
+from trueaxis.data.threads import own_floats
+from trueaxis.diagnostics import Diagnosis, diagnose, effect
+from trueaxis.diagnostics.inputs import method_of
 from trueaxis.plots.canvas import (
     BLUE,
     SMALL,
@@ -28,10 +22,11 @@ from trueaxis.plots.canvas import (
     draw_kinds,
     legend_below,
     name_axes,
-    percent,
     whole_numbers,
 )
+from trueaxis.wording import percent
 
+LEVEL = 0.975  # share of normally distributed rows within a tolerance ellipse
 REACH = 10  # rows beyond this many robust ellipses are drawn on the edge
 LINES = {"robust": (BLUE, "-"), "plain": ("black", "--")}
 WIDE = 1000  # ratio of variances beyond which the axis is logarithmic
@@ -42,19 +37,19 @@ class ScoresDisplay(Display):
     """Scores on two components, with robust and plain axes and tolerance ellipses.
 
     Both ellipses would contain 97.5 % of normally distributed rows, one according to
-    the variances of the model, the other to the covariance of all rows. Axes end where
-    their ellipse would be; a short plain axis points out of the plane. Rows beyond 10
-    robust ellipses are drawn on the edge. With a single component, the vertical axis
-    is the orthogonal distance.
+    the variances of the model, the other to the covariance of the scores of all rows.
+    Rows beyond 10 robust ellipses are drawn on the edge. With a single component, the
+    vertical axis is the orthogonal distance.
 
     Parameters
     ----------
-    plane : ScorePlane
-        See `trueaxis.diagnostics.score_plane`.
+    scores : ndarray of shape (n, 1) or (n, 2)
+    components : tuple of int
+        Indices of the components, from 0.
+    variances, variance_ratio : ndarray of shape (1,) or (2,)
+        Explained variances of the components, and their shares of the total.
     diagnosis : Diagnosis
         Kinds, and orthogonal distances if there is a single component.
-    variance_ratio : ndarray of shape (j,)
-        Explained variance ratios of the components shown.
 
     Examples
     --------
@@ -67,13 +62,15 @@ class ScoresDisplay(Display):
     'score on component 2'
     """
 
-    plane: ScorePlane
-    diagnosis: Diagnosis
+    scores: NDArray[np.float64]
+    components: tuple[int, ...]
+    variances: NDArray[np.float64]
     variance_ratio: NDArray[np.float64]
+    diagnosis: Diagnosis
 
     def _brief(self) -> str:
-        n, outliers = len(self.plane.scores), self.diagnosis.flagged.sum()
-        return f"{n:,} rows, {outliers:,} outliers, components {self.plane.components}"
+        n, outliers = len(self.scores), self.diagnosis.flagged.sum()
+        return f"{n:,} rows, {outliers:,} outliers, components {self.components}"
 
     @classmethod
     @own_floats
@@ -101,9 +98,16 @@ class ScoresDisplay(Display):
         -------
         ScoresDisplay
         """
-        plane = score_plane(model, X, components)
-        ratio = method_of(model).explained_variance_ratio_[list(plane.components)]
-        return cls(plane, diagnose(model, X), ratio).plot(ax)
+        method = method_of(model)
+        chosen = _check_components(components, len(method.components_))
+        some = list(chosen)
+        return cls(
+            np.asarray(model.transform(X), dtype=float)[:, some],
+            chosen,
+            method.explained_variance_[some].astype(float),
+            method.explained_variance_ratio_[some],
+            diagnose(model, X),
+        ).plot(ax)
 
     @own_floats
     def plot(self, ax: Any = None) -> Self:
@@ -119,78 +123,94 @@ class ScoresDisplay(Display):
         self
         """
         ax = self._canvas(ax, (6.4, 5.2))
-        x, beyond = self._view(0, ax.set_xlim)
+        spreads = self._spreads()
+        x, beyond = self._view(0, spreads, ax.set_xlim)
         names = [
             f"score on component {j + 1} ({percent(ratio)} of variance)"
-            for j, ratio in zip(self.plane.components, self.variance_ratio, strict=True)
+            for j, ratio in zip(self.components, self.variance_ratio, strict=True)
         ]
         if len(names) == 1:
-            y, note = self.diagnosis.orthogonal, self._draw_intervals(ax)
+            y = self.diagnosis.orthogonal
+            cutoff = self.diagnosis.orthogonal_cutoff
+            note = distance_axis(ax.yaxis, y, cutoff, "auto")
             names.append(f"orthogonal distance (off the subspace){note}")
+            ax.axhline(cutoff, color=TEXT, lw=1, ls=":", zorder=1, label="cut-off")
         else:
-            y, above = self._view(1, ax.set_ylim)
+            y, above = self._view(1, spreads, ax.set_ylim)
             beyond |= above
-            for name, spread in self._spreads():
-                _draw_ellipse(ax, spread, self.plane, name)
+        for name, (center, covariance) in spreads.items():
+            _draw_spread(ax, name, center, covariance)
         draw_kinds(ax, x, y, self.diagnosis.kind, clip_on=False)
         edge = f", {beyond.sum()} of them beyond the edge" if beyond.any() else ""
         name_axes(ax, f"Scores of {len(x)} rows{edge}", *names)
         legend_below(ax)
         return self
 
-    def _spreads(self) -> tuple[tuple[str, Spread], ...]:
-        return ("plain", self.plane.plain), ("robust", self.plane.robust)
-
-    def _view(self, j: int, limit: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Set limits; return scores clipped to the edge, and which ones were."""
-        t, r = self.plane.scores[:, j], self.plane.radius
-        half = {
-            name: r * np.sqrt(spread.covariance[j, j])
-            for name, spread in self._spreads()
+    def _spreads(self) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
+        """Return centers and covariances of the scores, of all rows and robust ones."""
+        n, j = self.scores.shape
+        plain = np.cov(self.scores.T) if n > 1 else np.zeros((j, j))
+        return {
+            "plain": (self.scores.mean(axis=0), np.reshape(plain, (j, j))),
+            "robust": (np.zeros(j), np.diag(self.variances)),
         }
-        center = self.plane.plain.center[j]
-        most = REACH * half["robust"] or np.inf
-        ends = np.array([-half["robust"], half["robust"]])
-        plain = center + half["plain"] * np.array([-1, 1])
-        ends = np.concatenate([ends, plain, t])
-        ends = ends[np.abs(ends) <= most]
-        low, high = ends.min(), ends.max()
+
+    def _view(
+        self, j: int, spreads: dict[str, Any], limit: Any
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Set limits; return scores clipped to the edge, and which ones were."""
+        t, r = self.scores[:, j], _radius(len(self.components))
+        ends = [
+            center[j] + r * np.sqrt(covariance[j, j]) * np.array([-1, 1])
+            for center, covariance in spreads.values()
+        ]
+        most = REACH * ends[1][1] or np.inf
+        inside = np.concatenate([*ends, t])
+        inside = inside[np.abs(inside) <= most]
+        low, high = inside.min(), inside.max()
         margin = 0.04 * (high - low) or 1.0
         low, high = low - margin, high + margin
         limit(low, high)
         shown = np.clip(t, low, high)
         return shown, shown != t
 
-    def _draw_intervals(self, ax: Any) -> str:
-        cutoff = self.diagnosis.orthogonal_cutoff
-        note = distance_axis(ax.yaxis, self.diagnosis.orthogonal, cutoff, "auto")
-        ax.axhline(cutoff, color=TEXT, lw=1, ls=":", zorder=1, label="cut-off")
-        for name, spread in self._spreads():
-            color, style = LINES[name]
-            half = self.plane.radius * np.sqrt(spread.covariance[0, 0])
-            for sign in (-1, 1):
-                label = f"{name} {_percent(self.plane.level)}" if sign > 0 else None
-                end = spread.center[0] + sign * half
-                ax.axvline(end, color=color, ls=style, lw=1.6, zorder=1, label=label)
-        return note
+
+def _radius(n_components: int) -> float:
+    """Return how many standard deviations a tolerance ellipse reaches."""
+    return float(np.sqrt(2 * gammaincinv(n_components / 2, LEVEL)))
 
 
-def _draw_ellipse(ax: Any, spread: Spread, plane: ScorePlane, name: str) -> None:
+def _draw_spread(
+    ax: Any, name: str, center: NDArray[Any], covariance: NDArray[Any]
+) -> None:
+    """Draw an ellipse with its axes; of a single component, the ends of an interval."""
     color, style = LINES[name]
-    variances, turn = np.linalg.eigh(spread.covariance)
+    share = f"{100 * LEVEL:g} %"
+    variances, turn = np.linalg.eigh(covariance)
+    half = _radius(len(center)) * np.sqrt(np.maximum(variances, 0.0)) * turn
+    if len(center) == 1:
+        for end, label in ((-half, None), (half, f"{name} {share}")):
+            x = float(center[0] + end[0, 0])
+            ax.axvline(x, color=color, ls=style, lw=1.6, zorder=1, label=label)
+        return
     angle = np.linspace(0, 2 * np.pi, 200)
-    circle = np.column_stack([np.cos(angle), np.sin(angle)])
-    size = plane.radius * np.sqrt(np.maximum(variances, 0.0))
-    line = spread.center + circle * size @ turn.T
-    label = f"{name} axes and {_percent(plane.level)} ellipse"
+    line = center + np.column_stack([np.cos(angle), np.sin(angle)]) @ half.T
+    label = f"{name} axes and {share} ellipse"
     ax.plot(*line.T, style, color=color, lw=1.6, zorder=5, label=label)
-    for axis in spread.axes:
-        ends = spread.center + plane.radius * np.outer([-1, 1], axis)
+    for axis in half.T:
+        ends = center + np.outer([-1, 1], axis)
         ax.plot(*ends.T, style, color=color, lw=1.1, zorder=5)
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:g} %"
+def _check_components(components: Sequence[int] | None, k: int) -> tuple[int, ...]:
+    chosen = tuple(range(min(k, 2)) if components is None else components)
+    distinct = len(set(chosen)) == len(chosen) in (1, 2)
+    if not distinct or not all(0 <= j < k for j in chosen):
+        raise ValueError(
+            f"components={components!r}, but the model has {k}: pass one or two "
+            f"different numbers from 0 to {k - 1}."
+        )
+    return chosen
 
 
 @dataclass(eq=False, repr=False)

@@ -15,41 +15,35 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from trueaxis._validation import fitted_rows
 from trueaxis.diagnostics import (
+    KINDS,
     CellMap,
-    Contributions,
     Diagnosis,
     Effect,
-    TrustPath,
     cell_map,
     cell_table,
     column_names,
-    contributions,
     diagnose,
     effect,
+    reasons,
     row_labels,
-    trust_path,
 )
-from trueaxis.diagnostics.influence import PlainChange, plain_change
-from trueaxis.diagnostics.tables import in_order_of_rows
-from trueaxis.estimators.encoder import TableEncoder
-from trueaxis.estimators.encoder.units import is_series
-from trueaxis.estimators.pipeline import split_pipeline
-from trueaxis.estimators.scaler import ColumnScaler, UnevenSpread
+from trueaxis.diagnostics.inputs import as_records, in_order_of_rows
+from trueaxis.pipeline import SplitPipeline, split_pipeline
+from trueaxis.preprocessing.decisions import is_series
+from trueaxis.preprocessing.encoder import TableEncoder
+from trueaxis.preprocessing.scaler import ColumnScaler, UnevenSpread, uneven_columns
 from trueaxis.report.given import (
     ignore_feature_name_warning,
     numbers_of,
     one_per_row,
     texts_of,
 )
-from trueaxis.report.resampling import ChanceTurn, turn_by_chance
-from trueaxis.report.spreads import uneven_spreads
 
 MAX_CHANGED = 2  # verdicts that rounding may change after the fit
-STRICTEST = 1e-6  # level that the report can move the line to
 SAME = 1e-6  # relative difference below which two levels are one
 ROUNDING = 1e-9  # of a column's spread; what fits is 0 if it is below
+SPREAD_ROWS = 100_000  # whose spreads say whether columns should be scaled
 LAST_DIGITS = 16 * np.finfo(float).eps  # of a value; the same
 
 
@@ -112,14 +106,8 @@ class Analysis:
         return str(self.given_ids[[row]].tolist()[0])
 
     @cached_property
-    def plain(self) -> PlainChange:
-        """Difference of plain PCA of the same rows from the model."""
-        with ignore_feature_name_warning():
-            return plain_change(self.model, self.X)
-
-    @cached_property
-    def effect(self) -> Effect:
-        """The same difference, and the rows that are responsible for it."""
+    def plain(self) -> Effect:
+        """Difference of plain PCA of the same rows from the model, and who made it."""
         with ignore_feature_name_warning():
             return effect(self.model, self.X)
 
@@ -176,19 +164,16 @@ class Analysis:
         return np.argsort(-np.abs(self.plain.shift), kind="stable")
 
     @cached_property
-    def plain_center(self) -> NDArray[np.float64]:
-        """Plain mean of every column, in raw units."""
-        return self.center + self.shift
-
-    @cached_property
     def uneven(self) -> UnevenSpread | None:
         """Columns whose spreads differ too much; None if they do not."""
         if is_series(self.names.tolist()):  # of a spectrum, with a common unit
             return None
-        if not self.has_holes:
-            return uneven_spreads(self.X)
-        with ignore_feature_name_warning():
-            return uneven_spreads(self.model.impute(self.X))
+        n = len(self.X)
+        rows = self.X[np.linspace(0, n - 1, min(n, SPREAD_ROWS)).astype(int)]
+        if self.has_holes:
+            with ignore_feature_name_warning():
+                rows = self.model.repair(rows, wrong=False)
+        return uneven_columns(rows)
 
     @cached_property
     def has_holes(self) -> bool:
@@ -234,70 +219,88 @@ class Analysis:
         return np.asarray(self.cells.wrong.any(axis=1) & ~self.diagnosis.flagged)
 
     @cached_property
-    def wrong_if_regular(self) -> NDArray[np.intp]:
-        """Number of wrong cells that each row has at levels where it is regular.
-
-        A row that is wrong as a whole has none, once it counts as regular. Whether it
-        is one shows where most rows are regular, at the strictest level.
-        """
-        if not self.finds_wrong_cells:
-            return np.zeros(len(self.raw), dtype=np.intp)
-        strict = with_line(self.model, min(STRICTEST, self.level))
-        with ignore_feature_name_warning():
-            return np.asarray(cell_map(strict, self.X).wrong.sum(axis=1))
-
-    @cached_property
-    def center(self) -> NDArray[np.float64]:
-        """Robust mean of every column, in raw units."""
-        mean: NDArray[np.float64] = self.model.mean_.astype(float)
-        if self.scaler is not None:
-            (mean,) = self.scaler.inverse_transform([mean])
-        return mean
-
-    @cached_property
     def shift(self) -> NDArray[np.float64]:
         """Plain mean minus robust mean of every column, in raw units."""
         return self.plain.shift * (1.0 if self.scaler is None else self.scaler.unit_)
 
-    @cached_property
-    def chance(self) -> ChanceTurn | None:
-        """How far plain PCA of regular rows alone turns by chance.
+    def columns(self, rows: NDArray[np.intp] | None = None) -> dict[str, Any]:
+        """Return the verdict on every row, or on some rows, as columns of a table."""
+        d, some = self.diagnosis, np.arange(len(self.raw)) if rows is None else rows
+        columns: dict[str, Any] = {"row": texts_of(self.given_ids[some])}
+        if self.labels is not None:
+            columns["label"] = self.labels[some]
+        columns |= {
+            "outlier": d.flagged[some],
+            "kind": d.kind[some],
+            "p_value": np.exp(d.log_p[some]),
+            "excess": d.excess[some],
+            "score": d.score[some],
+            "orthogonal": d.orthogonal[some],
+            "column": d.names[d.column[some]],
+            "share": d.share[some],
+            "value": self.value[some],
+            "fits": self.fitting[some],
+        }
+        if hasattr(self.model, "tau_"):
+            with ignore_feature_name_warning():
+                columns |= reasons(self.model, self.X[some])._asdict()
+        if self.finds_wrong_cells:
+            wrong: list[list[str]] = [[] for _ in self.raw]
+            found = self.wrong_cells
+            for row, name in zip(found.row, self.names[found.column], strict=True):
+                wrong[row].append(str(name))
+            names = np.array([";".join(each) for each in wrong], dtype=object)
+            columns["wrong_cells"] = names[some]
+        return columns
 
-        None if there are too few regular rows.
+    def to_dict(self, positions: NDArray[np.intp] | None = None) -> dict[str, Any]:
+        """Return the model, the outliers and the wrong cells as values for JSON.
+
+        Parameters
+        ----------
+        positions : ndarray of int, optional
+            Numbers of the rows in their file; from 0 by default.
         """
-        regular = np.flatnonzero(~self.diagnosis.flagged)
-        return turn_by_chance(self.judged(regular), self.model._subspace().basis)
+        # `sentences` puts an analysis into words, so that it imports this module.
+        from trueaxis.report.sentences import hints, reason
 
-    def judged(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return rows as the model judges them: without holes and wrong cells."""
-        if not len(rows):
-            return np.zeros((0, len(self.names)))
-        with (
-            ignore_feature_name_warning(),
-            fitted_rows(self.model, self.X[rows]) as judged,
-        ):
-            return np.asarray(judged.read(), dtype=float)
-
-    @property
-    def has_trust_path(self) -> bool:
-        """Whether these are the rows of a DSWL fit, which can be repeated."""
-        return self.of_the_fit and hasattr(self.model, "tau_")
-
-    def trust_path(self) -> TrustPath:
-        """Fit DSWL again with fewer and fewer trusted rows."""
-        with ignore_feature_name_warning():
-            return trust_path(self.model, self.X)
-
-    def contributions(self, rows: NDArray[np.intp]) -> Contributions:
-        """Return the contributions of all columns to the distances of some rows."""
-        if not len(rows):
-            return Contributions(*np.zeros((2, 0, len(self.names))))
-        with ignore_feature_name_warning():
-            return contributions(self.model, self.X[rows])
-
-    def shares(self, rows: NDArray[np.intp]) -> Contributions:
-        """Return `contributions` divided by their sum; 0 where the distance is 0."""
-        return Contributions(*map(_shares, self.contributions(rows)))
+        if positions is None:
+            positions = np.arange(len(self.raw))
+        rows, most = self.flagged, self.most_shifted[0]
+        worst = {
+            "position": positions[rows],
+            **(self.columns(rows) if len(rows) else {}),
+        }
+        worst["reason"] = [reason(self, row) for row in rows]
+        content = SplitPipeline(self.scaler, self.model).to_dict() | {
+            "level": self.level,
+            "contamination": self.model.contamination,
+            "outliers": {"count": len(rows)}
+            | {kind: self.counts.get(kind, 0) for kind in KINDS[1:]},
+            "worst_first": as_records(worst) if len(rows) else [],
+            "angle_to_plain_pca": self.plain.angle,
+            "plain_mean_moves_most": {
+                "column": str(self.names[most]),
+                "by": float(self.shift[most]),
+            },
+            "hints": hints(self),
+        }
+        if self.finds_wrong_cells:
+            found = self.wrong_cells
+            cells = {
+                "position": positions[found.row],
+                "row": self.ids[found.row],
+                "column": self.names[found.column],
+                "value": found.value,
+                "fitted": found.fitted,
+                "deviation": found.deviation,
+            }
+            content["wrong_cells"] = {
+                "count": len(found.row),
+                "rows": len(np.unique(found.row)),
+                "cells": as_records(cells),
+            }
+        return content
 
 
 def analyse(
@@ -388,11 +391,3 @@ def _same_outliers_as_fit(model: Any, diagnosis: Diagnosis) -> bool:
     then, now = ~np.asarray(model.support_), diagnosis.flagged
     # Next to a cut-off, rounding may change the verdict after the fit.
     return bool((then ^ now).sum() <= max((then & now).sum(), MAX_CHANGED))
-
-
-def _shares(x: NDArray[Any]) -> NDArray[np.float64]:
-    """Divide every row by its sum, where that is positive and finite."""
-    total = x.sum(axis=1, keepdims=True)
-    shares = np.zeros_like(x, dtype=float)
-    np.divide(x, total, out=shares, where=(total > 0) & np.isfinite(total))
-    return shares

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._rows.base import ArrayRows
 from trueaxis._validation import validate_rows
-from trueaxis.estimators.pipeline import SplitPipeline
+from trueaxis.data.rows import ArrayRows
+from trueaxis.pipeline import SplitPipeline
 
 
 def numbers_of(parts: SplitPipeline, X: Any) -> NDArray[Any]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueaxis.diagnostics.columns import MAIN_SHARE
-from trueaxis.estimators.fitted.wording import percent
 from trueaxis.report.analysis import Analysis, level_of
+from trueaxis.wording import percent
 
 # What users read for the kinds of `diagnostics.KINDS`.
 KIND_NAMES = {
@@ -152,18 +153,6 @@ def change(analysis: Analysis) -> str:
     )
 
 
-def chance(analysis: Analysis) -> str:
-    """Return how far the axes turn by chance, to compare the angle with."""
-    turn = analysis.chance
-    if turn is None:
-        return ""
-    what = "axes" if len(analysis.plain.angles) > 1 else "axis"
-    return (
-        f"Resampling the regular rows alone turns the {what} by "
-        f"{turn.median:.2g} degrees (95 % below {turn.high:.2g})."
-    )
-
-
 def reason(analysis: Analysis, row: int, kind: str | None = None) -> str:
     """Return why a row is an outlier: the column to correct, and what would fit.
 
@@ -281,3 +270,44 @@ def _iterations(n: int) -> str:
 def enumerate_parts(parts: list[str]) -> str:
     """Join parts by commas and a final "and"."""
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
+
+def about_cells(analysis: Analysis) -> list[str]:
+    """Return how many cells are wrong and missing, and in which columns."""
+    if analysis.cells is None:
+        return []
+    wrong, size = analysis.wrong_cells, analysis.raw.size
+    holes = np.nonzero(analysis.cells.missing)
+    found = []
+    if not analysis.finds_wrong_cells:
+        found.append(
+            "Wrong cells were not looked for: fit with DSWL(cells=True) to find them."
+        )
+    elif not len(wrong.row):
+        found.append(f"None of the {size:,} cells is wrong.")
+    else:
+        n, good = len(wrong.row), analysis.only_cells[wrong.row]
+        found.append(
+            f"{n:,} of {size:,} cells ({percent(n / size)}) "
+            f"{'is' if n == 1 else 'are'} wrong, "
+            f"{_most_frequent(analysis, wrong.column)}: {good.sum():,} in rows that "
+            f"are good otherwise, {n - good.sum():,} in outliers."
+        )
+    if n := len(holes[0]):
+        found.append(
+            f"{n:,} of {size:,} cells ({percent(n / size)}) "
+            f"{'is' if n == 1 else 'are'} missing, "
+            f"{_most_frequent(analysis, holes[1])}. What the other cells of a row say "
+            "takes their place."
+        )
+    return found
+
+
+def _most_frequent(analysis: Analysis, column: NDArray[np.intp]) -> str:
+    """Return the columns that occur most often, with counts."""
+    count = np.bincount(column, minlength=len(analysis.names))
+    if np.count_nonzero(count) == 1:
+        return f"all in {analysis.names[column[0]]}"
+    order = np.argsort(-count, kind="stable")[:FEW_CELLS]
+    names = [f"{analysis.names[j]} ({count[j]:,})" for j in order if count[j]]
+    return f"most in {enumerate_parts(names)}"

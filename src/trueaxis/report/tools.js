@@ -20,11 +20,13 @@ function drawn(name, attributes = {}, text = "") {
 }
 
 // The mark of a kind, as in the legend.
-function mark(kind, colour = kind.colour) {
-  const made = drawn("svg", { viewBox: "-8 -8 16 16", class: "mark", "aria-hidden": "true" });
-  made.append(drawn("path", { d: kind.outline, transform: "scale(5.4)", fill: colour }));
+function mark(kind, className) {
+  const made = drawn("svg", { viewBox: "-8 -8 16 16", class: `mark ${className}`, "aria-hidden": "true" });
+  made.append(drawn("path", { d: kind.outline, transform: "scale(5.4)" }));
   return made;
 }
+
+const minus = (text) => text.replace(/-/g, "−");
 
 // null stands for infinity: a distance whose cut-off is 0.
 function formatDistance(x) {
@@ -33,11 +35,9 @@ function formatDistance(x) {
   return x >= 100 ? x.toFixed(0) : x.toFixed(2);
 }
 
-const minus = (text) => text.replace(/-/g, "−");
-
 // Four digits, as in the sentences of the page.
 function formatNumber(x) {
-  if (Number.isNaN(x)) return "missing";
+  if (x === null) return "missing";
   const size = Math.abs(x);
   if (size >= 1000 && size < 1e6) return minus(Math.round(x).toLocaleString("en"));
   if (size && (size < 1e-4 || size >= 1e6)) return minus(x.toExponential(3));
@@ -45,26 +45,17 @@ function formatNumber(x) {
 }
 
 function formatDeviation(x) {
-  if (Number.isNaN(x)) return "";
+  if (x === null) return "";
   const size = Math.abs(x);
   const text = size >= 1e5 ? size.toExponential(1) : size >= 100 ? size.toFixed(0) : size.toFixed(1);
   return `${x < 0 ? "−" : "+"}${text}`;
 }
 
-// Numbers of the page's data: packed in base 64, and maybe bent (see packing.py).
-function unpack(text, Type) {
-  const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
-  return new Type(bytes.buffer);
-}
-// Numbers with seven digits: 128 times the digits, plus the power of ten, plus 64.
-function decimal(whole) {
-  if (whole === -(2 ** 31)) return NaN;
-  const power = ((whole % 128) + 128) % 128;
-  return Number(`${(whole - power) / 128}e${power - 64}`);
-}
-const unpackFractions = (text) => Float64Array.from(unpack(text, Int16Array), (x) => x / 32767);
-function unpackBent([reach, text]) {
-  return unpackFractions(text).map((x) => Math.sinh(x * reach));
+function tickText(x) {
+  const size = Math.abs(x);
+  if (size < 1e-12) return "0";
+  if (size >= 1e4 || size < 1e-3) return minus(x.toExponential(0).replace("e+", "e"));
+  return minus(String(Number(x.toPrecision(4))));
 }
 
 // About `count` round numbers between two others.
@@ -78,44 +69,8 @@ function steps(low, high, count) {
   return marks;
 }
 
-// The same, but at least three if as many of `pixels` each have room.
-function enoughSteps(low, high, room, pixels) {
-  const most = Math.max(2, Math.floor(room / pixels));
-  let best = steps(low, high, most);
-  for (let n = most + 1; best.length < 3 && n <= 3 * most; n++) {
-    const more = steps(low, high, n);
-    if (more.length * pixels <= room + pixels) best = more;
-  }
-  return best;
-}
-
-const ruler = document.createElement("canvas").getContext("2d");
-const PLAIN = "12px system-ui, sans-serif";
-function textWidth(text, font = PLAIN) {
-  ruler.font = font;
-  return ruler.measureText(text).width;
-}
-
-// Break a text into lines that are at most so wide.
-function wrapped(text, wide) {
-  const lines = [];
-  for (const word of text.split(" ")) {
-    const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
-    if (lines.length && textWidth(longer) <= wide) lines[lines.length - 1] = longer;
-    else lines.push(word);
-  }
-  return lines;
-}
-
-function tickText(x) {
-  const size = Math.abs(x);
-  if (size < 1e-12) return "0";
-  if (size >= 1e4 || size < 1e-3) return minus(x.toExponential(0).replace("e+", "e"));
-  return minus(String(Number(x.toPrecision(4))));
-}
-
-// Columns in order of decreasing size of their values.
+// Columns in order of decreasing size of their values; missing ones are last.
 function bySize(values) {
-  const size = (j) => (Number.isNaN(values[j]) ? -1 : Math.abs(values[j]));
-  return Array.from(values, (_, j) => j).sort((a, b) => size(b) - size(a) || a - b);
+  const size = (j) => (values[j] === null ? -1 : Math.abs(values[j]));
+  return values.map((_, j) => j).sort((a, b) => size(b) - size(a) || a - b);
 }

@@ -6,7 +6,7 @@ import pytest
 from studies.faces import measures
 from studies.faces import methods as faces_methods
 from tests.soak.studies.invented_images import invented
-from trueaxis.estimators import METHODS
+from trueaxis.methods import METHODS
 
 
 @pytest.mark.slow

@@ -1,1 +1,0 @@
-"""Fitting: kernels over rows, weight rules, steps, starts, and the iteration."""

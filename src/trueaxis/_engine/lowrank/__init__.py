@@ -1,1 +1,0 @@
-"""Decompositions into a low-rank and a sparse matrix."""

@@ -1,1 +1,0 @@
-"""Weight formulas: from distances of rows to their log-weights."""

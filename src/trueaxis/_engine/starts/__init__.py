@@ -1,1 +1,0 @@
-"""Starts of a fit: the sample of rows, random directions, first subspaces."""

@@ -1,1 +1,0 @@
-"""Saving and loading fitted models, and exporting them to ONNX."""

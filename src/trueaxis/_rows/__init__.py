@@ -1,1 +1,0 @@
-"""The data behind one interface: sources of rows, read block by block."""

@@ -1,1 +1,0 @@
-"""Rows of Dask collections, processed by Dask workers."""

@@ -1,0 +1,303 @@
+"""What a fit knows about cells, and the repair of rows by it.
+
+A repair depends on nothing but the row, so that rows of the fit and new rows, arrays,
+files and Dask are treated alike: it is a transform of blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammainc
+
+from trueaxis.cells.factors import Array, Deviations, FactorModel
+from trueaxis.cells.wrong import Mask, WrongCells
+from trueaxis.data.transformed import Where, largest_magnitude
+
+NEAR = 2.0  # rows are first compared by the cells within so many units of the center
+SWEEPS = 6  # over the cells of a row; they rarely change after three
+FAR = 1e8  # units of a column beyond which it does not matter how far a cell is
+
+# Wrong cells that are rarer than this, in a row, are never held against it.
+TOLERATED = 0.05
+UNLIKELY = 0.0025  # probability of so many wrong cells that the row is wrong
+REMEMBERED = 0.3  # share of cells; they take half as much memory again as the rows
+COLUMN_NAMES = ("center", "unit", "mean", "noise")
+POSITIVE = ("unit", "noise", "shares", "variances")
+VARIANCES = ("noise", "variances")
+IN_UNITS = ("mean", "loadings", "centers")
+
+# Compares the good cells of rows with those found before; marks the better rows.
+Better = Callable[[Mask, Mask], NDArray[np.bool_]]
+WRONG_NAMES = ("shares", "centers", "variances", "limits", "marginal")
+
+
+class Repaired(NamedTuple):
+    """Rows after a repair.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n, D)
+        Holes are filled, and wrong cells replaced, except those of rows that are wrong
+        as a whole.
+    good : ndarray of shape (n, D), bool
+        Cells that are there and right.
+    crowded : ndarray of shape (n,), bool
+        Rows with so many wrong cells that the row is wrong, not its cells.
+    deviations : ndarray of shape (n, D)
+        Standardized differences of the cells from what the other cells say; NaN for
+        holes.
+    fitted : ndarray of shape (n, D)
+        What would fit, given the good cells of the row.
+    """
+
+    rows: NDArray[Any]
+    good: Mask
+    crowded: NDArray[np.bool_]
+    deviations: Array
+    fitted: Array
+
+
+@dataclass(frozen=True)
+class CellModel:
+    """Fills holes and finds wrong cells.
+
+    Attributes
+    ----------
+    center, unit : ndarray of shape (D,)
+        Robust location and scale of the columns; everything else is in these units.
+    factors : FactorModel
+    wrong : WrongCells or None
+        None if all cells that are there count as right.
+    """
+
+    center: Array
+    unit: Array
+    factors: FactorModel
+    wrong: WrongCells | None = None
+
+    def __call__(self, block: NDArray[Any], where: Where | None = None) -> NDArray[Any]:
+        """Return the repaired rows of a block: a `BlockTransform`."""
+        if self.wrong is not None:
+            X, seen = self.standard(block)
+            good, deviations = self.good_cells(X, seen)
+            kept = kept_cells(good, seen, self.crowded(good, seen))
+            return self._replaced(block, kept, deviations.fitted)
+        if not np.isnan(largest_magnitude(block)):
+            return block
+        some = np.isnan(block).any(axis=1)
+        rows = np.array(block)
+        X, seen = self.standard(block[some])
+        fitted = self.center + self.unit * self.factors.fill(X, seen.astype(float))
+        rows[some] = np.where(seen, block[some], fitted)
+        return rows
+
+    def part(self, first: int, n: int) -> Self:
+        """Return the transform for n rows: the same for all rows."""
+        return self
+
+    def impute(self, block: NDArray[Any]) -> NDArray[Any]:
+        """Return the rows with holes filled, and nothing else changed."""
+        if self.wrong is None:
+            return self(block)
+        fitted = self.repair(block).fitted
+        return np.where(np.isnan(block), fitted, block).astype(block.dtype, copy=False)
+
+    def standard(self, block: NDArray[Any]) -> tuple[Array, Mask]:
+        """Return cells in units of their columns, 0 in holes, and where they are."""
+        seen = ~np.isnan(block)
+        with np.errstate(over="ignore", invalid="ignore"):
+            X = (block - self.center) / self.unit
+        np.clip(X, -FAR, FAR, out=X)
+        X[~seen] = 0.0
+        return X.astype(float, copy=False), seen
+
+    def repair(self, block: NDArray[Any]) -> Repaired:
+        """Find the wrong cells of rows, and say what would fit."""
+        X, seen = self.standard(block)
+        good, deviations = self.good_cells(X, seen)
+        crowded = self.crowded(good, seen)
+        kept = kept_cells(good, seen, crowded)
+        if self.wrong is None:
+            z = deviations.standard()
+        else:
+            z = self.wrong.standard(X, deviations)
+        return Repaired(
+            rows=self._replaced(block, kept, deviations.fitted),
+            good=good,
+            crowded=crowded,
+            deviations=np.where(seen, z, np.nan),
+            fitted=self.center + self.unit * deviations.fitted,
+        )
+
+    def _replaced(self, block: NDArray[Any], kept: Mask, fitted: Array) -> NDArray[Any]:
+        """Return a block with what fits in place of cells that are not kept."""
+        places = np.flatnonzero(~kept)
+        rows, column = np.array(block, order="C"), places % block.shape[1]
+        fits = self.unit[column] * fitted.reshape(-1)[places] + self.center[column]
+        rows.reshape(-1)[places] = fits
+        return rows
+
+    def good_cells(self, X: Array, seen: Mask) -> tuple[Mask, Deviations]:
+        """Mark the cells of rows that are there and right."""
+        if self.wrong is None:
+            return seen, self.factors.deviations(X, seen.astype(float))
+        # Wrong cells hide each other: begin with those that are nowhere near wrong,
+        # unless all cells are near and explain each other.
+        near = self.near_cells(X, seen)
+        far = np.asarray(np.abs(X).max(axis=1) > 2 * NEAR)
+        good, deviations = self._settled(X, seen, np.where(far[:, None], near, seen))
+
+        def try_again(rows: NDArray[np.intp], start: Mask, better: Better) -> None:
+            other, differing = self._settled(X[rows], seen[rows], start[rows])
+            take = better(other, good[rows])
+            good[rows[take]] = other[take]
+            for whole, part in zip(deviations, differing, strict=True):
+                whole[rows[take]] = part[take]
+
+        some = np.flatnonzero(~far & (good != seen).any(axis=1))
+        if len(some):
+            try_again(some, near, lambda other, _: np.ones(len(other), dtype=bool))
+        # A row far out along the factors is not a row of wrong cells: of two ways to
+        # explain a row, the one with fewer wrong cells is right.
+        some = np.flatnonzero(self.crowded(good, seen))
+        if len(some):
+            try_again(some, seen, lambda other, own: other.sum(1) > own.sum(1))
+        return good, deviations
+
+    def _settled(self, X: Array, seen: Mask, good: Mask) -> tuple[Mask, Deviations]:
+        """Judge cells by the good ones of their row until these no longer change."""
+        assert self.wrong is not None
+        good = np.array(good)
+        deviations = self.factors.deviations(X, good.astype(float))
+        now = self.wrong.good(X, seen, deviations)
+        open_ = np.flatnonzero((now != good).any(axis=1))
+        good[open_] = now[open_]
+        for sweep in range(SWEEPS):
+            if not len(open_):
+                break
+            some = self.factors.deviations(X[open_], good[open_].astype(float))
+            for whole, part in zip(deviations, some, strict=True):
+                whole[open_] = part
+            if sweep == SWEEPS - 1:
+                break
+            now = self.wrong.good(X[open_], seen[open_], some)
+            moved = (now != good[open_]).any(axis=1)
+            good[open_] = now
+            open_ = open_[moved]
+        return good, deviations
+
+    def near_cells(self, X: Array, seen: Mask) -> Mask:
+        """Mark the cells near the center of their column."""
+        assert self.wrong is not None
+        low, high = np.where(self.wrong.marginal, self.wrong.limits, NEAR)
+        return np.asarray(seen & (X >= -low) & (X <= high))
+
+    def crowded(self, good: Mask, seen: Mask) -> NDArray[np.bool_]:
+        """Mark the rows that have more wrong cells than chance or a majority allows."""
+        if self.wrong is None:
+            return np.zeros(len(good), dtype=bool)
+        n_seen = np.count_nonzero(seen, axis=1)
+        n_wrong = n_seen - np.count_nonzero(good, axis=1)
+        shares = np.maximum(self.wrong.shares.sum(axis=0), TOLERATED)
+        crowded = np.asarray(2 * n_wrong > n_seen)
+        # Fewer wrong cells than expected are never too many.
+        (some,) = np.nonzero(~crowded & (n_wrong > shares.min() * n_seen))
+        expected = seen[some] @ shares
+        crowded[some] = gammainc(n_wrong[some], expected) < UNLIKELY
+        return crowded
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the model as arrays, for model files."""
+        arrays = {
+            "center": self.center,
+            "unit": self.unit,
+            "mean": self.factors.mean,
+            "noise": self.factors.noise,
+            "loadings": self.factors.loadings,
+        }
+        if self.wrong is not None:
+            arrays |= {name: getattr(self.wrong, name) for name in WRONG_NAMES}
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> CellModel:
+        """Return the model that `to_arrays` wrote."""
+        factors = FactorModel(arrays["mean"], arrays["loadings"], arrays["noise"])
+        wrong = None
+        if "shares" in arrays:
+            wrong = WrongCells(**{name: arrays[name] for name in WRONG_NAMES})
+        return cls(arrays["center"], arrays["unit"], factors, wrong)
+
+
+def kept_cells(good: Mask, seen: Mask, crowded: NDArray[np.bool_]) -> Mask:
+    """Mark the cells that a repair keeps: all good ones, and those of crowded rows."""
+    return np.where(crowded[:, None], seen, good)
+
+
+def find_flaw(arrays: dict[str, Any], D: int) -> str | None:
+    """Return why arrays cannot be a cell model of D columns, or None if they can."""
+    r = np.shape(arrays.get("loadings", ()))[-1:]
+    shapes: dict[str, tuple[int, ...]] = {name: (D,) for name in COLUMN_NAMES}
+    shapes |= {"loadings": (D, *r)}
+    if "shares" in arrays:
+        shapes |= {name: (2, D) for name in WRONG_NAMES} | {"marginal": (D,)}
+    for name in sorted(shapes.keys() | arrays.keys()):
+        array, kind = arrays.get(name), bool if name == "marginal" else np.float64
+        if not isinstance(array, np.ndarray) or name not in shapes:
+            return f"the cells have no {name}, or know nothing of it"
+        if array.shape != shapes[name] or array.dtype != kind:
+            return f"{name} of the cells is not {kind.__name__} of shape {shapes[name]}"
+        if np.isnan(array).any() or (name != "limits" and np.isinf(array).any()):
+            return f"{name} of the cells has a value that is not finite"
+        if name in POSITIVE and not (array > 0).all():
+            return f"{name} of the cells is not positive"
+        # Cells are at most FAR units from the center, and so is what is learned from
+        # them. Far beyond, products would overflow.
+        size = np.abs(array[np.isfinite(array)]).max(initial=0.0)
+        if name in VARIANCES and not FAR**-4 <= array.min() <= size <= FAR**4:
+            return f"{name} of the cells has a value beyond what cells can show"
+        if name in IN_UNITS and size > FAR**2:
+            return f"{name} of the cells has a value of {size:.2g}, in units of columns"
+    if "shares" in arrays and not (arrays["shares"].sum(axis=0) < 1).all():
+        return "shares of the cells leave no cell that is right"
+    if "limits" in arrays and not (arrays["limits"] >= 0).all():
+        return "limits of the cells has a value below 0"
+    return None
+
+
+class RememberedRepair:
+    """Repair of rows in memory that is computed once for every block.
+
+    Only the cells that changed are kept. If they are many, they are computed anew in
+    every pass.
+    """
+
+    def __init__(self, model: CellModel) -> None:
+        self.model = model
+        self._changes: dict[int, tuple[int, NDArray[np.int32], NDArray[Any]]] = {}
+
+    def __call__(self, block: NDArray[Any], where: Where) -> NDArray[Any]:
+        """Return the repaired rows of a block."""
+        if not isinstance(where, slice) or where.start is None:
+            return self.model(block)  # rows from anywhere
+        known = self._changes.get(where.start)
+        if known is not None and known[0] == where.stop:
+            rows = np.array(block, order="C")
+            rows.ravel()[known[1]] = known[2]
+            return rows
+        rows = self.model(block)
+        with np.errstate(invalid="ignore"):
+            places = np.flatnonzero(rows != block)
+        if rows is not block and len(places) <= REMEMBERED * block.size:
+            changed = rows.ravel()[places]
+            self._changes[where.start] = where.stop, places.astype(np.int32), changed
+        return rows
+
+    def part(self, first: int, n: int) -> CellModel:
+        """Return the repair for n rows that are somewhere else."""
+        return self.model

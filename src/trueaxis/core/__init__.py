@@ -1,0 +1,1 @@
+"""Shared numerics: sums of rows, subspaces, weights, iterations and verdicts."""

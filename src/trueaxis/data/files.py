@@ -1,0 +1,386 @@
+"""Files that rows are read from, and rows of those that store numbers as in memory.
+
+Files are read rather than mapped, since touched pages of a map count as memory in use.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+import tokenize
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.data.rows import Blocks, Rows, rows_per_block
+
+ARROW_ENDINGS = (".parquet", ".feather", ".arrow")
+ENDINGS = (".npy", *ARROW_ENDINGS)
+TEXT_ENDINGS = (".csv", ".tsv", ".txt")
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+
+GAP_BYTES = 1 << 16  # reading through a gap of this size is cheaper than a seek
+COLUMN_BLOCKS = 16  # blocks to read at a time from files in Fortran order
+BATCH_BYTES = 1 << 25  # smaller batches take longer to decode, larger ones more memory
+CHUNK_BYTES = 1 << 24  # maximum to read at a time from an array stored in chunks
+
+_position = threading.Lock()  # of a file, on systems that cannot read at any position
+
+
+class SourceError(ValueError):
+    """Error for rows that cannot be read."""
+
+
+# ---------------------------------------------------------------- paths and columns
+
+
+def refuse_odd_paths(path: str) -> None:
+    """Raise if a path is a URL or a glob pattern."""
+    if "://" in path:
+        raise SourceError(
+            f"{path} is a URL, but only local files can be read. Download it, or open "
+            "it with Dask and pass the collection."
+        )
+    if any(sign in path for sign in "*?") and not os.path.exists(path):
+        raise SourceError(
+            f"There is no file {path}, and patterns are not expanded: pass the folder, "
+            "or in Python the list sorted(glob.glob(...))."
+        )
+
+
+def is_text(path: Path) -> bool:
+    """Return whether a file is text by its ending, which may be that of a .gz file."""
+    name = str(path).lower()
+    compressed = next((end for end in COMPRESSED if name.endswith(end)), "")
+    return name.removesuffix(compressed).endswith(TEXT_ENDINGS)
+
+
+def list_files(path: Path) -> tuple[list[Path], list[str]]:
+    """Return the files of a folder, or a single file, and their names for messages."""
+    if not path.is_dir():
+        return [path], [str(path)]
+    files = sorted(
+        file
+        for file in path.rglob("*")
+        if file.suffix.lower() in ENDINGS and file.is_file() and is_visible(file, path)
+    )
+    if not files:
+        raise SourceError(
+            f"The folder {path} has no file that ends in {' or '.join(ENDINGS)}: pass "
+            "another one."
+        )
+    return files, [str(file.relative_to(path)) for file in files]
+
+
+def is_visible(file: Path, folder: Path) -> bool:
+    """Return whether no part of a file's path in `folder` starts with a dot or `_`."""
+    return not any(
+        part.startswith((".", "_")) for part in file.relative_to(folder).parts
+    )
+
+
+def float_type(stored: np.dtype[Any], name: str) -> np.dtype[Any]:
+    """Return the dtype used for computation: float32 stays, all else is float64."""
+    if stored.kind not in "biuf":
+        raise SourceError(
+            f"{name} has values of type {stored}, but only numbers can be analyzed. "
+            "Save the numeric columns only."
+        )
+    single = stored.kind == "f" and stored.itemsize == 4
+    return np.dtype(np.float32 if single else np.float64)
+
+
+def column_positions(
+    columns: Sequence[int] | None, width: int, name: str
+) -> list[int] | None:
+    """Return the indices of chosen columns of a source without column names."""
+    if columns is None:
+        return None
+    for column in columns:
+        valid = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
+        if not valid or not -width <= column < width:
+            raise SourceError(
+                f"{name} has no column {column!r}: its {width} columns have no names; "
+                f"choose them by index, 0 to {width - 1}."
+            )
+    if not len(columns):
+        raise SourceError(
+            f"columns={columns!r} selects no column of {name}: choose at least one."
+        )
+    return [int(column) % width for column in columns]
+
+
+@dataclass(frozen=True)
+class WatchedFile:
+    """A file that is read several times and must not change between passes.
+
+    Attributes
+    ----------
+    path : Path
+    name : str
+        Name in error messages.
+    size : int
+        Size in bytes when it was opened.
+    modified : int or None
+        Time of the last modification in ns; None if it is not compared.
+    """
+
+    path: Path
+    name: str
+    size: int
+    modified: int | None
+
+    @classmethod
+    def of(
+        cls, path: Path, name: str | None = None, *, times: bool = True
+    ) -> WatchedFile:
+        """Record the size of a file and, with `times`, when it was last modified."""
+        name = str(path) if name is None else name
+        try:
+            now = os.stat(path)
+        except OSError as error:
+            raise SourceError(
+                f"{name} cannot be read ({error.strerror}): check the path."
+            ) from None
+        return cls(path, name, now.st_size, now.st_mtime_ns if times else None)
+
+    def check(self) -> None:
+        """Raise if the file is gone or has changed."""
+        now = WatchedFile.of(self.path, self.name, times=self.modified is not None)
+        if now != self:
+            raise SourceError(
+                f"{self.name} has been modified since it was opened (it had "
+                f"{self.size:,} bytes and has {now.size:,}), so its rows could differ "
+                "from one pass to the next. Open it again once it is complete."
+            )
+
+
+# ---------------------------------------------------------------- binary files
+
+
+class BinaryRows(Rows):
+    """Rows of a file that stores numbers as in memory: .npy, memory maps, decoded text.
+
+    Parameters
+    ----------
+    file : WatchedFile or FileIO
+        The file, or a temporary one that is open already.
+    offset : int
+        Position of the first number, in bytes.
+    shape : tuple of two ints
+        Shape of the stored array.
+    stored : dtype
+        Type of the stored numbers.
+    by_column : bool
+        Whether the array is stored in Fortran order.
+    columns : sequence of int, optional
+        Columns to read.
+    block_rows : int, optional
+    """
+
+    independent = True
+
+    def __init__(
+        self,
+        file: WatchedFile | FileIO,
+        offset: int,
+        shape: tuple[int, int],
+        stored: np.dtype[Any],
+        *,
+        by_column: bool = False,
+        columns: Sequence[int] | None = None,
+        block_rows: int | None = None,
+    ) -> None:
+        self.file = file
+        self.name = file.name if isinstance(file, WatchedFile) else "The temporary file"
+        self.offset, self.stored, self.stored_shape = offset, stored, shape
+        self.by_column = by_column
+        self.columns = column_positions(columns, shape[1], self.name)
+        self.dtype = float_type(stored, self.name)
+        self.shape = (shape[0], shape[1] if columns is None else len(columns))
+        many = COLUMN_BLOCKS if by_column else 1
+        self.block_rows = block_rows or many * rows_per_block(self.shape, self.dtype)
+        need = offset + shape[0] * shape[1] * stored.itemsize
+        if isinstance(file, WatchedFile) and file.size < need:
+            raise SourceError(
+                f"{self.name} has {file.size:,} bytes, but {shape[0]:,} rows of "
+                f"{shape[1]} columns take {need:,}: it is truncated. Write it again."
+            )
+
+    def blocks_between(self, first: int, last: int) -> Blocks:
+        """Yield the blocks of rows `first` up to, but not including, `last`."""
+        with self._opened() as file:
+            for begin in range(first, last, self.block_rows):
+                yield begin, self._read(file, begin, min(begin + self.block_rows, last))
+
+    def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
+        """Copy the rows with these indices, reading little beyond them."""
+        order = np.argsort(index, kind="stable")
+        wanted = index[order]
+        out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
+        # In Fortran order, each column is read separately: a skipped row is one number.
+        width = 1 if self.by_column else max(1, self.stored_shape[1])
+        gap = max(1, GAP_BYTES // (width * self.stored.itemsize))
+        far = (np.diff(wanted) > gap) | (np.diff(wanted // self.block_rows) > 0)
+        with self._opened() as file:
+            for run in np.split(order, np.flatnonzero(far) + 1) if len(index) else ():
+                first = int(index[run[0]])
+                block = self._read(file, first, int(index[run[-1]]) + 1)
+                out[run] = block[index[run] - first]
+        return out
+
+    def place(self, row: int, overall: int | None = None) -> str:
+        """Describe where a row is."""
+        return f"{self.name}, row {row:,}" + overall_index(overall)
+
+    @contextmanager
+    def _opened(self) -> Iterator[FileIO]:
+        if not isinstance(self.file, WatchedFile):
+            yield self.file
+            return
+        self.file.check()
+        with open(self.file.path, "rb", buffering=0) as file:
+            yield file
+        self.file.check()
+
+    def _read(self, file: FileIO, first: int, last: int) -> NDArray[Any]:
+        (n, width), size, m = self.stored_shape, self.stored.itemsize, last - first
+        if self.by_column:
+            columns = range(width) if self.columns is None else self.columns
+            cells = np.empty((len(columns), m), dtype=self.stored)
+            for values, column in zip(cells, columns, strict=True):
+                _read_at(file, values, self.offset + (column * n + first) * size)
+            return np.ascontiguousarray(cells.T, dtype=self.dtype)
+        cells = np.empty((m, width), dtype=self.stored)
+        _read_at(file, cells, self.offset + first * width * size)
+        if self.columns is not None:
+            cells = cells[:, self.columns]
+        return np.ascontiguousarray(cells, dtype=self.dtype)
+
+
+def _read_at(file: FileIO, out: NDArray[Any], position: int) -> None:
+    """Fill an array with the bytes at a position; a read may return less."""
+    view = out.reshape(-1).view("u1").data
+    while len(view):
+        if hasattr(os, "preadv"):  # threads share the file, but not the position
+            n = os.preadv(file.fileno(), [view], position)
+        else:
+            with _position:
+                file.seek(position)
+                n = file.readinto(view) or 0
+        if not n:
+            raise SourceError(
+                f"{file.name} ends at byte {position:,}, but {len(view):,} more bytes "
+                "are needed: it was truncated while it was read. Open it again once it "
+                "is complete."
+            )
+        view, position = view[n:], position + n
+
+
+def overall_index(overall: int | None) -> str:
+    """Format the index of a row among the rows of all files."""
+    return "" if overall is None else f" (row {overall:,} of all)"
+
+
+def npy_rows(
+    path: Path,
+    name: str,
+    columns: Sequence[int] | None = None,
+    block_rows: int | None = None,
+) -> BinaryRows:
+    """Open the rows of a .npy file."""
+    watched = WatchedFile.of(path, name)
+    try:
+        with open(path, "rb") as file:
+            version = np.lib.format.read_magic(file)
+            header = np.lib.format.read_array_header_1_0
+            if version != (1, 0):
+                header = np.lib.format.read_array_header_2_0
+            shape, by_column, stored = header(file)
+            offset = file.tell()
+    except (OSError, ValueError, tokenize.TokenError) as error:
+        raise SourceError(
+            f"{name} ({watched.size:,} bytes) is not a .npy file ({error}): write it "
+            "with numpy.save."
+        ) from None
+    if len(shape) != 2:
+        raise SourceError(
+            f"{name} contains an array of shape {shape}, but a 2D array is needed: "
+            "reshape it to rows and columns."
+        )
+    return BinaryRows(
+        watched, offset, shape, stored,
+        by_column=by_column, columns=columns, block_rows=block_rows,
+    )  # fmt: skip
+
+
+def mapped_rows(
+    array: np.memmap[Any, Any],
+    columns: Sequence[int] | None = None,
+    block_rows: int | None = None,
+) -> BinaryRows | None:
+    """Open the rows of a memory map through its file, or return None if impossible.
+
+    It is impossible for maps that may be modified in memory only (mode "c"), and for
+    views that leave out rows or columns.
+    """
+    whole: NDArray[Any] = array
+    while isinstance(whole.base, np.ndarray):
+        whole = whole.base
+    ordered = array.flags.c_contiguous or array.flags.f_contiguous
+    if not (isinstance(whole, np.memmap) and ordered and array.size):
+        return None
+    if whole.filename is None or whole.mode == "c":
+        return None
+    writable = whole.mode != "r"
+    if writable:
+        whole.flush()
+    # After a change through the map, the modification time may be updated late.
+    watched = WatchedFile.of(Path(whole.filename), times=not writable)
+    # A view keeps the `offset` of the map that it is a part of.
+    offset = whole.offset + array.ctypes.data - whole.ctypes.data
+    return BinaryRows(
+        watched, offset, (array.shape[0], array.shape[1]), array.dtype,
+        by_column=not array.flags.c_contiguous, columns=columns, block_rows=block_rows,
+    )  # fmt: skip
+
+
+def decoded_rows(
+    blocks: Iterable[NDArray[Any]],
+    width: int,
+    dtype: np.dtype[Any],
+    block_rows: int | None = None,
+) -> BinaryRows:
+    """Write blocks of rows to a temporary file, in TMPDIR; return its rows.
+
+    The file has no name (on Windows, it is deleted with its last handle), so nothing is
+    left behind, whatever happens to the process.
+    """
+    file: Any = tempfile.TemporaryFile(prefix="trueaxis-", buffering=0)
+    try:
+        n = 0
+        for block in blocks:
+            view = np.ascontiguousarray(block).reshape(-1).view("u1").data
+            while len(view):  # a write may take less than was given
+                view = view[file.write(view) :]
+            n += len(block)
+    except OSError as error:
+        file.close()
+        raise SourceError(
+            f"Writing decoded rows in {tempfile.gettempdir()} failed "
+            f"({error.strerror}). Set TMPDIR to a folder with more space."
+        ) from error
+    except BaseException:  # including an interrupt
+        file.close()
+        raise
+    rows = BinaryRows(file, 0, (n, width), dtype, block_rows=block_rows)
+    weakref.finalize(rows, file.close)
+    return rows

@@ -1,0 +1,186 @@
+"""Threads for passes over many rows: how many there are, and results in order.
+
+Each portion of the rows is computed by one thread, with one thread of the BLAS.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from functools import wraps
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+Result = TypeVar("Result")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+VARIABLE = "TRUEAXIS_THREADS"
+
+
+def n_threads() -> int:
+    """Return the number of threads that a pass over many rows may use.
+
+    It is TRUEAXIS_THREADS if that is set. Otherwise it is the number of cores that this
+    process may use or, if that is less, the number of threads that the BLAS may use:
+    who limits the one, as `threadpool_limits`, joblib and Dask do, means the other.
+    """
+    asked = os.environ.get(VARIABLE, "").strip()
+    if not asked:
+        import joblib  # type: ignore[import-untyped]
+
+        cores = int(joblib.cpu_count())
+        return max(1, min(cores, ONE_BLAS_THREAD.limit_outside()))
+    if not (asked.isdecimal() and int(asked) >= 1):
+        raise ValueError(
+            f"The environment variable {VARIABLE} is {asked!r}, which is not a number "
+            "of threads: set it to an integer of at least 1, or unset it to use all "
+            "cores."
+        )
+    return int(asked)
+
+
+class BlasLimit:
+    """Limit of the BLAS to one thread, while at least one pass needs it.
+
+    The limit holds for the whole process. If each of two passes that overlap set and
+    restored it, the one that ends last would restore the limit of the other.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._passes = 0
+        self._limits: Any = None
+        self._outside = 1
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._passes == 0:
+                self._outside = _fewest_threads()
+                self._limits = _blas().limit(limits=1)
+            self._passes += 1
+
+    def __exit__(self, *raised: Any) -> None:
+        with self._lock:
+            self._passes -= 1
+            if self._passes == 0:
+                self._limits.restore_original_limits()
+
+    def limit_outside(self) -> int:
+        """Return the number of threads of the BLAS outside of all passes."""
+        with self._lock:
+            return self._outside if self._passes else _fewest_threads()
+
+
+ONE_BLAS_THREAD = BlasLimit()
+if hasattr(os, "register_at_fork"):  # a fork may happen during a pass of another thread
+    os.register_at_fork(after_in_child=ONE_BLAS_THREAD.__init__)  # type: ignore[misc]
+
+_controller: Any = None
+
+
+def _blas() -> Any:
+    # Looking for the libraries takes milliseconds; those of NumPy and SciPy are there
+    # before the first pass.
+    global _controller
+    if _controller is None:
+        import threadpoolctl
+
+        _controller = threadpoolctl.ThreadpoolController().select(user_api="blas")
+    return _controller
+
+
+def _fewest_threads() -> int:
+    found = [library.num_threads for library in _blas().lib_controllers]
+    return min(found, default=os.cpu_count() or 1)
+
+
+def in_order(
+    tasks: Iterable[Callable[[], Result]], n: int
+) -> Generator[Result, None, None]:
+    """Run tasks in n threads; yield their results in the order of the tasks.
+
+    At most 2 n tasks have been taken whose results have not been requested.
+
+    Examples
+    --------
+    >>> from trueaxis.data.threads import in_order
+    >>> list(in_order((lambda i=i: i**2 for i in range(5)), 2))
+    [0, 1, 4, 9, 16]
+    """
+    if n == 1:
+        for task in tasks:
+            yield task()
+        return
+    running: deque[Future[Result]] = deque()
+    # Made for every pass: a forked process would inherit a pool without its threads.
+    pool = ThreadPoolExecutor(n, thread_name_prefix="trueaxis")
+    try:
+        for task in tasks:
+            running.append(pool.submit(_as_here(task)))
+            if len(running) == 2 * n:
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _as_here(task: Callable[[], Result]) -> Callable[[], Result]:
+    """Return the task, with the settings of this thread wherever it runs.
+
+    These are context variables and, before NumPy 2, how NumPy treats overflows.
+    """
+    context, errors = copy_context(), np.geterr()
+
+    def run_as_here() -> Result:
+        with np.errstate(**errors):
+            return context.run(task)
+
+    return run_as_here
+
+
+class cached_property(Generic[Result]):
+    """Property that is computed once for every object.
+
+    Unlike that of `functools` in Python 3.11, it holds no lock that all objects of the
+    class share: a process forked while another thread holds it would wait forever.
+    """
+
+    def __init__(self, function: Callable[[Any], Result]) -> None:
+        self.function, self.__doc__ = function, function.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Result:
+        if instance is None:
+            return self  # type: ignore[return-value]
+        value = instance.__dict__[self.name] = self.function(instance)
+        return value
+
+
+def own_floats(function: Function) -> Function:
+    """Let a public function ignore the caller's `numpy.errstate`.
+
+    Distances of far rows overflow to infinity, and weights underflow to 0, by design.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trueaxis.data.threads import own_floats
+    >>> with np.errstate(all="raise"):
+    ...     own_floats(np.exp)(np.array([-1e9, 0.0]))
+    array([0., 1.])
+    """
+
+    @wraps(function)
+    def with_own_floats(*args: Any, **options: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*args, **options)
+
+    return with_own_floats  # type: ignore[return-value]

@@ -1,0 +1,286 @@
+"""What diagnostics get and return: models, rows, labels and tables.
+
+`takes_pipelines` is the only place where a diagnostic meets a pipeline. The diagnostic
+itself knows methods only; a function turns its answer into the units of the data.
+
+A row has a position, which counts from 0, and a label, which the index of a data frame
+may give it. Tables have both: "row" is the label, "position" the position.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from trueaxis.base import SubspaceEstimator
+from trueaxis.cells.model import CellModel
+from trueaxis.data.rows import ArrayRows, Rows
+from trueaxis.data.threads import own_floats
+from trueaxis.data.transformed import RowwiseRows, Where
+from trueaxis.pipeline import is_pipeline, split_pipeline
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
+Diagnostic = TypeVar("Diagnostic", bound=Callable[..., Any])
+
+
+class PipelineParts(NamedTuple):
+    """A fitted method, and what happens to rows before it.
+
+    Attributes
+    ----------
+    method : estimator
+        With the names of its columns, even if only earlier steps know them.
+    prepare : callable
+        Turns rows into what the method gets.
+    center, unit : ndarray of shape (D,), or None
+        A column of the data is unit times what the method gets, plus center. None if
+        the method gets the data as they are, or if earlier steps are not a scaler.
+    """
+
+    method: Any
+    prepare: Callable[[Any], Any]
+    center: NDArray[Any] | None = None
+    unit: NDArray[Any] | None = None
+
+    def unscaled(self, difference: Any, column: Any = slice(None)) -> Any:
+        """Return differences of values of some columns, in the units of the data."""
+        return difference if self.unit is None else difference * self.unit[column]
+
+    def restored(self, value: Any, column: Any = slice(None)) -> Any:
+        """Return values of some columns, in the units of the data."""
+        scaled = self.unscaled(value, column)
+        return scaled if self.center is None else scaled + self.center[column]
+
+
+def method_of(model: Any) -> Any:
+    """Return the method of a fitted pipeline, or a method itself."""
+    return pipeline_parts(model).method
+
+
+def pipeline_parts(model: Any) -> PipelineParts:
+    """Split a fitted pipeline into its method and what comes before it.
+
+    Raises
+    ------
+    NotFittedError
+        If the method or the pipeline is not fitted.
+    TypeError
+        If it is not a method of trueaxis.
+    """
+    method = model.steps[-1][1] if is_pipeline(model) else model
+    if not isinstance(method, SubspaceEstimator):
+        raise TypeError(
+            f"The model is a {type(method).__name__}, which is not a method of "
+            "trueaxis: pass a fitted one of trueaxis.methods, or a pipeline that ends "
+            "with one."
+        )
+    try:
+        check_is_fitted(method, "components_")
+    except NotFittedError:
+        if method is model:
+            raise
+        raise NotFittedError(
+            f"This pipeline is not fitted, as its {type(method).__name__} is not: call "
+            "fit(X) on the pipeline first."
+        ) from None
+    if method is model or len(model.steps) == 1:
+        return PipelineParts(method, _as_given)
+    prepare = _as_rows(model[:-1].transform)
+    try:
+        scaler, method = split_pipeline(model)[:2]
+    except TypeError:  # steps that are not ours, whose units are unknown
+        return PipelineParts(_named(method, model[:-1]), prepare)
+    check_is_fitted(scaler, "unit_")
+    assert scaler is not None  # there are two steps
+    return PipelineParts(method, prepare, scaler.center_, scaler.unit_)
+
+
+def takes_pipelines(
+    restore: Callable[[Any, PipelineParts], Any] | None = None,
+) -> Callable[[Diagnostic], Diagnostic]:
+    """Let a diagnostic of a method and rows take pipelines as well.
+
+    `restore` turns the answer for the method into the units of the data.
+    """
+
+    def decorate(diagnostic: Diagnostic) -> Diagnostic:
+        @own_floats
+        @functools.wraps(diagnostic)
+        def diagnose_pipeline(model: Any, X: Any, *args: Any, **options: Any) -> Any:
+            parts = pipeline_parts(model)
+            answer = diagnostic(parts.method, parts.prepare(X), *args, **options)
+            if restore is None or parts.unit is None:
+                return answer
+            return restore(answer, parts)
+
+        return diagnose_pipeline  # type: ignore[return-value]
+
+    return decorate
+
+
+def _as_given(X: Any) -> Any:
+    return X
+
+
+def _as_rows(prepare: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return `prepare` with arrays as rows.
+
+    Names were checked by the first step: scikit-learn would warn that the arrays which
+    later steps get have none.
+    """
+
+    def prepared(X: Any) -> Any:
+        given = prepare(X)
+        floats = isinstance(given, np.ndarray) and given.dtype in (float, np.float32)
+        return ArrayRows(given) if floats and given.ndim == 2 else given
+
+    return prepared
+
+
+def _named(method: Any, before: Pipeline) -> Any:
+    """Return the method with the names of the columns that it gets, if known."""
+    if hasattr(method, "feature_names_in_"):
+        return method
+    try:
+        names = np.asarray(before.get_feature_names_out(), dtype=object)
+    except (AttributeError, ValueError):
+        return method
+    if names.shape != (method.n_features_in_,):
+        return method
+    method = copy.copy(method)
+    method.feature_names_in_ = names
+    return method
+
+
+@dataclass(frozen=True)
+class Filling:
+    """Transform of blocks: fill holes, and leave all other cells as they are."""
+
+    model: CellModel
+
+    def __call__(self, block: NDArray[Any], where: Where | None = None) -> NDArray[Any]:
+        """Return the block without holes."""
+        return self.model.impute(block)
+
+    def part(self, first: int, n: int) -> Filling:
+        """Return the transform of n rows, which is the same for all rows."""
+        return self
+
+
+def cell_repair(rows: Rows) -> CellModel | None:
+    """Return what repairs the rows that `fitted_rows` returned; None if nothing."""
+    if isinstance(rows, RowwiseRows) and isinstance(rows.change, CellModel):
+        return rows.change
+    return None
+
+
+def imputed(rows: Rows) -> Rows:
+    """Return the rows that `fitted_rows` returned, with their wrong cells put back.
+
+    The same object if no cells were replaced.
+    """
+    repair = cell_repair(rows)
+    if repair is None or repair.wrong is None:
+        return rows
+    assert isinstance(rows, RowwiseRows)
+    return RowwiseRows(rows.rows, Filling(repair))
+
+
+def column_names(model: Any) -> NDArray[np.str_]:
+    """Return the column names that a model was fitted on, or x0, x1, ... instead."""
+    method = method_of(model)
+    names = getattr(method, "feature_names_in_", None)
+    if names is None:
+        names = [f"x{i}" for i in range(method.n_features_in_)]
+    return np.array([str(name) for name in names])
+
+
+def as_records(columns: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return one record per row of a table, with values of Python's own types."""
+    values = [np.asarray(each).tolist() for each in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+def row_labels(X: Any, n: int) -> NDArray[Any]:
+    """Return the labels of n rows: the index of a frame, or numbers from 0."""
+    index = getattr(X, "index", None)
+    # The `index` of a list is a method.
+    return np.arange(n) if index is None or callable(index) else np.asarray(index)
+
+
+def in_order_of_rows(values: Any, X: Any, name: str) -> Any:
+    """Return one value per row of X; a series is matched by its index.
+
+    Raises
+    ------
+    ValueError
+        If the index of a series has other labels than that of X.
+    """
+    index, own = getattr(X, "index", None), getattr(values, "index", None)
+    if index is None or own is None or callable(index) or callable(own):
+        return values
+    if own.equals(index):
+        return values
+    if (
+        own.is_unique
+        and index.is_unique
+        and own.sort_values().equals(index.sort_values())
+    ):
+        return values.reindex(index)
+    raise ValueError(
+        f"{name} is a series of {len(own):,} values whose index is not that of X: pass "
+        f"{name}.to_numpy() if they are in the order of the rows."
+    )
+
+
+def to_frame(fields: dict[str, Any], X: Any = None) -> Any:
+    """Return columns as a DataFrame, or as a record array without pandas.
+
+    If rows X are given, there is one line per row, which the labels of X then index;
+    the fields "row" and "position" say which rows these are.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        types = [(name, values.dtype) for name, values in fields.items()]
+        return np.rec.fromarrays([*fields.values()], dtype=types)
+    if X is None:
+        return pd.DataFrame(fields)
+    index: Any = getattr(X, "index", None)
+    # An index keeps its names, levels and type if it selects rows by itself.
+    own = hasattr(index, "get_indexer") and hasattr(index, "take")
+    labels = index.take(fields["position"]) if own else fields["row"]
+    return pd.DataFrame(fields, index=labels)
+
+
+def check_positions(rows: Any, n: int) -> NDArray[np.intp]:
+    """Return positions of rows as an array; raise if they are none.
+
+    Positions from the end, such as -1, count from 0 in the result.
+    """
+    wanted = np.asarray(rows)
+    if not wanted.size:
+        raise ValueError("rows is empty: pass the position of at least one row.")
+    if wanted.dtype.kind not in "iu" or wanted.ndim != 1:
+        raise TypeError(
+            f"{rows!r:.60} are not positions of rows: pass integers that count from 0. "
+            "The column position of outliers(X) has them; X.index.get_loc(label) finds "
+            "that of a label."
+        )
+    wrong = wanted[(wanted < -n) | (wanted >= n)]
+    if len(wrong):
+        raise ValueError(
+            f"Row {wrong[0]} does not exist, as X has {n} rows: pass indices from 0 to "
+            f"{n - 1}."
+        )
+    return np.where(wanted < 0, wanted + n, wanted).astype(np.intp)

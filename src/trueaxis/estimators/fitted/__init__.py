@@ -1,1 +1,0 @@
-"""What follows from a fitted subspace: its Gaussian density, and how it is shown."""

@@ -1,0 +1,427 @@
+"""L1-PCA: smallest sum of absolute residuals over all cells.
+
+One step fits the scores to the loadings, then the loadings to the scores, by weighted
+medians or, for several components, by least absolute deviations of many targets from
+one design. A best fit passes through as many targets as it has coefficients; from such
+a vertex, the search moves along the edge on which the sum of deviations falls fastest,
+past all kinks up to the lowest point, until no edge descends: the simplex method of
+Barrodale and Roberts (1973), for many targets at once. Notation: X = V U' + residual
+with V scores (n x k), U loadings (D x k); A design (p x k), b targets, Q an orthonormal
+basis of its columns, R residuals, M edges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis._validation import warn
+from trueaxis.base import IterativeMethod, choice, number
+from trueaxis.core.iteration import (
+    StepResult,
+    iterate,
+)
+from trueaxis.core.moments import counted_median
+from trueaxis.core.problem import Problem, affine_hull
+from trueaxis.core.recipes import (
+    Recipe,
+    SearchResult,
+)
+from trueaxis.core.starts import (
+    plain_moments,
+)
+from trueaxis.core.subspace import spanned, subspace_change
+
+Matrix = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+# Residuals per batch (measured): with fewer, the calls take most of the time; with
+# more, they do not fit into the cache.
+BATCH_ENTRIES = 1 << 16
+
+# Targets are moved by about this share of their typical size, so that no two edges tie
+# and every step descends. The vertex found is then that of the targets themselves.
+NUDGE = 1e-10
+OPTIMAL = 1e-9  # slopes below this are level
+
+# A fit passes through rows only if they tell its coefficients apart at least this well.
+PIVOT = 1e-10
+NOWHERE = -1  # an edge that is free: it does not yet leave any target
+
+# Rounding errors grow with the steps, so vertices are computed afresh after a search
+# and searched from again; more often than this only if there is no accurate vertex.
+MOST_SEARCHES = 5
+MOST_NUDGES = 3
+MOST_STEPS = 200  # per coefficient; a few are enough
+
+
+class Fit(NamedTuple):
+    """Coefficients of all targets.
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (k, q)
+    touched : ndarray of shape (q, r), r <= k
+        Rows of the design through whose targets each fit passes.
+    """
+
+    coefficients: Matrix
+    touched: Index
+
+
+def closest(residuals: Matrix, k: int) -> Index:
+    """Return the k columns with the smallest absolute residual, for every row."""
+    return np.argpartition(np.abs(residuals), k - 1, axis=1)[:, :k]
+
+
+def fit_deviations(A: Matrix, B: Matrix, near: Index) -> Fit:
+    """Return the coefficients C (k x q) with the least |b_j - A c_j|_1 for all j.
+
+    Parameters
+    ----------
+    A : ndarray of shape (p, k)
+    B : ndarray of shape (p, q)
+    near : ndarray of shape (q, at least r)
+        Rows of A to start from, for each target: the fit passes through as many of them
+        as possible.
+    """
+    (p, k), q = A.shape, B.shape[1]
+    size = float(np.abs(A).max(initial=0.0)) or 1.0
+    left, s, right = np.linalg.svd(A / size, full_matrices=False)
+    used = s > s.max(initial=0.0) * max(p, k) * np.finfo(float).eps
+    Q, back = left[:, used], right[used].T / s[used]
+    if not used.any():
+        return Fit(np.zeros((k, q)), near[:, :0])
+    unit = _units(B)
+    targets = (B / unit).T
+    z = np.zeros((q, Q.shape[1]))
+    touched = np.full(z.shape, NOWHERE)
+    batch = max(1, BATCH_ENTRIES // max(p, 1))
+    unsolved = 0
+    for first in range(0, q, batch):
+        part = slice(first, first + batch)
+        z[part], touched[part], missed = _vertices(Q, targets[part], near[part])
+        unsolved += missed
+    if unsolved:
+        warn(
+            f"{unsolved} of {q} least absolute deviations fits ended before their "
+            "optimum because of rounding errors. Columns of similar size may help.",
+            RuntimeWarning,
+        )
+    return Fit(back @ z.T * (unit / size), touched)
+
+
+def _units(B: Matrix) -> Matrix:
+    """Return a typical size for every column; the largest may be a gross error."""
+    size = np.median(np.abs(B), axis=0)
+    size = np.where(size > 0, size, np.abs(B).max(axis=0))
+    return np.where(size > 0, size, 1.0)
+
+
+def _vertices(Q: Matrix, b: Matrix, near: Index) -> tuple[Matrix, Index, int]:
+    """Return coefficients and touched rows; and how many targets have no optimum."""
+    p, r = Q.shape
+    z, touched = np.zeros((len(b), r)), np.full((len(b), r), NOWHERE)
+    left = np.arange(len(b))
+    for seed in range(MOST_NUDGES):  # one of them may run into rounding errors
+        nudged = b + NUDGE * np.random.default_rng(seed).uniform(-1, 1, p)
+        for _ in range(MOST_SEARCHES):
+            search = _EdgeSearch(Q, nudged[left], near)
+            z[left] = search.through(b[left])
+            touched[left], moved = search.descend()
+            left = left[moved]
+            if not len(left):
+                return z, touched, 0
+            near = touched[left]
+    return z, touched, len(left)
+
+
+class _EdgeSearch:
+    """Vertices of several targets, and the edges that leave them.
+
+    Column j of M[i] is the direction in which the coefficients of target i change if it
+    leaves its j-th touched row, and stays on the others.
+    """
+
+    def __init__(self, Q: Matrix, b: Matrix, near: Index) -> None:
+        q, r = len(b), Q.shape[1]
+        self.Q = Q
+        self.M = np.tile(np.eye(r), (q, 1, 1))
+        self.touched = np.full((q, r), NOWHERE)
+        for row in near.T:
+            self._touch_if_free(row)
+        self.R = b - self.through(b) @ Q.T
+        self._touch_exactly()
+
+    def through(self, b: Matrix) -> Matrix:
+        """Return the coefficients that pass through the touched rows of b."""
+        values = np.take_along_axis(b, np.maximum(self.touched, 0), axis=1)
+        values = np.where(self.touched == NOWHERE, 0.0, values)
+        return np.asarray((self.M @ values[:, :, None])[:, :, 0])
+
+    def descend(self) -> tuple[Index, NDArray[np.bool_]]:
+        """Return the rows touched at the best vertices; and which targets moved."""
+        found, moved = self.touched.copy(), np.zeros(len(self.R), dtype=bool)
+        active = np.arange(len(found))
+        for _ in range(MOST_STEPS * (self.Q.shape[1] + 1)):
+            edge, slope, pull = self._steepest()
+            going = slope > OPTIMAL
+            if not going.all():
+                edge, pull = edge[going], pull[going]
+                self.R, self.M = self.R[going], self.M[going]
+                self.touched, active = self.touched[going], active[going]
+            if not len(active):
+                break
+            moved[active] = True
+            self._move(edge, pull)
+            found[active] = self.touched
+        return found, moved
+
+    def _steepest(self) -> tuple[Index, Matrix, Matrix]:
+        """Return the steepest edges, their slopes, and how the residuals pull there."""
+        pull = ((np.sign(self.R) @ self.Q)[:, None, :] @ self.M)[:, 0]
+        # It costs 1 to leave a row. Free edges gain 1, so that they are never left.
+        gain = np.where(self.touched == NOWHERE, 1.0, -1.0)
+        slope = (np.abs(pull) + gain) / self._lengths()
+        edge = slope.argmax(axis=1)
+        best = np.arange(len(edge)), edge
+        return edge, slope[best], pull[best]
+
+    def _move(self, edge: Index, pull: Matrix) -> None:
+        """Move along edges to their lowest points, and touch the rows there."""
+        each = np.arange(len(edge))
+        direction = self.M[each, :, edge] * np.where(pull < 0, -1.0, 1.0)[:, None]
+        change = direction @ self.Q.T
+        weight = np.abs(change)
+        least = PIVOT * self._lengths()[each, edge, None]
+        ahead = (self.R * change > 0) & (weight > least)
+        distance = np.full_like(change, np.inf)
+        np.divide(self.R, change, out=distance, where=ahead)
+        order = distance.argsort(axis=1)
+        # The slope rises by twice its weight at every row that is passed.
+        risen = 2 * np.take_along_axis(weight, order, axis=1).cumsum(axis=1)
+        slope = np.abs(pull) - (self.touched[each, edge] != NOWHERE)
+        row = order[each, (risen >= slope[:, None]).argmax(axis=1)]
+        self.R -= distance[each, row, None] * change
+        self._touch(edge, row)
+        self._touch_exactly()
+
+    def _touch_if_free(self, row: Index) -> None:
+        """Touch a row with the free edge that can do so best, if any can."""
+        each = np.arange(len(row))
+        reach = np.abs((self.Q[row][:, None, :] @ self.M)[:, 0])
+        reach /= self._lengths()
+        reach[self.touched != NOWHERE] = 0.0
+        edge = reach.argmax(axis=1)
+        able = (reach[each, edge] > PIVOT) & (row != NOWHERE)
+        self._touch(edge, np.where(able, row, NOWHERE))
+
+    def _touch(self, edge: Index, row: Index) -> None:
+        """Let edges leave other rows than before; NOWHERE changes nothing."""
+        some = np.flatnonzero(row != NOWHERE)
+        edge, row = edge[some], row[some]
+        each = np.arange(len(some))
+        reach = (self.Q[row][:, None, :] @ self.M[some])[:, 0]
+        direction = self.M[some, :, edge] / reach[each, edge, None]
+        reach[each, edge] = 0.0
+        self.M[some] -= direction[:, :, None] * reach[:, None, :]
+        self.M[some, :, edge] = direction
+        self.touched[some, edge] = row
+
+    def _lengths(self) -> Matrix:
+        return np.asarray(np.sqrt(np.einsum("ijk,ijk->ik", self.M, self.M)))
+
+    def _touch_exactly(self) -> None:
+        each, edge = np.nonzero(self.touched != NOWHERE)
+        self.R[each, self.touched[each, edge]] = 0.0
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Loadings and scores.
+
+    Attributes
+    ----------
+    loadings : ndarray of shape (D, k)
+        U, with orthonormal columns.
+    scores : ndarray of shape (n, k)
+        V.
+    in_rows : ndarray of shape (n, k)
+        Cells of each row through which its fit passes, from where the next one starts.
+    in_columns : ndarray of shape (D, k)
+        The same for the cells of each column.
+    """
+
+    loadings: Matrix
+    scores: Matrix
+    in_rows: Index
+    in_columns: Index
+
+
+class AlternatingLad:
+    """Minimize sum_i counts_i |x_i - U v_i|_1 (Ke and Kanade 2005).
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, D)
+        Centered data.
+    counts : ndarray of shape (n,), optional
+        How often each row counts.
+    """
+
+    def __init__(self, X: Matrix, counts: Matrix | None = None) -> None:
+        self.X = X
+        self.counts = np.ones(len(X)) if counts is None else counts
+
+    def start(self, k: int) -> Factors:
+        """Return the first k right singular vectors of the rows, scaled to length 1.
+
+        Without the scaling, gross errors lead to poor local optima.
+        """
+        length = np.linalg.norm(self.X, axis=1)
+        scale = np.sqrt(self.counts) / np.where(length > 0, length, 1.0)
+        U = np.linalg.svd(scale[:, None] * self.X, full_matrices=False)[2][:k].T
+        V = self.X @ U
+        residual = self.X - V @ U.T
+        return Factors(U, V, closest(residual, k), closest(residual.T, k))
+
+    def __call__(
+        self, state: Factors, previous: StepResult | None = None
+    ) -> StepResult:
+        """Take one step; its change is the angle by which the span of U rotates."""
+        U, V = state.loadings, state.scores
+        in_rows = least_deviations(U, self.X.T, state.in_rows)
+        V = _better(U, self.X.T, in_rows.coefficients, V.T).T
+        counted, targets = self.counts[:, None] * V, self.counts[:, None] * self.X
+        in_columns = least_deviations(counted, targets, state.in_columns)
+        U = _better(counted, targets, in_columns.coefficients, U.T).T
+        Q, R = np.linalg.qr(U)
+        after = Factors(Q, V @ R.T, in_rows.touched, in_columns.touched)
+        change = subspace_change(state.loadings.T, Q.T)
+        return StepResult(
+            after, self.objective(state), change, float(self.counts.sum())
+        )
+
+    def objective(self, state: Factors) -> float:
+        """Return the sum of absolute residuals over all copies of the rows."""
+        residual = np.abs(self.X - state.scores @ state.loadings.T)
+        return float(self.counts @ residual.sum(axis=1))
+
+
+def least_deviations(A: Matrix, B: Matrix, near: Index) -> Fit:
+    """Return the coefficients C (k x q) with the least |b_j - A c_j|_1 for all j.
+
+    `near` has rows of A, for each j, that the fit may pass through.
+    """
+    if A.shape[1] > 1:
+        return fit_deviations(A, B, near)
+    a = A[:, 0]
+    # Ratios beyond that overflow.
+    used = np.abs(a) > 1e-150 * (np.abs(a).max(initial=0.0) or 1.0)
+    ratios = B[used].T / a[used]
+    return Fit(weighted_median(ratios, np.abs(a[used]))[None, :], near)
+
+
+def weighted_median(x: Matrix, w: Matrix) -> Matrix:
+    """Return the median of every row of x, with weights w for the columns.
+
+    Without columns, it is 0.
+    """
+    if not x.shape[1]:
+        return np.zeros(len(x))
+    order = np.argsort(x, axis=1)
+    below = np.cumsum(w[order], axis=1)
+    middle = (below >= below[:, -1:] / 2).argmax(axis=1)
+    rows = np.arange(len(x))
+    return np.asarray(x[rows, order[rows, middle]])
+
+
+def _better(A: Matrix, B: Matrix, new: Matrix, old: Matrix) -> Matrix:
+    """Return, for each column, the coefficients that deviate less.
+
+    This way, rounding errors of the solver cannot raise the objective.
+    """
+    improved = _deviations(A, B, new) < _deviations(A, B, old)
+    return np.where(improved, new, old)
+
+
+def _deviations(A: Matrix, B: Matrix, C: Matrix) -> Matrix:
+    return np.asarray(np.abs(B - A @ C).sum(axis=0))
+
+
+@dataclass(frozen=True)
+class LeastAbsoluteRecipe(Recipe):
+    """Least absolute residuals in every cell, of rows and columns alternately."""
+
+    center: Literal["median", "mean", "none"]
+    max_iter: int
+    tol: float
+    rotatable: bool = False
+
+    def search(self, problem: Problem, k: int) -> SearchResult:
+        """Fit scores and loadings alternately."""
+        X, counts = problem.rows.read(), problem.counts
+        hull = affine_hull(problem.rows)
+        moments = plain_moments(hull.rows, counts)
+        center = self._center(X, counts, hull.lift_point(moments.mean()))
+        step = AlternatingLad((X - center).astype(float, copy=False), counts)
+        tol = problem.reachable(self.tol)
+        found = iterate(step, step.start(k), max_iter=self.max_iter, tol=tol)
+        spread = hull.about(moments, center)
+        subspace = spanned(found.last.next.loadings.T, spread)
+        return SearchResult(subspace, found, tol)
+
+    def _center(
+        self, X: NDArray[Any], counts: NDArray[Any] | None, mean: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        if self.center == "mean":
+            return mean
+        if self.center == "none":
+            return np.zeros(X.shape[1])
+        return np.array([counted_median(column, counts) for column in X.T], dtype=float)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class L1PCA(IterativeMethod):
+    """L1-PCA: scores and loadings with the smallest sum of absolute residuals.
+
+    Minimizes ``|X - V U'|_1`` alternately over the scores V and the loadings U. Every
+    row, then every column, is a least absolute deviations fit, which is solved exactly
+    (by weighted medians for one component, by moving along edges, as Barrodale and
+    Roberts (1973) do, for more). The components are an orthonormal basis of U.
+
+    The objective falls at every iteration; the minimum found depends on the start. The
+    result is not invariant to rotations of the data.
+
+    Confidence: as published, from memory of the paper (there without centering and from
+    another start; here the start is independent of the lengths of the rows).
+
+    Parameters
+    ----------
+    center : {"median", "mean", "none"}, default="median"
+        Median or mean of every column, or zero (as in the paper).
+    n_components, max_iter, tol, random_state, level, contamination
+        See `Method`.
+
+    References
+    ----------
+    Q. Ke, T. Kanade (2005): Robust L1 norm factorization in the presence of outliers
+    and missing data by alternative convex programming.
+
+    Examples
+    --------
+    >>> from trueaxis.methods import L1PCA
+    >>> from trueaxis.datasets import sensors
+    >>> L1PCA(2).fit(sensors().X).components_.shape
+    (2, 6)
+    """
+
+    center: Literal["median", "mean", "none"] = choice("median", "mean", "none")
+    max_iter: int = number(50, 1, whole=True)
+    tol: float = number(1e-4, 0)
+
+    def _recipe(self) -> Recipe:
+        return LeastAbsoluteRecipe(self.center, self.max_iter, self.tol)

@@ -1,0 +1,768 @@
+"""Methods that split X into a low-rank part, which gives the components, and errors.
+
+Proximal maps of the norms that make a matrix sparse or of low rank map M to the
+minimizer of the norm plus half the squared distance to M. Stable pursuit needs the
+noise level; if the user gives none, rounds of a truncated singular value decomposition
+that replace the entries that do not fit estimate it. Notation: X data (rows are
+samples), L low rank, S sparse entries, O outlying rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trueaxis.base import Method, choice, number, number_or_none
+from trueaxis.core.iteration import IterationResult, StepResult, iterate
+from trueaxis.core.problem import Problem, affine_hull, hard_threshold
+from trueaxis.core.recipes import Recipe, SearchResult
+from trueaxis.core.starts import equal_weights, plain_moments
+from trueaxis.core.subspace import Subspace, spanned
+from trueaxis.data.rows import ArrayRows, Rows
+
+Matrix = NDArray[np.float64]
+TINY = np.finfo(float).tiny
+INACCURATE = 1e-3
+
+
+class LowRank(NamedTuple):
+    """A matrix and its nuclear norm."""
+
+    matrix: Matrix
+    nuclear: float
+
+
+def soft_threshold(M: Matrix, t: float | Matrix) -> Matrix:
+    """Shrink every entry by t: the proximal map of t |.|_1."""
+    return np.asarray(M - np.clip(M, -t, t))
+
+
+def row_threshold(M: Matrix, t: float) -> Matrix:
+    """Shrink the length of every row by t: the proximal map of t times their sum."""
+    length = np.linalg.norm(M, axis=1, keepdims=True)
+    return np.asarray(M * np.maximum(1 - t / np.maximum(length, TINY), 0.0))
+
+
+def singular_threshold(M: Matrix, t: float) -> LowRank:
+    """Shrink every singular value by t: the proximal map of t |.|_*."""
+    wide = len(M) < M.shape[1]
+    tall = M.T if wide else M
+    s, axes = gram_spectrum(tall)
+    if not t > INACCURATE * s.max(initial=0.0):
+        s, axes = np.linalg.svd(tall, full_matrices=False)[1:]
+    kept = s > t
+    s, axes = s[kept], axes[kept]
+    factors = [axes.T * (1 - t / s), axes]
+    shrunk = np.linalg.multi_dot([*factors, M] if wide else [M, *factors])
+    return LowRank(shrunk, float((s - t).sum()))
+
+
+def gram_spectrum(M: Matrix) -> tuple[Matrix, Matrix]:
+    """Return the singular values of M, descending, and its right singular vectors.
+
+    Several times faster than the decomposition of a tall M, and as accurate (1e-13 of
+    the largest singular value) unless values below `INACCURATE` times it matter.
+    """
+    values, V = np.linalg.eigh(M.T @ M)
+    return np.sqrt(np.maximum(values[::-1], 0.0)), V.T[::-1]
+
+
+def sparse_and_rows(M: Matrix, lam: float, gam: float) -> tuple[Matrix, Matrix]:
+    """Minimize lam |S|_1 + gam sum_i |o_i| + |M - S - O|^2 / 2 jointly."""
+    if gam == np.inf:
+        return soft_threshold(M, lam), np.zeros_like(M)
+    S = soft_threshold(M, lam * _stretch(M, lam, gam))
+    return S, row_threshold(M - S, gam)
+
+
+def _stretch(M: Matrix, lam: float, gam: float) -> Matrix:
+    """Return factors f >= 1, one per row, by which lam is raised in outlying rows.
+
+    The dual solution is the projection of a row on the intersection of a box of
+    half-width lam and a ball of radius gam: clip(m / f, -lam, lam), where f = 1 or the
+    norm is gam.
+    """
+    a = -np.sort(-np.abs(M), axis=1)
+    lam = min(lam, max(float(a.max(initial=0.0)), TINY))
+    tail = np.cumsum(a[:, ::-1] ** 2, axis=1)[:, ::-1]
+    gam = min(
+        gam, 2 * float(np.sqrt(tail.max(initial=TINY)))
+    )  # its square may overflow
+    room = gam**2 - lam**2 * np.arange(a.shape[1])
+    f = np.sqrt(tail / np.where(room > 0, room, np.inf))
+    # Entry j of a row of f assumes that its j largest values are clipped, and no more.
+    valid = (a <= lam * f) & (room > 0)
+    valid[:, -1] = True  # regardless of rounding errors
+    first = valid.argmax(axis=1)[:, None]
+    factor = np.take_along_axis(f, first, axis=1)
+    outside = np.linalg.norm(np.minimum(a, lam), axis=1, keepdims=True) > gam
+    return np.where(outside, np.maximum(factor, 1.0), 1.0)
+
+
+MAD_TO_SIGMA = 1.4826
+
+# Gross errors are entries farther than this many sigma from 0 (at first, because the
+# structure may have heavy tails), and later from the fit.
+FIRST_CUT, CUT = 5.0, 3.0
+
+# The rank grows only while fewer entries than this share are judged differently than
+# before: replaced entries look like structure.
+SETTLED = 0.005
+MAX_ROUNDS = 50
+
+
+@dataclass(frozen=True)
+class RepairedData:
+    """The data with gross errors replaced by a low-rank fit.
+
+    Attributes
+    ----------
+    filled : ndarray
+        The data with gross errors replaced.
+    sound : ndarray of bool
+        Entries that are not gross errors.
+    rank : int
+        Rank of the fit.
+    sigma : float
+        Standard deviation of the noise.
+    flipped : float
+        Share of entries that were judged differently in the round before.
+    """
+
+    filled: NDArray[np.float64]
+    sound: NDArray[np.bool_]
+    rank: int
+    sigma: float
+    flipped: float = 0.0
+
+
+def noise_level(X: NDArray[np.float64]) -> float:
+    """Return the standard deviation of the noise in X = low rank + sparse + noise.
+
+    Without noise, it is 0 up to rounding errors.
+    """
+    X = X if len(X) >= X.shape[1] else np.ascontiguousarray(X.T)
+    sigma = MAD_TO_SIGMA * float(np.median(np.abs(X)))
+    bound = FIRST_CUT * sigma
+    start = RepairedData(np.clip(X, -bound, bound), np.abs(X) <= bound, 0, sigma)
+    found = iterate(NoiseStep(X), start, max_iter=MAX_ROUNDS, tol=0.0)
+    return float(found.last.next.sigma)
+
+
+class NoiseStep:
+    """Step that fits a low-rank matrix to the repaired data, and repairs them again.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, D), n >= D
+    """
+
+    def __init__(self, X: NDArray[np.float64]) -> None:
+        self.X = X
+        self.threshold = hard_threshold(*X.shape)
+
+    def __call__(
+        self, state: RepairedData, previous: StepResult | None = None
+    ) -> StepResult:
+        """Take one step; the change is the share of entries reclassified."""
+        n, D = self.X.shape
+        s, Vt = gram_spectrum(state.filled)
+        if not np.median(s[state.rank :]) > INACCURATE * s[0]:
+            s, Vt = np.linalg.svd(state.filled, full_matrices=False)[1:]
+        # The median of the singular values of noise: the first `rank` are structure.
+        edge = self.threshold * np.median(s[state.rank :])
+        most = D // 2 if state.flipped <= SETTLED else state.rank
+        rank = min(int((s > edge).sum()), most)
+        fit = state.filled @ Vt[:rank].T @ Vt[:rank]
+        off = np.abs(self.X - fit)
+        freedom = np.sqrt(n * D / ((n - rank) * (D - rank)))
+        sigma = MAD_TO_SIGMA * float(np.median(off[state.sound]) * freedom)
+        sound = off <= CUT * sigma
+        flipped = float((sound != state.sound).mean())
+        after = RepairedData(np.where(sound, self.X, fit), sound, rank, sigma, flipped)
+        change = flipped + abs(rank - state.rank)
+        return StepResult(after, state.sigma, change, float(sound.sum()) / D)
+
+
+@dataclass(frozen=True)
+class AugmentedSplit:
+    """State of X = L + S.
+
+    Attributes
+    ----------
+    low_rank, sparse : ndarray
+        L and S.
+    multiplier : ndarray
+        Lagrange multiplier; proves optimality at the end.
+    mu : float
+        Penalty of the constraint.
+    nuclear : float
+        Nuclear norm of L.
+    """
+
+    low_rank: Matrix
+    sparse: Matrix
+    multiplier: Matrix
+    mu: float
+    nuclear: float
+
+    def gross(self) -> Matrix:
+        """Return the gross errors: neither low rank nor noise."""
+        return self.sparse
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """State of X = L + S + O + noise.
+
+    Attributes
+    ----------
+    low_rank, sparse, rows : ndarray
+        L, S and O.
+    nuclear : float
+        Nuclear norm of L.
+    aim : ndarray
+        Extrapolated S + O, from which the next step starts.
+    pace : float
+        Nesterov's sequence, on which the extrapolation depends.
+    """
+
+    low_rank: Matrix
+    sparse: Matrix
+    rows: Matrix
+    nuclear: float
+    aim: Matrix
+    pace: float = 1.0
+
+    def gross(self) -> Matrix:
+        """Return the gross errors: neither low rank nor noise."""
+        return self.sparse + self.rows
+
+
+class PrincipalPursuit:
+    """Minimize |L|_* + lam |S|_1 subject to L + S = X: inexact augmented Lagrangian.
+
+    Candes, Li, Ma, Wright (2011), solved as by Lin, Chen, Ma (2010), who raise mu by
+    `rho` in every step. Unless recovery is exact, that stops short of the optimum (by
+    1 % of the objective for tall X), because the constraint holds before the multiplier
+    has converged. With a finite `balance`, mu stays as it is while the error of the
+    multiplier is more than `balance` times that of the constraint, and the change is
+    the larger of the two.
+    """
+
+    def __init__(
+        self,
+        X: Matrix,
+        lam: float | None = None,
+        rho: float = 1.5,
+        balance: float = np.inf,
+    ) -> None:
+        self.X, self.rho, self.balance = X, rho, balance
+        self.lam = default_lam(X) if lam is None else lam
+        self.size = max(float(np.linalg.norm(X)), TINY)
+        self.spectral = max(float(np.linalg.norm(X, 2)), TINY)
+        self.mu_max = 1e7 * self._first_mu()
+
+    def start(self) -> AugmentedSplit:
+        """Return zeros, and the largest feasible multiple of X as the multiplier."""
+        zeros = np.zeros_like(self.X)
+        entry = float(np.abs(self.X).max(initial=0.0))
+        multiplier = self.X / max(self.spectral, entry / self.lam)
+        return AugmentedSplit(zeros, zeros, multiplier, self._first_mu(), 0.0)
+
+    def __call__(
+        self, state: AugmentedSplit, previous: StepResult | None = None
+    ) -> StepResult:
+        """Update S, L and the multiplier; the change is the norm of X - L - S."""
+        balanced = np.isfinite(self.balance)
+        lifted = self.X + state.multiplier / state.mu
+        S = soft_threshold(lifted - state.low_rank, self.lam / state.mu)
+        L = singular_threshold(lifted - S, 1 / state.mu)
+        left = self.X - L.matrix - S
+        multiplier = state.multiplier + state.mu * left
+        primal = float(np.linalg.norm(left)) / self.size
+        off = state.mu * float(np.linalg.norm(L.matrix - state.low_rank))
+        dual = off / max(float(np.linalg.norm(multiplier)), TINY) if balanced else 0.0
+        ready = not balanced or dual <= self.balance * primal
+        mu = min(self.rho * state.mu, self.mu_max) if ready else state.mu
+        after = AugmentedSplit(L.matrix, S, multiplier, mu, L.nuclear)
+        change = max(primal, dual)
+        return StepResult(after, self.objective(state), change, float(len(self.X)))
+
+    def objective(self, state: AugmentedSplit) -> float:
+        """Return |L|_* + lam |S|_1, which may rise in a step."""
+        if not np.isfinite(self.lam):  # S = 0 then
+            return state.nuclear
+        return state.nuclear + self.lam * float(np.abs(state.sparse).sum())
+
+    def _first_mu(self) -> float:
+        # The inverse of TINY, for X = 0, would overflow.
+        return 1.25 / max(self.spectral, 1e-150)
+
+
+class PenalisedPursuit:
+    """Minimize |L|_* + lam |S|_1 + gam sum_i |o_i| + |X - L - S - O|^2 / (2 mu).
+
+    Stable pursuit (Zhou et al. 2010) if `gam` is inf, otherwise with outlying rows o_i.
+    L and (S, O) are solved for alternately and exactly. That is a proximal gradient
+    step in S + O, of length one over the Lipschitz constant, so Nesterov's
+    extrapolation applies. If it raises the objective, a plain step is taken instead.
+    """
+
+    def __init__(
+        self,
+        X: Matrix,
+        mu: float,
+        lam: float | None = None,
+        gam: float = np.inf,
+    ) -> None:
+        self.X, self.gam = X, gam
+        self.mu = max(mu, TINY)  # the noise level of X = 0 is 0
+        self.lam = default_lam(X) if lam is None else lam
+        self.size = max(float(np.linalg.norm(X)), TINY)
+
+    def start(self) -> Decomposition:
+        """Return zeros."""
+        zeros = np.zeros_like(self.X)
+        return Decomposition(zeros, zeros, zeros, 0.0, aim=zeros)
+
+    def __call__(
+        self, state: Decomposition, previous: StepResult | None = None
+    ) -> StepResult:
+        """Solve for L given the extrapolated S + O, then for S and O given L."""
+        before = self.objective(state)
+        after = self._round(state, state.aim, state.pace)
+        if self.objective(after) > before:
+            after = self._round(state, state.sparse + state.rows, 1.0)
+        moved = (
+            np.linalg.norm(after.low_rank - state.low_rank),
+            np.linalg.norm(after.sparse - state.sparse),
+            np.linalg.norm(after.rows - state.rows),
+        )
+        change = float(np.linalg.norm(moved)) / self.size
+        return StepResult(after, before, change, float(len(self.X)))
+
+    def objective(self, state: Decomposition) -> float:
+        """Return the penalized objective."""
+        left = self.X - state.low_rank - state.sparse - state.rows
+        value = state.nuclear + float(np.vdot(left, left)) / (2 * self.mu)
+        # A part that is 0 costs nothing, even with an infinite penalty.
+        if np.isfinite(self.lam):
+            value += self.lam * float(np.abs(state.sparse).sum())
+        if np.isfinite(self.gam):
+            value += self.gam * float(np.linalg.norm(state.rows, axis=1).sum())
+        return value
+
+    def _round(self, state: Decomposition, aim: Matrix, pace: float) -> Decomposition:
+        L = singular_threshold(self.X - aim, self.mu)
+        rest, mu = self.X - L.matrix, self.mu
+        S, rows = sparse_and_rows(rest, self.lam * mu, self.gam * mu)
+        following = (1 + np.sqrt(1 + 4 * pace**2)) / 2
+        moved = S + rows - state.sparse - state.rows
+        ahead = S + rows + (pace - 1) / following * moved
+        return Decomposition(L.matrix, S, rows, L.nuclear, ahead, following)
+
+
+def default_lam(X: Matrix) -> float:
+    """Return the usual penalty of sparse entries, 1 / sqrt(max(n, D))."""
+    lam: float = 1 / np.sqrt(max(X.shape))
+    return lam
+
+
+@dataclass(frozen=True)
+class ExactSplitting:
+    """X = low rank + sparse.
+
+    Attributes
+    ----------
+    lam : float or None
+        Penalty of sparse entries; None for the default.
+    rho, balance : float
+        Parameters of the augmented Lagrangian.
+    """
+
+    lam: float | None
+    rho: float = 1.5
+    balance: float = 10.0
+
+    def step(self, X: NDArray[np.float64]) -> PrincipalPursuit:
+        """Return the step that splits X."""
+        return PrincipalPursuit(X, self.lam, self.rho, self.balance)
+
+    def attributes(self, step: PrincipalPursuit, split: Any) -> dict[str, Any]:
+        """Return the attributes of the fitted estimator that this splitting adds."""
+        return {"lam_": step.lam}
+
+    def penalties(self) -> dict[str, float | None]:
+        """Return the parameters that decide how much is of low rank; None is auto."""
+        return {"lam": self.lam}
+
+
+@dataclass(frozen=True)
+class StableSplitting:
+    """X = low rank + sparse + noise and, if asked for, + outlying rows.
+
+    Attributes
+    ----------
+    lam : float or None
+        Penalty of sparse entries; None for the default.
+    sigma : float or None
+        Standard deviation of the noise in a cell; None to estimate it.
+    with_rows : bool
+        Whether whole rows may be outlying.
+    gam : float or None
+        Penalty of the length of an outlying row; None for the default.
+    """
+
+    lam: float | None
+    sigma: float | None = None
+    with_rows: bool = False
+    gam: float | None = None
+
+    def step(self, X: NDArray[np.float64]) -> PenalisedPursuit:
+        """Return the step that splits X."""
+        gam, sigma, root = self.gam, self.sigma, _noise_root(X)
+        if gam is None:
+            gam = 0.85 * float(np.sqrt(X.shape[1] / max(X.shape)))
+        if sigma is None:
+            # Assume a little noise even if there is none, or the iteration would never
+            # end; and at most so much that half of the largest singular value is left.
+            low, high = 1e-3 * float(X.std()), 0.5 * float(np.linalg.norm(X, 2)) / root
+            sigma = min(max(noise_level(X), low), high)
+        return PenalisedPursuit(
+            X, sigma * root, self.lam, gam if self.with_rows else np.inf
+        )
+
+    def attributes(self, step: PenalisedPursuit, split: Any) -> dict[str, Any]:
+        """Return the attributes of the fitted estimator that this splitting adds."""
+        common = {"lam_": step.lam, "sigma_": step.mu / _noise_root(step.X)}
+        if not self.with_rows:
+            return common
+        return common | {"outlying_": split.rows, "gam_": step.gam}
+
+    def penalties(self) -> dict[str, float | None]:
+        """Return the parameters that decide how much is of low rank; None is auto."""
+        return {"lam": self.lam, "sigma": self.sigma, "gam": self.gam}
+
+
+Splitting = ExactSplitting | StableSplitting
+
+
+def _noise_root(X: NDArray[Any]) -> float:
+    return float(np.sqrt(2 * max(X.shape)))
+
+
+def _plain(rows: Rows, k: int) -> Subspace:
+    hull = affine_hull(rows)
+    return hull.lift(equal_weights(hull.rows, k))
+
+
+@dataclass(frozen=True)
+class PursuitRecipe(Recipe):
+    """X split into low rank and sparse; the low-rank part gives the components.
+
+    If nothing of low rank is found (in small tables), they are those of plain PCA.
+
+    Attributes
+    ----------
+    splitting : Splitting
+    center : {"none", "median"}
+        What is subtracted from X before it is split.
+    max_iter, tol
+    """
+
+    splitting: Splitting
+    center: Literal["none", "median"]
+    max_iter: int
+    tol: float
+    rotatable: bool = False
+
+    def search(self, problem: Problem, k: int) -> SearchResult:
+        """Split X, and solve for the components of its low-rank part."""
+        X = problem.rows.read().astype(float)
+        center = np.zeros(X.shape[1])
+        if self.center == "median":
+            center = np.median(X, axis=0)
+        step: Any = self.splitting.step(X - center)
+        tol = problem.reachable(self.tol)
+        found: IterationResult[Any] = iterate(
+            step, step.start(), max_iter=self.max_iter, tol=tol
+        )
+        split = found.last.next
+        low_rank = center + split.low_rank
+        # Mean and axes are those of the low-rank part, variances exclude gross errors.
+        subspace = _plain(ArrayRows(low_rank), k)
+        hull = affine_hull(ArrayRows(X - split.gross()))
+        spread = hull.about(plain_moments(hull.rows, None), subspace.mean)
+        plain = _plain(problem.rows, k)
+        warnings: list[str] = []
+        if subspace.total > 1e-12 * plain.total:
+            subspace = spanned(subspace.basis, spread)
+        elif plain.total > 0:
+            subspace, warnings = plain, self._warn_of_nothing()
+        attributes = {
+            "low_rank_": low_rank,
+            "sparse_": split.sparse,
+            **self.splitting.attributes(step, split),
+        }
+        return SearchResult(
+            subspace, found, tol, attributes=attributes, warnings=warnings
+        )
+
+    def _warn_of_nothing(self) -> list[str]:
+        # By design, the default penalties may find nothing of low rank in small tables:
+        # warn only of penalties that the user chose.
+        penalties = self.splitting.penalties()
+        chosen = {name: x for name, x in penalties.items() if x is not None}
+        if not chosen:
+            return []
+        return [
+            f"nothing of low rank was found in X with {chosen}: the components are "
+            "those of plain PCA. Choose a larger lam or gam, or a smaller sigma."
+        ]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Pursuit(Method):
+    """Base class of methods that split X into a low-rank and a sparse matrix.
+
+    If the low-rank part is zero (small tables), the components are those of plain PCA.
+
+    Parameters
+    ----------
+    lam : float or "auto", default="auto"
+        Penalty of sparse entries; "auto" is 1 / sqrt(max(n, D)).
+    center : {"none", "median"}, default="none"
+        Subtracted from X before it is split.
+    """
+
+    max_iter: int = number(5000, 1, whole=True)
+    tol: float = number(1e-6, 0)
+    lam: float | Literal["auto"] = number("auto", 0, auto=True)
+    center: Literal["none", "median"] = choice("none", "median")
+
+    def fit(  # type: ignore[override]  # a split has no sample weights
+        self, X: ArrayLike, y: Any = None, **unknown: Any
+    ) -> Self:
+        """Split X, and compute the components of its low-rank part.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+        y : ignored
+        **unknown
+            Refused: a split has no sample weights.
+
+        Returns
+        -------
+        self
+        """
+        # As a named parameter, scikit-learn would take it for supported.
+        if unknown.pop("sample_weight", None) is not None:
+            raise TypeError(
+                f"{type(self).__name__} splits X cell by cell and cannot weight rows: "
+                "leave out sample_weight, repeat rows (numpy.repeat), or use a method "
+                "that takes weights, such as DSWL."
+            )
+        if unknown:
+            raise TypeError(
+                f"{type(self).__name__}.fit has no parameter {next(iter(unknown))!r}: "
+                "pass X alone."
+            )
+        return super().fit(X)
+
+    def _split(self, splitting: Splitting) -> Recipe:
+        center = self.center
+        return PursuitRecipe(splitting, center, self.max_iter, self.tol)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PCP(Pursuit):
+    """Principal component pursuit: X = low rank + sparse, exactly.
+
+    Minimizes ``|L|_* + lam |S|_1`` (sum of singular values, sum of absolute entries)
+    subject to L + S = X, by the inexact augmented Lagrangian method. It is meant for
+    gross errors in single cells rather than in whole rows. Components and mean are
+    those of L, variances those of X - S; new rows are transformed as by any other
+    method. The split does not depend on `n_components`.
+
+    The objective is not monotone, but the result is the optimum of a convex problem.
+
+    Confidence: as published with balance=inf, which ends 1 % short of the optimum on
+    tall tables; the default waits for the multipliers and reaches it.
+
+    Parameters
+    ----------
+    lam : float or "auto", default="auto"
+        Penalty of sparse entries; "auto" is 1 / sqrt(max(n, D)).
+    center : {"none", "median"}, default="none"
+        Subtracted from X before it is split: nothing, as published, or the median of
+        every column, which is better far from the origin.
+    rho : float, default=1.5
+        Growth factor of the penalty of L + S = X; above 1.
+    balance : float, default=10.0
+        The penalty does not grow while the error of the multipliers exceeds this
+        multiple of the error of L + S = X. With infinity it always grows.
+    n_components, max_iter, tol, random_state, level, contamination
+        See `Method`.
+
+    Attributes
+    ----------
+    low_rank_, sparse_ : ndarray of shape (n, D)
+        The parts of X. The low-rank part includes the center.
+    lam_ : float
+        The value of lam used.
+
+    References
+    ----------
+    J. Wright, A. Ganesh, S. Rao, Y. Peng, Y. Ma (2009): Robust principal component
+    analysis: exact recovery of corrupted low-rank matrices by convex optimization.
+    Z. Lin, M. Chen, Y. Ma (2010): The augmented Lagrange multiplier method for exact
+    recovery of corrupted low-rank matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trueaxis.methods import PCP
+    >>> truth = np.outer(np.arange(1.0, 31), np.arange(1.0, 21))
+    >>> X = truth.copy()
+    >>> X[3, 4] += 500
+    >>> bool(np.abs(PCP(1).fit(X).low_rank_ - truth).max() < 0.01)
+    True
+    """
+
+    rho: float = number(1.5, 1, 100)
+    balance: float = number(10.0, 0)
+
+    _own_attributes: ClassVar[frozenset[str]] = frozenset(
+        {"low_rank_", "sparse_", "lam_"}
+    )
+
+    def _recipe(self) -> Recipe:
+        lam, rho, balance = number_or_none(self.lam), self.rho, self.balance
+        return self._split(ExactSplitting(lam, float(rho), float(balance)))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SPCP(Pursuit):
+    """Stable principal component pursuit: X = low rank + sparse + noise.
+
+    Minimizes ``|L|_* + lam |S|_1 + |X - L - S|^2 / (2 mu)``, where mu is
+    sigma sqrt(2 max(n, D)), by exact alternating steps in L and S, accelerated.
+    Components and mean are those of L, variances those of X - S. The split does not
+    depend on `n_components`.
+
+    The objective falls at every iteration.
+
+    Confidence: as published in this penalized form, with defaults from third-party
+    code; the estimate of sigma is ours.
+
+    Parameters
+    ----------
+    sigma : float or "auto", default="auto"
+        Standard deviation of the noise in a cell; "auto" estimates it from X.
+    lam : float or "auto", default="auto"
+        Penalty of sparse entries; "auto" is 1 / sqrt(max(n, D)).
+    center : {"none", "median"}, default="none"
+        Subtracted from X before it is split: nothing, as published, or the median of
+        every column, which is better far from the origin.
+    n_components, max_iter, tol, random_state, level, contamination
+        See `Method`.
+
+    Attributes
+    ----------
+    low_rank_, sparse_ : ndarray of shape (n, D)
+        The parts of X. The low-rank part includes the center.
+    lam_ : float
+        The value of lam used.
+    sigma_ : float
+        The value of sigma used.
+
+    References
+    ----------
+    Z. Zhou, X. Li, J. Wright, E. Candes, Y. Ma (2010): Stable principal component
+    pursuit.
+
+    Examples
+    --------
+    >>> from trueaxis.methods import SPCP
+    >>> from trueaxis.datasets import planted
+    >>> round(SPCP(3).fit(planted("none").X).sigma_, 1)
+    0.3
+    """
+
+    sigma: float | Literal["auto"] = number("auto", 0, 1e150, auto=True)
+
+    _own_attributes: ClassVar[frozenset[str]] = frozenset(
+        {"low_rank_", "sparse_", "lam_", "sigma_"}
+    )
+
+    def _recipe(self) -> Recipe:
+        lam, sigma = number_or_none(self.lam), number_or_none(self.sigma)
+        return self._split(StableSplitting(lam, sigma))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class RRPCP(Pursuit):
+    """Robust PCP with outlying rows: X = low rank + sparse + a few whole rows + noise.
+
+    Minimizes ``|L|_* + lam |S|_1 + gam sum |o_i| + |X - L - S - O|^2 / (2 mu)``, with
+    o_i the rows of O, most of them zero, and mu as in `SPCP`.
+
+    The objective falls at every iteration.
+
+    Confidence: reconstructed. Known: two kinds of outliers, cells and rows off the
+    subspace. The convex surrogate and its constants are ours.
+
+    Parameters
+    ----------
+    gam : float or "auto", default="auto"
+        Penalty of the length of an outlying row. Above sqrt(D / max(n, D)) no row is
+        outlying (sparse cells cost less), below half of that, outlying rows explain
+        everything; "auto" is 0.85 times that. Infinity gives SPCP.
+    sigma : float or "auto", default="auto"
+        Standard deviation of the noise in a cell; "auto" estimates it from X.
+    lam : float or "auto", default="auto"
+        Penalty of sparse entries; "auto" is 1 / sqrt(max(n, D)).
+    center : {"none", "median"}, default="none"
+        Subtracted from X before it is split: nothing, as published, or the median of
+        every column, which is better far from the origin.
+    n_components, max_iter, tol, random_state, level, contamination
+        See `Method`.
+
+    Attributes
+    ----------
+    low_rank_, sparse_, outlying_ : ndarray of shape (n, D)
+        The parts of X. The low-rank part includes the center.
+    lam_, sigma_, gam_ : float
+        The values of lam, sigma and gam used.
+
+    References
+    ----------
+    P. P. Brahma, Y. She, S. Li, J. Li, D. Wu (2017): Reinforced robust principal
+    component pursuit.
+
+    Examples
+    --------
+    >>> from trueaxis.methods import RRPCP
+    >>> from trueaxis.datasets import planted
+    >>> cloud = planted("scatter", share=0.1)
+    >>> found = (RRPCP(3).fit(cloud.X).outlying_ != 0).any(axis=1)
+    >>> bool(found[cloud.is_outlier].all())
+    True
+    """
+
+    sigma: float | Literal["auto"] = number("auto", 0, 1e150, auto=True)
+    gam: float | Literal["auto"] = number("auto", 0, auto=True)
+
+    _own_attributes: ClassVar[frozenset[str]] = frozenset(
+        {"low_rank_", "sparse_", "outlying_", "lam_", "sigma_", "gam_"}
+    )
+
+    def _recipe(self) -> Recipe:
+        lam, sigma = number_or_none(self.lam), number_or_none(self.sigma)
+        gam = number_or_none(self.gam)
+        return self._split(StableSplitting(lam, sigma, with_rows=True, gam=gam))

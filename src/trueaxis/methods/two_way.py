@@ -1,0 +1,300 @@
+"""The two-way model, which weights rows and columns alternately.
+
+Columns are scaled by the square roots of their weights. In the scaled columns, the step
+of `core.reweighting` is taken; then the columns get new weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.base import IterativeMethod, number
+from trueaxis.core.iteration import (
+    IterationResult,
+    StepResult,
+    iterate,
+)
+from trueaxis.core.moments import Moments
+from trueaxis.core.problem import AffineHull, Problem, affine_hull
+from trueaxis.core.recipes import (
+    SINGLE_ROWS,
+    Recipe,
+    SearchResult,
+    warn_of_few_rows,
+)
+from trueaxis.core.reweighting import (
+    ReweightedResult,
+    ReweightedStep,
+    Solver,
+    measure_rows,
+    weighted_moments,
+)
+from trueaxis.core.rules import PowerRule
+from trueaxis.core.starts import (
+    equal_weights,
+)
+from trueaxis.core.subspace import Subspace, spanned, subspace_change
+from trueaxis.data.rows import Rows
+from trueaxis.data.transformed import TransformedRows, Where
+
+
+class ColumnWeighting(NamedTuple):
+    """Transform of a block: columns minus an origin, times a factor."""
+
+    origin: NDArray[np.float64]
+    factors: NDArray[np.float64]
+
+    def __call__(self, block: NDArray[Any], where: Where) -> NDArray[Any]:
+        """Return the scaled block."""
+        scaled = (block - self.origin) * self.factors
+        return scaled.astype(block.dtype, copy=False)
+
+    def part(self, first: int, n: int) -> ColumnWeighting:
+        """Return the transform itself, which is the same for all rows."""
+        return self
+
+
+@dataclass(frozen=True)
+class ScaledSubspace:
+    """A subspace of scaled columns.
+
+    Attributes
+    ----------
+    inner : Subspace
+        In the scaled columns.
+    weights : ndarray of shape (D,)
+        Weights of the columns, with product 1. Columns are scaled by their square
+        roots.
+    """
+
+    inner: Subspace
+    weights: NDArray[np.float64]
+
+    def unscaled(self) -> NDArray[np.float64]:
+        """Return an orthonormal basis of the same subspace in the original columns."""
+        return np.linalg.qr((self.inner.basis / np.sqrt(self.weights)).T)[0].T
+
+    def with_weights(self, weights: NDArray[Any]) -> ScaledSubspace:
+        """Return the same subspace, in columns scaled by other weights."""
+        factors = np.sqrt(weights / self.weights)
+        basis = np.linalg.qr((self.inner.basis * factors).T)[0].T
+        inner = replace(self.inner, mean=self.inner.mean * factors, basis=basis)
+        return ScaledSubspace(inner, weights)
+
+
+@dataclass(frozen=True)
+class TwoWayStepResult(StepResult):
+    """The outcome of a step.
+
+    Attributes
+    ----------
+    scaled : ReweightedResult
+        The step in the scaled columns.
+    """
+
+    scaled: ReweightedResult
+
+
+@dataclass(frozen=True)
+class TwoWayStep:
+    """Step that weights the rows, solves, and weights the columns.
+
+    Attributes
+    ----------
+    rows : Rows
+    origin : ndarray of shape (D,)
+        Subtracted from the rows before columns are scaled.
+    rule : PowerRule
+        Weights the rows by their distances in the scaled columns.
+    counts : ndarray or None
+        How often each row counts.
+    penalty : float
+        Added to the objective, times the sum of the column weights, so that these stay
+        bounded.
+    """
+
+    rows: Rows
+    origin: NDArray[np.float64]
+    rule: PowerRule
+    counts: NDArray[np.float64] | None
+    penalty: float
+
+    def __call__(
+        self, state: ScaledSubspace, previous: TwoWayStepResult | None = None
+    ) -> TwoWayStepResult:
+        """Take one step."""
+        solver = _RecordingSolver()
+        scaling = ColumnWeighting(self.origin, np.sqrt(state.weights))
+        hull = affine_hull(TransformedRows(self.rows, scaling))
+        step = ReweightedStep(hull.rows, self.rule, self.counts, solver=solver)
+        scaled = step(_lowered(hull, state.inner))
+        total = 0.5 * self.rule.p * np.exp(scaled.log_total)
+        off = _residuals(solver.moments, scaled.next.basis, hull.frame)
+        residual = total * off / state.weights + self.penalty
+        # These weights have product 1 and minimize the weighted sum of residuals.
+        weights = np.exp(np.log(residual).mean()) / residual
+        inner = hull.lift(scaled.next)
+        after = ScaledSubspace(inner, state.weights).with_weights(weights)
+        return TwoWayStepResult(
+            next=after,
+            objective=scaled.objective + self.penalty * float(state.weights.sum()),
+            change=subspace_change(after.unscaled(), state.unscaled()),
+            effective=scaled.effective,
+            scaled=scaled,
+        )
+
+
+class _RecordingSolver(Solver):
+    """Exact solver that keeps the moments, from which column weights are computed."""
+
+    def __call__(
+        self, moments: Moments, core: Moments | None, state: Subspace
+    ) -> Subspace:
+        self.moments = moments
+        return super().__call__(moments, core, state)
+
+
+def _lowered(hull: AffineHull, subspace: Subspace) -> Subspace:
+    """Write a subspace of the affine hull in its coordinates."""
+    if hull.frame is None:
+        return subspace
+    mean = hull.lower_point(subspace.mean)
+    return replace(subspace, mean=mean, basis=subspace.basis @ hull.frame.T)
+
+
+def _residuals(
+    moments: Moments, basis: NDArray[Any], frame: NDArray[Any] | None
+) -> NDArray[np.float64]:
+    """Return the variance of every scaled column off the subspace.
+
+    Moments and basis are in the coordinates along `frame`, if given.
+    """
+    product = moments.scattered(basis)
+    inside = 2 * product - product @ basis.T @ basis
+    if frame is None:
+        variances = moments.column_variances()
+    else:
+        variances = np.einsum("ij,ij->j", frame, moments.full_scatter() @ frame)
+        basis, inside = basis @ frame, inside @ frame
+    explained = np.einsum("ij,ij->j", basis, inside)
+    return np.asarray(np.maximum(variances - explained, 0.0))
+
+
+def two_way(
+    problem: Problem, k: int, p: float, floor: float, max_iter: int, tol: float
+) -> tuple[Subspace, float, IterationResult[TwoWayStepResult]]:
+    """Iterate from plain PCA and equal column weights.
+
+    Parameters
+    ----------
+    problem : Problem
+    k : int
+    p : float
+        Power of the loss of rows.
+    floor : float
+        Added to the residual of every column, as a share of the mean residual.
+    max_iter, tol
+
+    Returns
+    -------
+    subspace : Subspace
+    n : float
+        Number of rows behind its variances.
+    result : IterationResult
+    """
+    rows, counts, D = problem.rows, problem.counts, problem.rows.shape[1]
+    hull = affine_hull(rows)
+    start = hull.lift(equal_weights(hull.rows, k, counts))
+    distances = measure_rows(rows, start, counts)
+    rule = PowerRule(p).freeze(distances)
+    # The sum of the weighted residuals of all columns.
+    total = 0.5 * p * rule.objective(distances, 0.0)
+    step = TwoWayStep(rows, start.mean, rule, counts, floor * total / D)
+    state = ScaledSubspace(replace(start, mean=np.zeros(D)), np.ones(D))
+    result = iterate(step, state, max_iter=max_iter, tol=tol)
+    end, last = result.last.next, result.last
+    mean = start.mean + end.inner.mean / np.sqrt(end.weights)
+    weighting = last.scaled.bounded_weighting()
+    pivot = hull.lower_point(mean)
+    moments = weighted_moments(hull.rows, pivot, weighting, counts).span()
+    subspace = spanned(end.unscaled(), hull.about(moments, mean))
+    return subspace, moments.equal_size(), result
+
+
+@dataclass(frozen=True)
+class TwoWayRecipe(Recipe):
+    """Rows and columns weighted alternately."""
+
+    p: float
+    floor: float
+    max_iter: int
+    tol: float
+    rotatable: bool = False
+
+    def search(self, problem: Problem, k: int) -> SearchResult:
+        """Weight rows and columns alternately."""
+        tol = problem.reachable(self.tol)
+        subspace, n, found = two_way(problem, k, self.p, self.floor, self.max_iter, tol)
+        weights = problem.copies(found.last.scaled.copy_weights())
+        return SearchResult(
+            subspace,
+            found,
+            tol,
+            weights,
+            n,
+            {"feature_weights_": found.last.next.weights},
+            warn_of_few_rows(float((weights > 0).sum()), k, problem, SINGLE_ROWS),
+        )
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class TwoWayPCA(IterativeMethod):
+    """PCA with weights for both rows and columns: a model of our own.
+
+    Minimizes sum_i (sum_j g_j E_ij^2)^(p/2) over the residuals E of a subspace and
+    column weights g whose product is 1. Columns that the subspace explains badly, and
+    rows far from it, count less.
+
+    The objective plus floor * sum g (in units of the mean residual) falls at every
+    iteration. Without the floor, a column that is fitted perfectly would get all the
+    weight. With more rows than columns, a D x D matrix is kept in memory: do not use it
+    for thousands of columns then.
+
+    Confidence: ours, not a published algorithm. It takes the place of "Double-attentive
+    principle component analysis" (D. Wu and others, 2020), which the DSWL paper cites,
+    but whose model we could not establish.
+
+    Parameters
+    ----------
+    p : float in (0, 2], default=1.0
+        Power of the distances of rows.
+    floor : float in [0.01, 1e6], default=0.1
+        Added to the residual of every column, as a share of the mean residual.
+    n_components, max_iter, tol, random_state, level, contamination
+        See `Method`.
+
+    Attributes
+    ----------
+    feature_weights_ : ndarray of shape (D,)
+        Weights of the columns; their product is 1.
+
+    Examples
+    --------
+    >>> from trueaxis.methods import TwoWayPCA
+    >>> from trueaxis.datasets import planted
+    >>> model = TwoWayPCA(3).fit(planted("scatter", share=0.1).X)
+    >>> model.feature_weights_.shape
+    (20,)
+    """
+
+    p: float = number(1.0, 0, 2)
+    floor: float = number(0.1, 0.01, 1e6, include_low=True)
+
+    _own_attributes: ClassVar[frozenset[str]] = frozenset({"feature_weights_"})
+
+    def _recipe(self) -> Recipe:
+        return TwoWayRecipe(float(self.p), float(self.floor), self.max_iter, self.tol)

@@ -1,0 +1,1 @@
+"""From tables to comparable numbers: the scaler and the encoder of columns."""

@@ -1,0 +1,199 @@
+"""Decide whether columns share a unit, and which of them need a logarithm.
+
+Columns with the same unit can be compared as they are: that one varies more than
+another is a fact. In different units, the spreads depend on the choice of units.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis._columns import Column, quote
+from trueaxis.preprocessing.scaler import UNEVEN, uneven_columns
+
+LOG_UNIT = "log10"  # of columns that are logarithms
+
+_SYMBOL = (
+    r"[fpnuµμmcdhkMGT]?(?:m|g|s|A|K|mol|Hz|N|Pa|J|W|V|ohm|Ω|L|l|Wh|VA|bar|eV|Da|IU|cal)|"
+    r"[pnuµμmk](?:S|T|M|F|U)|°?[CF]|degC|degF|deg|rad|min|h|hr|d|days?|yr|years?|weeks?|"
+    r"months?|in|inch|ft|yd|mi|mph|oz|lbs?|psi|rpm|t|ha|Å|AU|%|percent|pct|‰|ppm|ppb|"
+    r"dBm?|px|pixels?|USD|EUR|GBP|CHF|JPY|\$|€|£|¥|counts?|pH|mmHg"
+)
+_FACTOR = rf"(?:{_SYMBOL})(?:\^?[-\u2212]?\d|[²³⁻¹])*"
+_UNIT = re.compile(rf"(?:1\s*/\s*)?{_FACTOR}(?:\s*[/·*. ]\s*{_FACTOR})*")
+_BRACKETED = re.compile(r".*\S\s*(?:\(([^()]*)\)|\[([^\[\]]*)\])\s*")
+# Endings such as flow_kg. Those with another meaning are left out: in, min, m, s, ...
+_ENDING = re.compile(
+    r".+[_ .](mm|cm|km|nm|um|kg|mg|ug|ms|kW|kWh|mV|hPa|kPa|MPa|mbar|ppm|ppb|pct|"
+    r"percent|Hz|kHz|MHz|GHz|degC|degF|mmHg|usd|eur|gbp)",
+    re.IGNORECASE,
+)
+_NUMBER_NAME = re.compile(r"[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?", re.IGNORECASE)
+_FEWEST_IN_SERIES = 3
+_EVEN = 0.02  # relative differences of steps that rounded names may have
+
+# Skewness is measured between these quantiles and their mirror images, so that up to
+# 3/16 of the rows can be anything. Several of them, because those of counts jump.
+_LOW = np.array([3, 4, 5]) / 16
+# Least gain that is worth it: that of a lognormal column with sigma = 0.35, whose
+# middle half spans a factor of 1.6.
+LEAST_GAIN = 0.115
+_NOISE = 0.75  # of the gain times the root of the number of rows
+_FEWEST_DISTINCT = 10  # fewer are ratings or codes
+
+
+def decide_scale(columns: Sequence[Column]) -> tuple[Literal["none", "robust"], str]:
+    """Return whether to scale columns of numbers, and a sentence that says why.
+
+    Returns
+    -------
+    how : {"none", "robust"}
+    sentence : str
+        "" for a single column, which no scale can change relative to others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trueaxis._columns import Column
+    >>> from trueaxis.preprocessing.decisions import decide_scale
+    >>> flow = Column("flow (l/min)", "number", np.arange(5.0))
+    >>> heat = Column("heat [kW]", "number", np.arange(5.0))
+    >>> decide_scale([flow, heat])[1]
+    "Columns were scaled (robust): they are in different units ('l/min', 'kW')."
+    """
+    if len(columns) < 2:
+        return "none", ""
+    share, reason = _share_a_unit(columns)
+    if share:
+        return "none", f"Columns were not scaled: {reason}."
+    return "robust", f"Columns were scaled (robust): {reason}."
+
+
+def _share_a_unit(columns: Sequence[Column]) -> tuple[bool, str]:
+    """Return whether columns can be compared as they are, and why."""
+    units = {unit_of(column): None for column in columns}  # in their order
+    known = [unit for unit in units if unit]
+    if LOG_UNIT in units:
+        if len(units) > 1:
+            return False, "logarithms and other numbers share no unit"
+        return True, "all of them are logarithms"
+    if len(known) > 1:
+        return False, f"they are in different units ({quote(known, 3)})"
+    if len(units) == len(known):
+        return True, f"all of them are in {known[0]!r}"
+    names = [column.name for column in columns]
+    if is_series(names):
+        return True, (
+            f"their names, {names[0]!r} to {names[-1]!r}, are evenly spaced numbers, "
+            "as of a spectrum, so that they share a unit"
+        )
+    # Where most values are equal, the spread says how rare the others are.
+    varying = [column for column in columns if not _mostly_equal(column.values)]
+    uneven = None
+    if varying:
+        uneven = uneven_columns(np.column_stack([each.values for each in varying]))
+    if uneven is None:
+        return True, (
+            f"their spreads differ by less than a factor of {UNEVEN:.0f}, and their "
+            "names tell no units"
+        )
+    wide, narrow = varying[uneven.wide].name, varying[uneven.narrow].name
+    return False, (
+        f"the spread of {wide!r} is {uneven.ratio:,.0f} times that of {narrow!r}, so "
+        "that they hardly share a unit"
+    )
+
+
+def unit_of(column: Column) -> str:
+    """Return the unit of a column, as the file or its name tells it; "" if unknown."""
+    if column.unit:
+        return column.unit
+    if match := _BRACKETED.fullmatch(column.name):
+        text = (match[1] or match[2] or "").strip()
+        return text if _UNIT.fullmatch(text) else ""
+    match = _ENDING.fullmatch(column.name)
+    return match[1].lower() if match else ""
+
+
+def is_series(names: Sequence[str]) -> bool:
+    """Return whether names are evenly spaced numbers that do not just count.
+
+    Examples
+    --------
+    >>> from trueaxis.preprocessing.decisions import is_series
+    >>> is_series(["400", "402", "404"]), is_series(["0", "1", "2"])
+    (True, False)
+    """
+    numbered = all(map(_NUMBER_NAME.fullmatch, names))
+    if len(names) < _FEWEST_IN_SERIES or not numbered:
+        return False
+    values = np.array([float(name) for name in names])
+    steps = np.diff(values)
+    counts = values[0] in (0, 1) and (steps == 1).all()
+    size = np.abs(np.median(steps))
+    # Names are rounded: their last digit may be off by one in every step.
+    digits = max(len(name.partition(".")[2]) for name in names)
+    slack = max(_EVEN * size, 1.01 * 10.0**-digits if digits else 0.0)
+    even = np.abs(steps - np.median(steps)).max() <= slack
+    return bool(size > 0 and even and not counts)
+
+
+def _mostly_equal(values: NDArray[np.float64]) -> bool:
+    known = values[~np.isnan(values)]
+    return not len(known) or bool(np.median(np.abs(known - np.median(known))) == 0)
+
+
+def log_helps(values: NDArray[np.float64]) -> bool:
+    """Return whether the logarithm makes a column clearly more symmetric.
+
+    It helps if the skewness falls by more than chance and usefulness ask for. NaN are
+    left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trueaxis.preprocessing.decisions import log_helps
+    >>> z = np.random.default_rng(0).standard_normal(500)
+    >>> log_helps(np.exp(z)), log_helps(10 + z)
+    (True, False)
+    """
+    if len(values) and values[0] <= 0:  # a number that settles many columns
+        return False
+    known = values[~np.isnan(values)]
+    if not (known > 0).all() or len(np.unique(known)) < _FEWEST_DISTINCT:
+        return False
+    gain = float((skewness(known) - np.abs(skewness(np.log(known)))).mean())
+    return gain > LEAST_GAIN + _NOISE / float(np.sqrt(len(known)))
+
+
+def skewness(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return (a + b - 2 m) / (b - a) for each of three quantiles a.
+
+    b is the mirror image of a, and m the median; 0 where a and b are equal.
+    """
+    size = np.abs(values).max()
+    # Sums of two values cannot overflow.
+    a, m, b = np.quantile(
+        values / size if size else values, [_LOW, 0 * _LOW + 0.5, 1 - _LOW]
+    )
+    found = np.zeros(len(_LOW))
+    np.divide(a + b - 2 * m, b - a, out=found, where=b > a)
+    return found
+
+
+def log_hint(columns: Sequence[Column], option: str = 'log="auto"') -> list[str]:
+    """Return a sentence that suggests an option if it would help any column."""
+    names = [c.name for c in columns if c.kind == "number" and log_helps(c.values)]
+    if not names:
+        return []
+    one = len(names) == 1
+    return [
+        f"{'Column' if one else 'Columns'} {quote(names)} {'is' if one else 'are'} "
+        f"skewed towards large values, and {'its' if one else 'their'} "
+        f"logarithm{'' if one else 's'} would be more symmetric: try {option}."
+    ]

@@ -1,0 +1,150 @@
+"""The factor model: EM against dense formulas and brute force, and never downhill."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import multivariate_normal
+
+from trueaxis.cells.factors import (
+    FactorModel,
+    column_variances,
+    fit_factors,
+    improve,
+    log_posterior,
+    penalty,
+    start_factors,
+)
+
+
+def table(seed, n=60, D=6, r=2, holes=0.2):
+    rng = np.random.default_rng(seed)
+    loadings = rng.normal(size=(D, r))
+    X = rng.normal(size=(n, r)) @ loadings.T + 0.4 * rng.normal(size=(n, D))
+    W = (rng.random((n, D)) >= holes).astype(float)
+    W[0] = 0.0  # a row without any cell
+    W[:, 0] = 1.0
+    return X, W
+
+
+def model(seed, D=6, r=2):
+    rng = np.random.default_rng(seed)
+    return FactorModel(
+        rng.normal(size=D), rng.normal(size=(D, r)), rng.uniform(0.1, 1.0, D)
+    )
+
+
+def test_predictions_are_conditional_means_of_the_gaussian():
+    X, W = table(1)
+    given_model = model(2)
+    covariance = given_model.loadings @ given_model.loadings.T
+    covariance += np.diag(given_model.noise)
+    fitted, spread = given_model.predict(X, W)
+    for x, w, fit, var in zip(X, W, fitted, spread, strict=True):
+        seen, hole = w > 0, w == 0
+        mean = given_model.mean
+        if not hole.any():
+            continue
+        slope = np.linalg.solve(
+            covariance[np.ix_(seen, seen)], covariance[np.ix_(seen, hole)]
+        )
+        expected = mean[hole] + (x - mean)[seen] @ slope
+        np.testing.assert_allclose(fit[hole], expected, atol=1e-9)
+        rest = covariance[np.ix_(hole, hole)] - covariance[np.ix_(hole, seen)] @ slope
+        filled = np.diag(rest) - given_model.noise[hole]
+        np.testing.assert_allclose(var[hole], filled, atol=1e-9)
+
+
+def test_a_deviation_is_that_from_a_prediction_without_the_cell():
+    X, W = table(3)
+    given_model = model(4)
+    deviations = given_model.deviations(X, W)
+    for j in range(X.shape[1]):
+        without = W.copy()
+        without[:, j] = 0.0
+        fitted, spread = given_model.predict(X, without)
+        expected = (X - fitted)[:, j]
+        np.testing.assert_allclose(deviations.difference[:, j], expected, atol=1e-8)
+        variance = spread[:, j] + given_model.noise[j]
+        np.testing.assert_allclose(deviations.variance[:, j], variance, rtol=1e-8)
+
+
+def test_log_posterior_is_the_density_of_the_cells_that_are_there():
+    X, W = table(5)
+    given_model, prior = model(6), np.ones(6)
+    fixed = penalty(given_model, prior)
+    covariance = given_model.loadings @ given_model.loadings.T
+    covariance += np.diag(given_model.noise)
+
+    def density(weights):
+        total = 0.0
+        for weight, x, w in zip(weights, X, W, strict=True):
+            seen = w > 0
+            if seen.any():
+                total += weight * (
+                    multivariate_normal.logpdf(
+                        x[seen], given_model.mean[seen], covariance[np.ix_(seen, seen)]
+                    )
+                    + 0.5 * seen.sum() * np.log(2 * np.pi)
+                )
+        return total
+
+    one, two = np.ones(60), np.r_[np.zeros(30), np.full(30, 2.0)]
+    difference = density(two) - density(one)
+    posterior = [
+        log_posterior(given_model, X, W, weights, prior, fixed)
+        for weights in (one, two)
+    ]
+    np.testing.assert_allclose(posterior[1] - posterior[0], difference, rtol=1e-9)
+
+
+@pytest.mark.slow
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**20),
+    holes=st.floats(0.0, 0.7),
+    soft=st.booleans(),
+    r=st.integers(1, 4),
+)
+def test_the_objective_never_falls(seed, holes, soft, r):
+    X, W = table(seed, holes=holes)
+    rng = np.random.default_rng(seed)
+    if soft:  # cells that are neither surely good nor surely wrong
+        W = W * rng.random(W.shape)
+    weights = rng.random(len(X))
+    prior = column_variances(X, W, weights)
+    current = start_factors(X, W, weights, r)
+    fixed = penalty(current, prior)
+    objective = log_posterior(current, X, W, weights, prior, fixed)
+    for _ in range(8):
+        current = improve(current, X, W, weights, prior, fixed)
+        after = log_posterior(current, X, W, weights, prior, fixed)
+        assert after >= objective - 1e-9 * max(1.0, abs(objective))
+        objective = after
+
+
+def test_without_holes_and_with_many_rows_the_covariance_is_found():
+    rng = np.random.default_rng(7)
+    loadings = rng.normal(size=(8, 2))
+    X = rng.normal(size=(20_000, 2)) @ loadings.T + 0.5 * rng.normal(size=(20_000, 8))
+    W, weights = np.ones_like(X), np.ones(len(X))
+    prior = column_variances(X, W, weights)
+    found = fit_factors(start_factors(X, W, weights, 5), X, W, weights, prior, 100)
+    expected = loadings @ loadings.T + 0.25 * np.eye(8)
+    covariance = found.loadings @ found.loadings.T + np.diag(found.noise)
+    np.testing.assert_allclose(covariance, expected, atol=0.03 * expected.max())
+
+
+def test_covariance_of_filled_rows_plus_filling_is_that_of_the_rows():
+    rng = np.random.default_rng(8)
+    given_model = model(9, D=6, r=2)
+    n = 100_000
+    X = given_model.mean + rng.normal(size=(n, 2)) @ given_model.loadings.T
+    X += np.sqrt(given_model.noise) * rng.normal(size=X.shape)
+    W = (rng.random(X.shape) > 0.3).astype(float)
+    filled = np.where(W > 0, X, given_model.fill(X, W))
+    filling = given_model.filling_covariance(X, W, np.ones(n))
+    covariance = given_model.loadings @ given_model.loadings.T
+    covariance += np.diag(given_model.noise)
+    np.testing.assert_allclose(np.cov(filled.T) + filling, covariance, atol=0.05)
+    assert np.trace(filling) > 0.1 * np.trace(covariance)

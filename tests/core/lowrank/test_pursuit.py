@@ -1,0 +1,122 @@
+"""Low rank plus sparse: optimality conditions, planted truth and other packages."""
+
+import numpy as np
+import pytest
+from engine_data import low_rank_and_errors
+from hypothesis import given
+from hypothesis import strategies as st
+from pyrpca import rpca_pcp_ialm
+from skpcp.pcp import pcp
+
+from trueaxis.core.iteration import iterate
+from trueaxis.methods.lowrank import PenalisedPursuit, PrincipalPursuit
+
+SHAPES = [(100, 100), (500, 20), (100, 200)]
+
+
+SMALL_SHAPES = [(40, 30), (120, 8), (30, 50)]
+
+
+def solve(step, max_iter=5000, tol=1e-7):
+    result = iterate(step, step.start(), max_iter=max_iter, tol=tol)
+    assert result.converged
+    return result.last.next
+
+
+def penalised(X, sigma, **options):
+    return PenalisedPursuit(X, sigma * np.sqrt(2 * max(X.shape)), **options)
+
+
+def apart(A, B):
+    return np.linalg.norm(A - B) / np.linalg.norm(B)
+
+
+def test_planted_low_rank_is_recovered():
+    L, X = low_rank_and_errors()
+    step = PrincipalPursuit(X)
+    result = iterate(step, step.start(), max_iter=100, tol=1e-7)
+    found = result.last.next
+    assert result.n_iter <= 25
+    assert apart(found.low_rank, L) < 1e-5
+    assert np.linalg.matrix_rank(found.low_rank, 1e-6 * np.linalg.norm(X, 2)) == 5
+    assert apart(found.low_rank + found.sparse, X) <= 1e-7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "D"), SHAPES)
+def test_principal_pursuit_is_optimal(n, D):
+    _, X = low_rank_and_errors(n=n, D=D)
+    step = PrincipalPursuit(X, balance=10.0)
+    found = solve(step, tol=1e-6)
+    Y = found.multiplier
+    assert np.linalg.norm(Y, 2) <= 1 + 1e-8
+    assert np.abs(Y).max() <= step.lam * (1 + 1e-4)
+    assert np.vdot(Y, X) == pytest.approx(step.objective(found), rel=1e-6)
+
+
+@pytest.mark.slow
+def test_principal_pursuit_agrees_with_other_packages():
+    _, X = low_rank_and_errors(seed=4)
+    step = PrincipalPursuit(X)
+    found = solve(step)
+    assert apart(rpca_pcp_ialm(X, step.lam, verbose=False)[0], found.low_rank) < 1e-5
+    assert apart(pcp(X, max_iter=1000)[0], found.low_rank) < 1e-5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "D"), SMALL_SHAPES)
+@pytest.mark.parametrize("gam", [0.7, np.inf])
+def test_penalised_pursuit_is_optimal(n, D, gam):
+    _, X = low_rank_and_errors(n=n, D=D, rank=2, noise=0.3, outlying=3)
+    step = penalised(X, 0.3, gam=gam)
+    found = solve(step, tol=1e-10)
+    R = (X - found.low_rank - found.sparse - found.rows) / step.mu
+    lengths = np.linalg.norm(found.rows, axis=1).sum()
+    assert np.linalg.norm(R, 2) <= 1 + 1e-6
+    assert np.abs(R).max() <= step.lam * (1 + 1e-9)
+    assert np.linalg.norm(R, axis=1).max() <= gam * (1 + 1e-9)
+    nuclear = np.linalg.norm(found.low_rank, "nuc")
+    assert found.nuclear == pytest.approx(nuclear)
+    assert np.vdot(R, found.low_rank) == pytest.approx(nuclear, rel=1e-6)
+    l1 = step.lam * np.abs(found.sparse).sum()
+    assert np.vdot(R, found.sparse) == pytest.approx(l1, rel=1e-6)
+    price = gam * lengths if lengths else 0.0
+    assert np.vdot(R, found.rows) == pytest.approx(price, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_outlying_rows_are_found():
+    _, X = low_rank_and_errors(n=80, D=60, rank=3, noise=0.1, outlying=4)
+    found = solve(penalised(X, 0.1, gam=0.7))
+    assert set(np.flatnonzero(np.linalg.norm(found.rows, axis=1))) >= set(range(4))
+    assert np.linalg.norm(found.rows[4:], axis=1).max() < 1
+    assert np.linalg.norm(found.rows[:4], axis=1).min() > 10
+
+
+@pytest.mark.slow
+def test_no_noise_tends_to_principal_pursuit_linearly():
+    _, X = low_rank_and_errors(n=60, D=40, rank=3)
+    exact = solve(PrincipalPursuit(X, rho=1.1), tol=1e-9).low_rank
+    gaps = [
+        apart(solve(penalised(X, sigma), tol=1e-9).low_rank, exact)
+        for sigma in [0.1, 0.01, 0.001]
+    ]
+    assert gaps[0] < 0.1
+    np.testing.assert_allclose(np.divide(gaps[:-1], gaps[1:]), 10, rtol=0.15)
+
+
+@pytest.mark.slow
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([(20, 12), (12, 20), (50, 5), (15, 1)]),
+    st.sampled_from([1.0, 0.1, 0.003]),
+    st.sampled_from([np.inf, 0.7, 0.4]),
+)
+def test_the_penalised_objective_never_rises(seed, shape, sigma, gam):
+    _, X = low_rank_and_errors(seed, *shape, rank=1, noise=sigma, outlying=2)
+    step = penalised(X, sigma, gam=gam)
+    result = iterate(step, step.start(), max_iter=60, tol=0.0)
+    objective = result.history["objective"]
+    assert np.diff(objective).max(initial=0) <= 1e-13 * objective[0]
+    found = result.last.next
+    assert step.objective(found) <= objective[-1] + 1e-13 * objective[0]

@@ -1,0 +1,124 @@
+"""Kernels applied to parts of the rows and merged give the result for all rows."""
+
+import pickle
+from itertools import pairwise
+
+import cloudpickle
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trueaxis.core.columns import ColumnSpread, SpreadKernel
+from trueaxis.core.kernels import DistanceKernel, MomentKernel, RowCounts, RowWeights
+from trueaxis.core.law import Cuts, Law, Sides, Tail
+from trueaxis.core.moments import Moments, Scratch
+from trueaxis.core.starts import equal_weights
+from trueaxis.core.subspace import ScatterKernel
+from trueaxis.core.verdicts import (
+    LogSum,
+    LogWeightKernel,
+    PValueKernel,
+    RegularKernel,
+    SupportKernel,
+)
+from trueaxis.data.rows import ArrayRows
+from trueaxis.data.transformed import (
+    RangeKernel,
+    ReplaceUncounted,
+    TransformedKernel,
+    ValueCheck,
+)
+from trueaxis.dswl.plan import EntropyRule
+from trueaxis.methods.signs import PowerPull
+
+
+def kernels_of_every_kind():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((230, 6)) * [4, 3, 1, 1, 1, 1]
+    counts = rng.integers(0, 3, 230).astype(float)
+    sub = equal_weights(ArrayRows(X), 2)
+    rule, cuts = EntropyRule(3.0, 2.0, 4.0), Cuts(4.0, 5.0)
+    apart = Sides(np.array([[1.0, 0, 0.5, 0, 0, 0]]), np.zeros(1), np.full(1, 2.0))
+    law = Law(Tail(0.7, 1.0, 0.9), Tail(1.1, 0.7, -0.3), apart)
+    roll = RowCounts(counts)
+    weighing = RowWeights(-rng.random(230), rng.random(230) < 0.7)
+    sweep = DistanceKernel(sub, lambda v, e, s: RowWeights(-v, e < 4.0), roll)
+    row = ReplaceUncounted(counts, X[:1])
+    kernels = {
+        "sweep": sweep,
+        "gather": MomentKernel(sub.mean, weighing, counts),
+        "log-weights": LogWeightKernel(sub, rule, roll),
+        "within": SupportKernel(sub, cuts, apart),
+        "p-values": PValueKernel(sub, law),
+        "apart": LogWeightKernel(sub, rule, roll, apart),
+        "regular": RegularKernel(SupportKernel(sub, cuts, apart), roll),
+        "scatter": ScatterKernel(sub.mean, counts, np.eye(6, 3)),
+        "pull": PowerPull(sub, 1.5, 0.0, counts),
+        "range": RangeKernel(ValueCheck(ArrayRows(X).place, None)),
+        "through": TransformedKernel(sweep, row),
+        "looked at": TransformedKernel(
+            sweep, ValueCheck(ArrayRows(X).place, None, offset=100)
+        ),
+        "spread": SpreadKernel(X[3]),
+    }
+    return X, kernels
+
+
+def numbers_in(state):
+    """Return all numbers of a nested state."""
+    if isinstance(state, Moments):
+        if state.is_empty():
+            return []
+        scale = np.exp(state.log_scale)
+        found = [scale * state.weight, scale**2 * state.squares]
+        found += [*(scale * state.first), *(scale * np.triu(state.second)).ravel()]
+        return found
+    if isinstance(state, ColumnSpread):
+        return np.hstack(state.center_and_unit()).tolist() if state.n.any() else []
+    if isinstance(state, LogSum):
+        return [state.log_total(), state.perplexity()] if state.total else []
+    if isinstance(state, (tuple, list)):
+        return [number for part in state for number in numbers_in(part)]
+    if state is None or isinstance(state, Scratch):
+        return []
+    return np.asarray(state, dtype=float).ravel().tolist()
+
+
+@pytest.mark.parametrize("kind", sorted(kernels_of_every_kind()[1]))
+@given(cuts=st.lists(st.integers(0, 230), max_size=6))
+@settings(max_examples=15, deadline=None)
+def test_merged_parts_equal_the_whole(kind, cuts):
+    X, kernels = kernels_of_every_kind()
+    kernel = kernels[kind]
+    record, state = ArrayRows(X).scan(kernel)
+    edges = [0, *sorted(cuts), len(X)]
+    records, total = [], kernel.part(0, 0).start()
+    for first, last in pairwise(edges):
+        part = pickle.loads(cloudpickle.dumps(kernel.part(first, last - first)))
+        one, other = ArrayRows(X[first:last]).scan(part)
+        before = numbers_in(other)
+        total = kernel.part(0, 0).merge(total, other)
+        assert numbers_in(other) == before  # the argument is not modified
+        records.append(one)
+    np.testing.assert_allclose(np.hstack(records), record, rtol=1e-12)
+    np.testing.assert_allclose(numbers_in(total), numbers_in(state), rtol=1e-9)
+
+
+def test_log_sums_of_parts_equal_those_of_the_whole():
+    rng = np.random.default_rng(0)
+    x = rng.normal(-2_000.0, 300.0, 500)  # whose weights are below the smallest float
+    x[::7] = -np.inf
+    counts = rng.integers(0, 3, 500).astype(float)
+    found = LogSum()
+    for part in np.array_split(np.arange(500), 9):
+        one = LogSum()
+        one.add(x[part], counts[part])
+        found += one
+    top = x[counts > 0].max()
+    w = counts * np.exp(x - top)
+    p = w[w > 0] / w.sum()
+    per_copy = (np.exp(x - top) / w.sum())[w > 0]
+    assert found.log_total() == pytest.approx(top + np.log(w.sum()), rel=1e-12)
+    entropy = -(p * np.log(per_copy)).sum()
+    assert found.perplexity() == pytest.approx(np.exp(entropy), rel=1e-9)

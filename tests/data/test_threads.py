@@ -1,0 +1,163 @@
+"""How many threads there are, results in the order of the tasks, and forks."""
+
+import os
+import threading
+import time
+import warnings
+from contextvars import ContextVar
+
+import joblib
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from trueaxis import DSWL
+from trueaxis.data.threads import (
+    ONE_BLAS_THREAD,
+    cached_property,
+    in_order,
+    n_threads,
+    own_floats,
+)
+
+
+def blas_threads():
+    found = threadpool_info()
+    return [each["num_threads"] for each in found if each["user_api"] == "blas"]
+
+
+def test_the_number_of_threads(monkeypatch):
+    """The variable decides; without it, as many as cores and the BLAS allow."""
+    monkeypatch.setenv("TRUEAXIS_THREADS", " 3 ")
+    with threadpool_limits(1, user_api="blas"):
+        assert n_threads() == 3
+    monkeypatch.setenv("TRUEAXIS_THREADS", "")
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
+    for limit in (1, 3, 64):
+        with threadpool_limits(limit, user_api="blas"):
+            assert n_threads() == min(4, limit, *blas_threads())
+    for value in ("0", "-1", "two", "1.5"):
+        monkeypatch.setenv("TRUEAXIS_THREADS", value)
+        with pytest.raises(ValueError, match=f"is '{value}', .* at least 1, or unset"):
+            n_threads()
+
+
+def test_limits_of_passes_that_overlap():
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        with ONE_BLAS_THREAD:
+            with ONE_BLAS_THREAD:
+                assert set(blas_threads()) == {1}
+                assert ONE_BLAS_THREAD.limit_outside() == min(before)
+            assert set(blas_threads()) == {1}
+        assert blas_threads() == before
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_results_come_in_order_and_few_tasks_ahead(n):
+    taken = []
+
+    def tasks():
+        for i in range(20):
+            taken.append(i)
+            yield lambda i=i: (time.sleep(0.002 * (i % 3 == 0)), i)[1]
+
+    for i, result in enumerate(in_order(tasks(), n)):
+        assert result == i and len(taken) <= i + 2 * n
+    assert not [t for t in threading.enumerate() if t.name.startswith("trueaxis")]
+
+
+def test_the_first_error_is_raised_and_the_threads_end():
+    late = threading.Event()
+
+    def fails_late():
+        late.wait(5)
+        raise ValueError("first")
+
+    def fails_early():
+        late.set()
+        raise ValueError("second")
+
+    results = in_order(iter([lambda: 0, fails_late, fails_early]), 3)
+    assert next(results) == 0
+    with pytest.raises(ValueError, match="first"):
+        next(results)
+    assert not [t for t in threading.enumerate() if t.name.startswith("trueaxis")]
+
+
+def test_tasks_have_the_settings_of_their_caller():
+    variable = ContextVar("variable", default="default")
+
+    def overflow():
+        return np.full(1000, 1e200) ** 2, variable.get()
+
+    variable.set("set")
+    with warnings.catch_warnings(), np.errstate(over="ignore"):
+        warnings.simplefilter("error")
+        for square, value in in_order(iter([overflow] * 4), 2):
+            assert square[0] == np.inf and value == "set"
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        list(in_order(iter([overflow] * 4), 2))
+    with np.errstate(over="raise"):
+        assert own_floats(overflow)()[0][0] == np.inf
+
+
+def test_a_cached_property_is_computed_once():
+    class Counting:
+        def __init__(self):
+            self.calls = 0
+
+        @cached_property
+        def value(self):
+            """Return the number of calls."""
+            self.calls += 1
+            return self.calls
+
+    one, two = Counting(), Counting()
+    assert (one.value, one.value, two.value) == (1, 1, 1)
+    assert Counting.value.__doc__ == "Return the number of calls."
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork")
+def test_processes_forked_while_another_thread_fits_can_fit(X, monkeypatch):
+    """Whatever lock or pool the other thread holds at the time of the fork."""
+    monkeypatch.setenv("TRUEAXIS_THREADS", "2")
+    many, few = np.tile(X, (6, 1)), X[:300]
+    DSWL(3).fit(many)
+    expected = DSWL(3).fit(few).components_
+    stop = threading.Event()
+
+    def fit_on():
+        while not stop.is_set():
+            DSWL(3).fit(many)
+            DSWL(3).fit(few)
+
+    thread = threading.Thread(target=fit_on)
+    thread.start()
+    children = []
+    try:
+        for _ in range(12):
+            time.sleep(0.01)
+            child = os.fork()
+            if child == 0:
+                same = np.allclose(DSWL(3).fit(few).components_, expected)
+                large = DSWL(3).fit(many).components_.shape == (3, 20)
+                os._exit(0 if same and large else 1)
+            children.append(child)
+    finally:
+        stop.set()
+        thread.join()
+    end = time.monotonic() + 60
+    hung = []
+    for child in children:
+        while not (done := os.waitpid(child, os.WNOHANG))[0]:
+            if time.monotonic() > end:
+                os.kill(child, 9)
+                os.waitpid(child, 0)
+                hung.append(child)
+                break
+            time.sleep(0.01)
+        else:
+            assert done[1] == 0
+    assert not hung, f"{len(hung)} of {len(children)} processes never ended"

@@ -1,0 +1,270 @@
+"""DSWL: the subspace and the outliers it finds, sizes and dimensions."""
+
+import warnings
+
+import numpy as np
+import pytest
+from estimator_data import angle
+from nasty import nasty
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from trueaxis import DSWL
+from trueaxis.core import starts as sample
+from trueaxis.datasets import KINDS, planted, sensors, spectra
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "none"])
+@pytest.mark.parametrize("share", [0.1, 0.25, 0.4])
+def test_it_finds_the_subspace_the_mean_and_the_bad_rows(kind, share):
+    cloud = planted(kind, share=share, random_state=5)
+    model = DSWL(3).fit(cloud.X)
+    clean = cloud.X[~cloud.is_outlier]
+    oracle = np.linalg.svd(clean - clean.mean(axis=0))[2][:3]
+    limit = 1.15 * angle(oracle, cloud.components) + 0.2
+    assert angle(model.components_, cloud.components) < limit
+    assert np.linalg.norm(model.mean_ - clean.mean(axis=0)) < 0.25
+    assert not model.support_[cloud.is_outlier].any()
+    assert model.support_[~cloud.is_outlier].mean() > 0.93
+
+
+def test_the_sensor_faults_are_found():
+    table = sensors()
+    model = DSWL(2).fit(table.X)
+    faulty = table.fault != ""
+    assert not model.support_[faulty].any()
+    assert model.support_[~faulty].mean() > 0.93
+
+
+@pytest.mark.slow
+def test_fitted_attributes_fit_together():
+    X = planted("amp", share=0.2).X
+    model = DSWL(3).fit(X)
+    np.testing.assert_allclose(
+        model.components_ @ model.components_.T, np.eye(3), atol=1e-12
+    )
+    assert (np.diff(model.explained_variance_) <= 0).all()
+    assert 0.5 < model.explained_variance_ratio_.sum() < 1
+    np.testing.assert_allclose(model.weights_.sum(), 1)
+    assert model.weights_.shape == model.support_.shape == (500,)
+    assert model.support_.dtype == bool
+    assert model.tau_[1] <= model.tau_[0]
+    assert 0.3 < model.trust_ < 0.7
+    assert model.n_iter_ == len(model.history_["objective"]) and model.converged_
+    assert set(model.history_) == {"objective", "change", "effective"}
+    assert model.n_components_ == 3 and model.n_features_in_ == 20
+    biggest = np.abs(model.components_).argmax(axis=1)
+    assert (model.components_[np.arange(3), biggest] > 0).all()
+    covariance = model.get_covariance()
+    total = np.trace(covariance)
+    np.testing.assert_allclose(
+        model.explained_variance_ / total, model.explained_variance_ratio_, rtol=0.05
+    )
+
+
+@pytest.mark.slow
+def test_on_clean_data_it_is_plain_pca_in_all_attributes():
+    X = planted("none", n=2000, n_features=10).X
+    robust, plain = DSWL(3).fit(X), PCA(3).fit(X)
+    assert abs((robust.components_ * plain.components_).sum(axis=1)).min() > 0.995
+    for name, tolerance in [
+        ("mean_", 0.15),
+        ("explained_variance_", 0.12),
+        ("explained_variance_ratio_", 0.05),
+        ("noise_variance_", 0.05),
+    ]:
+        one, two = getattr(robust, name), getattr(plain, name)
+        np.testing.assert_allclose(one, two, rtol=tolerance, atol=tolerance * 0.5)
+    np.testing.assert_allclose(
+        robust.get_covariance(),
+        plain.get_covariance(),
+        atol=0.12 * plain.explained_variance_[0],
+    )
+
+
+@pytest.mark.slow
+def test_pipeline_and_grid_search_over_trust(cloud):
+    y = (cloud.X @ cloud.components[0] > np.median(cloud.X @ cloud.components[0])) * 1
+    pipeline = make_pipeline(StandardScaler(), DSWL(2), LogisticRegression())
+    grid = {"dswl__trust": [0.4, 0.5, 0.8], "dswl__n_components": [1, 2, "auto"]}
+    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(cloud.X, y)
+    assert search.best_score_ > 0.8
+    assert len(search.cv_results_["params"]) == 9
+
+
+@pytest.mark.slow
+def test_variances_are_those_of_all_clean_rows():
+    X = planted("none", n=20000, n_features=30, n_components=2).X
+    model = DSWL(2).fit(X)
+    clean = PCA(2).fit(X)
+    np.testing.assert_allclose(
+        model.explained_variance_, clean.explained_variance_, rtol=0.05
+    )
+    np.testing.assert_allclose(model.noise_variance_, clean.noise_variance_, rtol=0.02)
+
+
+# ---------------------------------------------------------------- large data
+
+
+@pytest.mark.slow
+def test_large_data_start_on_a_sample_and_agree_with_the_whole(monkeypatch):
+    cloud = planted("ocs", n=12000, n_features=10, share=0.3)
+    sampled = DSWL(3).fit(cloud.X)
+    monkeypatch.setattr(sample, "SAMPLE_ROWS", 20000)
+    whole = DSWL(3).fit(cloud.X)
+    assert angle(sampled.components_, whole.components_) < 0.2
+    assert np.linalg.norm(sampled.mean_ - whole.mean_) < 0.05
+    assert (sampled.support_ == whole.support_).mean() > 0.98
+    np.testing.assert_allclose(sampled.cutoffs_, whole.cutoffs_, rtol=0.1)
+    np.testing.assert_allclose(
+        sampled.explained_variance_, whole.explained_variance_, rtol=0.05
+    )
+    assert not sampled.support_[cloud.is_outlier].any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [3900, 4200])
+def test_a_group_stays_set_aside_beyond_the_sample(n):
+    cloud = planted("none", n=n)
+    rng = np.random.default_rng(0)
+    off = np.linalg.svd(cloud.components)[2][3]
+    group = np.arange(n) >= 0.65 * n
+    cloud.X[group] = (
+        cloud.mean + 2 * off + 0.05 * rng.standard_normal((group.sum(), 20))
+    )
+    model = DSWL(3).fit(cloud.X)
+    assert angle(model.components_, cloud.components) < 2
+    assert not model.support_[group].any() and model.weights_[group].sum() == 0
+
+
+@pytest.mark.slow
+def test_on_large_data_support_is_what_predict_says():
+    X = planted("none", n=6000, n_features=12, n_components=2).X
+    model = DSWL(5).fit(X)
+    np.testing.assert_array_equal(model.predict(X) == 1, model.support_)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [3900, 4200])
+def test_light_rows_stay_light_beyond_the_sample(n):
+    cloud = planted("ocs", n=n, share=0.55)
+    model = DSWL(3).fit(cloud.X, sample_weight=np.where(cloud.is_outlier, 0.1, 1.0))
+    assert angle(model.components_, cloud.components) < 2
+    assert not model.support_[cloud.is_outlier].any()
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_bits():
+    X = planted("both", share=0.3, n=5000).X
+    one, two = DSWL(3).fit(X), DSWL(3).fit(X.copy())
+    for name in ("components_", "mean_", "weights_", "support_", "explained_variance_"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+# ---------------------------------------------------------------- number of components
+
+
+@pytest.mark.slow
+def test_a_share_is_reached_and_no_component_is_superfluous():
+    X = planted("ocs", share=0.25, n_components=5, n_features=15).X
+    for share in (0.3, 0.6, 0.9, 0.99):
+        model = DSWL(share).fit(X)
+        ratio = model.explained_variance_ratio_
+        assert ratio.sum() >= share
+        fewer = DSWL(len(ratio) - 1).fit(X) if len(ratio) > 1 else None
+        assert fewer is None or fewer.explained_variance_ratio_.sum() < share
+
+
+@pytest.mark.slow
+def test_a_share_is_reached_on_heavy_tails_too():
+    for seed in range(4):
+        X = np.random.default_rng(seed).standard_t(3, size=(150, 30))
+        for share in (0.5, 0.9, 0.99):
+            assert DSWL(share).fit(X).explained_variance_ratio_.sum() >= share
+
+
+def test_a_number_found_is_that_number_asked_for():
+    X = planted("ocs", share=0.2).X
+    found = DSWL().fit(X)
+    asked = DSWL(found.n_components_).fit(X)
+    np.testing.assert_array_equal(found.components_, asked.components_)
+
+
+def test_rows_of_weight_zero_are_no_components():
+    X = planted("none", n=10, n_features=20).X
+    assert (
+        DSWL(None).fit(X, sample_weight=np.r_[np.ones(5), np.zeros(5)]).n_components_
+        == 5
+    )
+
+
+@pytest.mark.slow
+def test_auto_finds_the_planted_dimension():
+    for k in (1, 2, 3, 5):
+        for kind in ("none", "ocs", "both", "scatter"):
+            X = planted(kind, share=0.3, n_components=k).X
+            assert DSWL().fit(X).n_components_ == k
+
+
+def test_auto_finds_the_substances_in_spectra():
+    for n, D in ((40, 226), (200, 50)):
+        cloud = spectra(n=n, n_features=D, share=0.15)
+        model = DSWL().fit(cloud.X)
+        assert model.n_components_ == 4
+        assert not model.support_[cloud.is_outlier].any()
+
+
+def test_none_keeps_all_components():
+    X = planted("scatter", n=50, n_features=6).X
+    model = DSWL(None).fit(X)
+    assert model.n_components_ == 6
+    np.testing.assert_allclose(
+        model.inverse_transform(model.transform(X)), X, atol=1e-9
+    )
+    wide = DSWL(None).fit(planted("ocs", n=20, n_features=40, share=0.1).X)
+    assert wide.n_components_ == 20
+
+
+# ---------------------------------------------------------------- degenerate data
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", list(nasty()), ids=lambda case: case[0])
+def test_degenerate_data_give_finite_answers(case):
+    name, X, k = case
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="DSWL: only")
+        model = DSWL(k).fit(X)
+    for attribute in (
+        "components_", "mean_", "explained_variance_", "explained_variance_ratio_",
+        "noise_variance_", "weights_", "tau_", "trust_", "objective_", "cutoffs_",
+    ):  # fmt: skip
+        assert np.isfinite(getattr(model, attribute)).all(), attribute
+    np.testing.assert_allclose(
+        model.components_ @ model.components_.T, np.eye(k), atol=1e-9
+    )
+    np.testing.assert_allclose(model.weights_.sum(), 1)
+    assert not np.isnan(model.score_samples(X)).any()
+    assert set(model.predict(X)) <= {1, -1}
+    assert model.support_.sum() >= len(X) / 2 - 1
+    assert np.isfinite(DSWL().fit(X).components_).all()
+
+
+def test_a_row_of_1e300_is_an_outlier_and_leaves_no_trace():
+    X = planted("none", n=100, n_features=6).X
+    bad = np.vstack([X, np.full((1, 6), 1e300)])
+    model, clean = DSWL(3).fit(bad), DSWL(3).fit(X)
+    assert not model.support_[-1] and model.weights_[-1] == 0
+    assert model.predict(bad)[-1] == -1
+    assert angle(model.components_, clean.components_) < 3
+    np.testing.assert_allclose(model.mean_, clean.mean_, atol=0.2)
+
+
+def test_the_papers_start_cannot_stand_1e300_and_says_so():
+    X = np.vstack([planted("none", n=100, n_features=6).X, np.full((1, 6), 1e300)])
+    with pytest.raises(ValueError, match="overflow.*without temperatures"):
+        DSWL(2, tau=(1.0, 1.0, 1.0)).fit(X)

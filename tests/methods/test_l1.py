@@ -1,0 +1,84 @@
+"""L1-PCA against linear programs."""
+
+import signal
+import time
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from sklearn.exceptions import ConvergenceWarning
+
+from trueaxis.methods import L1PCA
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_l1_pca_with_all_but_one_component_is_exact(seed):
+    X = np.random.default_rng(seed).standard_normal((15, 3))
+
+    def deviations(j):
+        A = np.delete(X, j, axis=1)
+        n, k = A.shape
+        cost = np.r_[np.zeros(k), np.ones(2 * n)]
+        found = linprog(
+            cost,
+            A_eq=np.hstack([A, np.eye(n), -np.eye(n)]),
+            b_eq=X[:, j],
+            bounds=[(None, None)] * k + [(0, None)] * (2 * n),
+        )
+        return found.fun
+
+    best = min(deviations(j) for j in range(3))
+    model = L1PCA(2, center="none", tol=1e-9).fit(X)
+    assert model.history_["objective"][-1] == pytest.approx(best, rel=1e-6)
+
+
+def hostile(kind, rng):
+    """Return 278 x 57 rows on which a linear program once did not end, or like them."""
+    X = rng.standard_normal((278, 57))
+    if kind == "ties":
+        return np.round(X)
+    if kind == "zeros":
+        return X * (rng.random(X.shape) < 0.1)
+    if kind == "copies":
+        return X[rng.integers(20, size=278)]
+    return X
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["plain", "ties", "zeros", "copies"])
+def test_l1_pca_ends_with_weights_on_degenerate_tables(kind):
+    rng = np.random.default_rng(7)
+    X, counts = hostile(kind, rng), rng.integers(0, 4, size=278)
+    weighted = L1PCA(2).fit(X, sample_weight=counts)
+    repeated = L1PCA(2).fit(np.repeat(X, counts, axis=0))
+    assert weighted.converged_
+    ends = [model.history_["objective"][-1] for model in (weighted, repeated)]
+    # Ties are broken by the order of the rows: another vertex, as good to 1 %.
+    assert ends[0] == pytest.approx(ends[1], rel=0.01)
+
+
+def test_l1_pca_that_does_not_end_warns_once():
+    X = hostile("plain", np.random.default_rng(7))
+    with pytest.warns(ConvergenceWarning) as caught:
+        L1PCA(2, max_iter=1).fit(X)
+    assert len(caught) == 1
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX timers")
+def test_l1_pca_can_be_interrupted():
+    X = np.random.default_rng(7).standard_normal((2000, 400))
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGVTALRM, interrupt)  # after CPU time
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.3)
+        begin = time.process_time()
+        with pytest.raises(KeyboardInterrupt):
+            L1PCA(20, tol=1e-12, max_iter=10_000).fit(X)
+        assert time.process_time() - begin < 2
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

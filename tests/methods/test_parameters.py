@@ -1,0 +1,226 @@
+"""Parameters: what is refused, with which words."""
+
+import dataclasses
+import inspect
+import re
+
+import numpy as np
+import pytest
+from estimator_data import GOOD
+
+import trueaxis as ta
+import trueaxis.methods as tm
+from trueaxis import base as method
+from trueaxis.methods import METHODS
+
+# ---------------------------------------------------------------- every parameter
+
+
+def number(interval, auto=False):
+    """Bad values of a number, and the words for them."""
+    low, high = map(float, interval.strip("([]").split(", "))
+    expected = f"a number in {interval}" + (' or "auto"' if auto else "")
+    outside = [low - 1.0 if interval[0] == "[" else low, -np.inf, np.nan]
+    outside += [2 * high] if np.isfinite(high) else []
+    return [
+        *((x, ValueError, f"is out of range: it must be {expected}.") for x in outside),
+        ("much", TypeError, f"is a str: pass {expected}."),
+        (True, TypeError, f"is a bool: pass {expected}."),
+        (None, TypeError, f"is a NoneType: pass {expected}."),
+    ]
+
+
+def integer(low):
+    return [
+        (low - 1, ValueError, f" of at least {low}."),
+        (low + 0.5, TypeError, f" of at least {low}."),
+        (True, TypeError, "is a bool: pass "),
+        ("many", TypeError, "is a str: pass "),
+    ]
+
+
+def choice(*choices):
+    known = ", ".join(map(repr, choices))
+    return [
+        (value, ValueError, f": choose one of {known}.")
+        for value in ("best", None, 3, np.zeros(3))
+    ]
+
+
+FLAG = [(value, TypeError, "is neither True nor False") for value in ("no", 1, None)]
+COUNT_OR_SHARE = [
+    (0, ValueError, "is out of range: it must be "),
+    (-3, ValueError, " of at least 1."),
+    (1.5, ValueError, "is out of range: it must be a number in (0, 1]."),
+    (0.0, ValueError, "is out of range: it must be a number in (0, 1]."),
+    ("half", TypeError, "is a str: pass a number in (0, 1]."),
+    (True, TypeError, "is a bool: pass a number in (0, 1]."),
+]
+NOT_NONE = [(None, TypeError, "is a NoneType: pass a number in (0, 1].")]
+
+ALL = {
+    "n_components": [
+        (9, ValueError, ", but X has 30 rows and 4 columns: "),
+        (0, ValueError, " 1 to 4."),
+        (1.5, ValueError, "pass an integer, or a float between 0 and 1"),
+        ("many", TypeError, "is a str: pass "),
+        (True, TypeError, '"auto" or None.'),
+    ],
+    "random_state": [("luck", ValueError, "is no seed: pass an integer")],
+    "level": number("(0, 0.5]"),
+    "contamination": [case for case in number("(0, 0.5]") if case[0] is not None],
+}
+ITERATIVE = ALL | {"max_iter": integer(1), "tol": number("(0, inf]")}
+MULTISTART = ITERATIVE | {"n_init": integer(1)}
+
+
+def centered(*choices):
+    return {"center": choice(*choices)}
+
+
+FIXED = MULTISTART | centered("mean", "median")
+SELECTING = MULTISTART | {"q": COUNT_OR_SHARE + NOT_NONE}
+SCALE = number("(1e-150, inf]", auto=True)
+SIGMA = number("(0, 1e+150]", auto=True)
+PURSUIT = (
+    ITERATIVE | centered("none", "median") | {"lam": number("(0, inf]", auto=True)}
+)
+THREE = 'pass "auto" or three temperatures (tau_a, tau_b, tau_c).'
+BAD = {
+    tm.PlainPCA: ALL,
+    ta.DSWL: ITERATIVE | {
+        "trust": number("(0, 1]"),
+        "tau": [
+            ("hot", TypeError, THREE),
+            ((1, 1), TypeError, THREE),
+            (None, TypeError, THREE),
+            ((1, 0, 1), ValueError, 'must be positive. Use tau="auto"'),
+            ((1, 1, np.nan), ValueError, 'must be positive. Use tau="auto"'),
+        ],
+        "cells": FLAG,
+    },
+    tm.PCAL1: FIXED | {"init": choice("largest", "pca", "random")},
+    tm.PCAL1NonGreedy: FIXED | {"init": choice("pca", "random")},
+    tm.PCALp: FIXED | {
+        "p": number("(0, 100]"),
+        "greedy": FLAG,
+        "init": choice("pca", "largest", "random"),
+    },
+    tm.R1PCA: FIXED | {"loss": choice("huber", "cauchy", "l21"), "c": SCALE},
+    tm.L2pPCA: FIXED | {
+        "p": number("(0, 2]"), "anneal": FLAG, "solver": choice("eigen", "power"),
+    },
+    tm.RPCAOM: MULTISTART,
+    tm.RPCADI: FIXED | {
+        "tau": number("(1e-06, inf]"),
+        "membership": choice("ratio", "root", "norm", "raw"),
+    },
+    tm.AnglePCA: FIXED | {
+        "variant": choice("exact", "circulated"),
+        "gamma": number("(1e-150, 1e+150]", auto=True),
+    },
+    tm.L21MaxPCA: FIXED,
+    tm.L1PCA: ITERATIVE | centered("median", "mean", "none"),
+    tm.WeightedPCA: ALL | {"power": number("[0, 2]"), "max_rows": integer(2)},
+    tm.RWLAN: SELECTING | {
+        "gamma": [
+            ("slow", ValueError, ": choose one of 'adaptive', 'frozen'."),
+            (0, ValueError, "is out of range: it must be a number in (0, inf]."),
+            (None, TypeError, "is a NoneType: pass a number in (0, inf]."),
+        ],
+    },
+    tm.TRPCA: SELECTING,
+    tm.DRPCA: SELECTING,
+    tm.RPCARP: SELECTING | centered("selected", "mean", "median") | {
+        "ratio": choice("sin2", "tan"),
+    },
+    tm.RSPCA: MULTISTART | {"q": COUNT_OR_SHARE, "sigma": SCALE},
+    tm.TwoWayPCA: ITERATIVE | {"p": number("(0, 2]"), "floor": number("[0.01, 1e+06]")},
+    tm.PCP: PURSUIT | {"rho": number("(1, 100]"), "balance": number("(0, inf]")},
+    tm.SPCP: PURSUIT | {"sigma": SIGMA},
+    tm.RRPCP: PURSUIT | {"sigma": SIGMA, "gam": number("(0, inf]", auto=True)},
+    tm.ReweightedPCA: MULTISTART | centered("weighted", "mean", "median") | {
+        "rule": [
+            ("huber", TypeError, "is a str: pass a function (v, e, d) -> weights, "),
+            (3, TypeError, "a subclass of trueaxis.methods.Rule, or None."),
+        ],
+    },
+}  # fmt: skip
+
+
+def test_every_parameter_of_every_method_is_tested():
+    assert set(BAD) == {*METHODS.values(), tm.ReweightedPCA}
+    for cls, parameters in BAD.items():
+        assert set(parameters) == set(inspect.signature(cls).parameters), cls
+
+
+@pytest.mark.parametrize(
+    ("cls", "name"),
+    [(cls, name) for cls, parameters in BAD.items() for name in parameters],
+)
+def test_bad_values_are_refused_with_fact_cause_and_remedy(cls, name):
+    model = cls(2)
+    for value, error, words in BAD[cls][name]:
+        model.set_params(**{name: value})
+        with pytest.raises(error, match=re.escape(words)) as raised:
+            model.fit(GOOD)
+        if name == "random_state":  # which scikit-learn refuses
+            continue
+        said = str(raised.value)
+        assert said.startswith((f"{name}={value}", f"{name}={value!r}")) or (
+            f" in {name}={value!r}" in said  # one of the temperatures
+        )
+    assert not hasattr(model, "n_features_in_")
+
+
+@pytest.mark.parametrize("cls", BAD)
+def test_parameters_are_checked_before_anything_is_computed(cls, monkeypatch):
+    checked = {
+        field.name for field in dataclasses.fields(cls) if "check" in field.metadata
+    }
+    # These two depend on the data, and on scikit-learn.
+    assert set(BAD[cls]) - checked == {"n_components", "random_state"}
+    monkeypatch.setattr(method, "Problem", None)
+    for name in checked:
+        value, error, _ = BAD[cls][name][0]
+        with pytest.raises(error, match=name):
+            cls(**{name: value}).fit(GOOD)
+
+
+# ---------------------------------------------------------------- single values
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (
+            {"n_components": 9},
+            ValueError,
+            "n_components=9, but X has 30 rows and 4.*1 to 4",
+        ),
+        ({"n_components": 0}, ValueError, "n_components=0"),
+        ({"n_components": -1}, ValueError, "1 to 4"),
+        ({"n_components": 1.5}, ValueError, "between 0 and 1"),
+        ({"n_components": "many"}, TypeError, "'many'"),
+        ({"n_components": True}, TypeError, "bool"),
+        ({"trust": 0}, ValueError, r"trust=0 .*\(0, 1\]"),
+        ({"trust": 1.2}, ValueError, "trust=1.2"),
+        ({"trust": "high"}, TypeError, "trust='high'"),
+        ({"trust": np.nan}, ValueError, "trust=nan"),
+        ({"tau": (1, 0, 1)}, ValueError, "tau_b=0.0.*positive"),
+        ({"tau": (1, 1, -2)}, ValueError, "tau_c=-2.0"),
+        ({"tau": (1, np.nan, 1)}, ValueError, "tau_b=nan"),
+        ({"tau": (1, 1)}, TypeError, "three temperatures"),
+        ({"tau": "hot"}, TypeError, "'hot'"),
+        ({"tau": 3.0}, TypeError, "three temperatures"),
+        ({"tau": "123"}, TypeError, "three temperatures"),
+        ({"tau": (1e-320,) * 3}, ValueError, "No row carries weight.*raise tau"),
+        ({"trust": None}, TypeError, r"NoneType: pass a number in \(0, 1\]"),
+        ({"max_iter": 0}, ValueError, "max_iter=0"),
+        ({"max_iter": 1.5}, TypeError, "max_iter=1.5"),
+        ({"tol": -1.0}, ValueError, "tol=-1.0"),
+    ],
+)
+def test_bad_parameters_are_refused_with_reason_and_remedy(options, error, message):
+    with pytest.raises(error, match=message):
+        ta.DSWL(**options).fit(GOOD)

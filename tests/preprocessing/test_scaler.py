@@ -1,0 +1,323 @@
+"""ColumnScaler: two routes agree, and outliers do not move the unit."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from trueaxis import DSWL, ColumnScaler
+from trueaxis.datasets import planted
+from trueaxis.methods import PlainPCA
+from trueaxis.preprocessing import scaler as scaler_module
+from trueaxis.preprocessing.scaler import HOW, uneven_columns
+
+
+@pytest.fixture
+def X():
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((101, 5)) * [1, 1e3, 1e-3, 7, 1] + [0, 1e4, 5, -3, 1e6]
+
+
+def brute_force(column):
+    """Median and median absolute deviation, by sorting."""
+
+    def middle(values):
+        ordered, n = sorted(values), len(values)
+        return (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
+
+    center = middle(column)
+    return center, 1.4826022185056018 * middle([abs(x - center) for x in column])
+
+
+@pytest.mark.parametrize("n", [100, 101])
+def test_robust_is_median_and_mad(X, n):
+    scaler = ColumnScaler().fit(X[:n])
+    centers, units = zip(*(brute_force(column) for column in X[:n].T), strict=True)
+    np.testing.assert_allclose(scaler.center_, centers, rtol=1e-14)
+    np.testing.assert_allclose(scaler.unit_, units, rtol=1e-9)
+
+
+def test_standard_is_scikit_learns(X):
+    X = np.column_stack([X, np.full(len(X), 3.7), np.zeros(len(X))])
+    ours, theirs = ColumnScaler("standard").fit(X), StandardScaler().fit(X)
+    np.testing.assert_allclose(ours.center_, theirs.mean_, rtol=1e-13)
+    np.testing.assert_allclose(ours.unit_, theirs.scale_, rtol=1e-9)
+    np.testing.assert_allclose(ours.transform(X), theirs.transform(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_units_of_normal_rows_are_their_deviations(how):
+    deviations = np.array([1.0, 20.0, 0.3])
+    X = np.random.default_rng(1).standard_normal((20_000, 3)) * deviations + 5
+    np.testing.assert_allclose(ColumnScaler(how).fit(X).unit_, deviations, rtol=0.03)
+
+
+@pytest.mark.parametrize("size", [10.0, 1e6, 1e200])
+def test_outliers_hardly_move_robust_units(size):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((1000, 3)) * [1, 100, 0.01]
+    clean = ColumnScaler().fit(X)
+    bad = X.copy()
+    bad[:150] += size * clean.unit_
+    bad[150:300] -= size * clean.unit_
+    dirty = ColumnScaler().fit(bad)
+    assert (np.abs(dirty.center_ - clean.center_) < 0.2 * clean.unit_).all()
+    # With 30 % at infinity the MAD is the 5/7 quantile instead of the half: 1.58.
+    assert (dirty.unit_ < 1.7 * clean.unit_).all()
+    assert (ColumnScaler("standard").fit(bad).unit_ > 5 * clean.unit_).all()
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("value", [0.0, 0.1, 3.7, -1e6, 1e30, 1e-30, 123456.789])
+def test_constant_columns_become_zero(how, dtype, value):
+    n = 1237  # sums of which do not come out even
+    X = np.column_stack([np.full(n, value), np.arange(n)]).astype(dtype)
+    scaler = ColumnScaler(how).fit(X)
+    assert scaler.unit_[0] == 1 and scaler.unit_[1] > 100
+    np.testing.assert_array_equal(scaler.transform(X)[:, 0], 0.0)
+    np.testing.assert_array_equal(scaler.center_[0], X[0, 0])
+
+
+def test_columns_that_are_mostly_zero_have_their_mean_deviation():
+    column = np.zeros(100)
+    column[:10] = np.arange(1, 11)
+    X = np.column_stack([column, np.arange(100)])
+    scaler = ColumnScaler().fit(X)
+    assert scaler.center_[0] == 0
+    np.testing.assert_allclose(scaler.unit_[0], np.sqrt(np.pi / 2) * 0.55)
+    column[:10] *= 1e200
+    scaler = ColumnScaler().fit(X)
+    assert np.isfinite(scaler.transform(np.column_stack([column, column]))).all()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_unit_that_would_round_to_zero(dtype):
+    X = np.zeros((1000, 2), dtype)
+    X[0, 0] = np.finfo(dtype).smallest_subnormal * 40
+    scaler = ColumnScaler().fit(X)
+    assert scaler.unit_[0] > 0 and np.isfinite(scaler.transform(X)).all()
+
+
+def test_one_value_that_differs_is_a_spread_however_small():
+    X = np.full((50, 2), 7.0)
+    X[3, 0] = np.nextafter(7.0, 8.0)
+    scaler = ColumnScaler().fit(X)
+    assert 0 < scaler.unit_[0] < 1e-16 and scaler.unit_[1] == 1
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("size", [1e200, 1e300, 1e-200, 1e-300])
+def test_huge_and_tiny_units_change_nothing(X, how, size):
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    plain = ColumnScaler(how).fit_transform(X)
+    scaler = ColumnScaler(how).fit(X * size)
+    np.testing.assert_allclose(scaler.transform(X * size), plain, rtol=1e-9, atol=1e-9)
+    back = scaler.inverse_transform(scaler.transform(X * size))
+    np.testing.assert_allclose(back, X * size, rtol=1e-12, atol=1e-12 * size)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_numbers_at_the_end_of_floats(how):
+    X = np.array([[1.7e308, 1.0], [-1.7e308, 2.0], [1.6e308, 3.0], [-1.5e308, 4.0]])
+    scaler = ColumnScaler(how).fit(X)
+    assert np.isfinite(scaler.center_).all() and np.isfinite(scaler.unit_).all()
+    Z = scaler.transform(X)
+    assert np.isfinite(Z).all() and (np.sign(Z[:, 0]) == [1, -1, 1, -1]).all()
+    np.testing.assert_allclose(scaler.inverse_transform(Z), X, rtol=1e-12)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_float32_stays_float32(X, how):
+    scaler = ColumnScaler(how).fit(X.astype("float32"))
+    assert scaler.center_.dtype == scaler.unit_.dtype == np.float32
+    Z = scaler.transform(X.astype("float32"))
+    assert Z.dtype == scaler.inverse_transform(Z).dtype == np.float32
+    exact = ColumnScaler(how).fit(X.astype("float32").astype(float))
+    np.testing.assert_allclose(scaler.unit_, exact.unit_, rtol=1e-6)
+    np.testing.assert_allclose(scaler.center_, exact.center_, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_there_and_back(X, how):
+    scaler = ColumnScaler(how).fit(X)
+    np.testing.assert_allclose(
+        scaler.inverse_transform(scaler.transform(X)), X, rtol=1e-12
+    )
+
+
+@pytest.mark.slow
+def test_names_and_frames(X):
+    frame = pd.DataFrame(X, columns=[*"abcde"], index=np.arange(len(X)) + 7)
+    scaler = ColumnScaler().set_output(transform="pandas").fit(frame)
+    Z = scaler.transform(frame)
+    assert [*Z.columns] == [*scaler.get_feature_names_out()] == [*"abcde"]
+    assert (Z.index == frame.index).all()
+    np.testing.assert_array_equal(Z, ColumnScaler().fit_transform(X))
+    np.testing.assert_array_equal(
+        scaler.inverse_transform(Z), scaler.inverse_transform(Z.to_numpy())
+    )
+    with pytest.raises(ValueError, match="feature names"):
+        scaler.transform(frame[frame.columns[::-1]])
+    pipeline = make_pipeline(scaler, DSWL(2)).fit(frame)
+    assert [*pipeline[-1].feature_names_in_] == [*"abcde"]
+
+
+def test_integers_and_lists():
+    X = [[1, 2], [3, 5], [5, 11]]
+    np.testing.assert_allclose(ColumnScaler().fit(X).center_, [3, 5])
+
+
+def test_refusals(X):
+    with pytest.raises(ValueError, match="how='mad'.*'standard', 'robust'"):
+        ColumnScaler("mad").fit(X)
+    with pytest.raises(ValueError, match="infinity in row 2, column 1"):
+        ColumnScaler().fit(np.where(np.arange(10).reshape(5, 2) == 5, np.inf, 1.0))
+    for ask in (ColumnScaler().transform, ColumnScaler().inverse_transform):
+        with pytest.raises(NotFittedError):
+            ask(X)
+    scaler = ColumnScaler().fit(X)
+    with pytest.raises(ValueError, match="expecting 5 features.*same order"):
+        scaler.transform(X[:, :2])
+    with pytest.raises(ValueError, match="2 columns.*5"):
+        scaler.inverse_transform(X[:, :2])
+    with pytest.raises(ValueError, match="1 columns.*5"):  # would be spread out
+        scaler.inverse_transform(X[:, :1])
+
+
+def holed(X, share=0.2, seed=3):
+    """The same rows, some cells of which are missing."""
+    return np.where(np.random.default_rng(seed).random(X.shape) < share, np.nan, X)
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_holes_are_left_out_and_stay(X, how, dtype):
+    X = holed(np.column_stack([X, np.full(len(X), 3.7)])).astype(dtype)
+    scaler = ColumnScaler(how).fit(X)
+    for j, column in enumerate(X.T):
+        alone = ColumnScaler(how).fit(column[~np.isnan(column), None])
+        assert scaler.center_[j] == alone.center_[0]
+        assert scaler.unit_[j] == alone.unit_[0]
+    Z = scaler.transform(X)
+    assert Z.dtype == scaler.unit_.dtype == dtype
+    np.testing.assert_array_equal(np.isnan(Z), np.isnan(X))
+    np.testing.assert_allclose(scaler.inverse_transform(Z), X, rtol=1e-5)
+    masked = np.ma.masked_invalid(X)
+    np.testing.assert_array_equal(ColumnScaler(how).fit(masked).unit_, scaler.unit_)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_a_hole_does_not_change_other_columns(X, how):
+    whole, some = ColumnScaler(how).fit(X), X.copy()
+    some[7, 2] = np.nan
+    holes = ColumnScaler(how).fit(some)
+    others = [0, 1, 3, 4]
+    np.testing.assert_allclose(holes.unit_[others], whole.unit_[others], rtol=1e-14)
+    assert holes.unit_[2] != whole.unit_[2]
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_a_column_without_values_is_refused(X, how):
+    X[:, 3] = np.nan
+    with pytest.raises(ValueError, match="Column 3 .* any of the 101 rows .*1 of 5"):
+        ColumnScaler(how).fit(X)
+    frame = pd.DataFrame(X, columns=[*"abcde"])
+    with pytest.raises(ValueError, match="Column 'd' of X has no value.*drop it"):
+        ColumnScaler(how).fit(frame)
+    # New rows may lack a whole column.
+    scaler = ColumnScaler(how).fit(np.nan_to_num(X))
+    assert np.isnan(scaler.transform(X)[:, 3]).all()
+
+
+def test_holes_pass_through_to_the_method(X):
+    X = holed(planted("ocs", n=150, n_features=5, n_components=2).X, 0.05)
+    scaler = ColumnScaler().fit(X)
+    pipeline = make_pipeline(ColumnScaler(), DSWL(2)).fit(X)
+    direct = DSWL(2).fit(scaler.transform(X))
+    np.testing.assert_array_equal(pipeline[1].components_, direct.components_)
+    np.testing.assert_array_equal(
+        pipeline.predict(X), direct.predict(scaler.transform(X))
+    )
+    with pytest.raises(ValueError, match="X contains NaN"):
+        make_pipeline(ColumnScaler(), PlainPCA(2)).fit(X)
+
+
+@pytest.mark.slow
+def test_a_method_behind_it_does_not_see_units(X):
+    cloud = planted("ocs", n=200, n_features=5, n_components=2, share=0.2)
+    units = np.array([1, 1e3, 1e-6, 1e9, 5])
+    for how in HOW:
+        plain, other = (
+            make_pipeline(ColumnScaler(how), DSWL(2)).fit(rows)
+            for rows in (cloud.X, cloud.X * units + 3)
+        )
+        same = plain.predict(cloud.X) == other.predict(cloud.X * units + 3)
+        assert same.all()
+
+
+def test_uneven_columns(X):
+    found = uneven_columns(X)
+    assert (found.wide, found.narrow) == (1, 2)
+    assert 0.5e6 < found.ratio < 2e6
+    assert uneven_columns(ColumnScaler().fit_transform(X)) is None
+    Z = ColumnScaler().fit_transform(X)
+    assert uneven_columns(Z * [1, 1, 29, 1, 1]) is None
+    assert uneven_columns(Z * [1, 1, 31, 1, 1]).wide == 2
+
+
+def test_constant_columns_are_not_narrow(X):
+    assert uneven_columns(np.column_stack([X[:, 0], np.zeros(len(X))])) is None
+    assert uneven_columns(X[:, :1]) is None
+    assert uneven_columns(np.zeros((5, 3))) is None
+    found = uneven_columns(np.column_stack([np.zeros(len(X)), X[:, :2]]))
+    assert (found.wide, found.narrow) == (2, 1)
+
+
+def test_uneven_columns_with_holes(X):
+    empty, constant = np.full(len(X), np.nan), holed(np.ones((len(X), 1)))[:, 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = uneven_columns(np.column_stack([empty, constant, holed(X)]))
+    assert (found.wide, found.narrow) == (3, 4)
+
+
+@pytest.mark.parametrize("size", [1e200, 1e300, 1e-300])
+def test_uneven_columns_of_huge_and_tiny_numbers(X, size):
+    Z = ColumnScaler().fit_transform(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = uneven_columns(Z * [1, 1, size, 1, 1])
+    assert (found.wide if size > 1 else found.narrow) == 2 and found.ratio > 1e199
+
+
+def test_a_fit_that_fails_changes_nothing(X, monkeypatch):
+    frame = pd.DataFrame(X, columns=[*"abcde"])
+    fresh, fitted = ColumnScaler(), ColumnScaler().fit(frame)
+    Z = fitted.transform(frame)
+
+    def fail(rows):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(scaler_module, "_robust_rows", fail)
+    for scaler in (fresh, fitted):
+        with pytest.raises(MemoryError, match="no room"):
+            scaler.fit(frame[["c", "a"]])
+    assert vars(fresh) == {"how": "robust"}
+    np.testing.assert_array_equal(fitted.transform(frame), Z)
+    assert fitted.n_features_in_ == 5
+
+
+def test_values_far_beyond_a_tiny_spread_stay_what_they_are():
+    X = np.array([[0.0, 1e-300], [2e-311, 2e-300], [1e6, 3e-300]])
+    scaler = ColumnScaler("robust").fit(X)
+    Z = scaler.transform(X)
+    assert np.abs(Z).max() < np.finfo(float).max
+    np.testing.assert_allclose(scaler.inverse_transform(Z), X, rtol=1e-12, atol=1e-300)
+    assert uneven_columns(np.outer([0, 1, 2], [1e300, 1e-300])).ratio == np.inf
+    # Of new rows, what is beyond the range of floats becomes the largest float.
+    assert scaler.transform([[1e300, 0.0]])[0, 0] == np.finfo(float).max

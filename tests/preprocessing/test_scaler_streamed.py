@@ -1,0 +1,108 @@
+"""ColumnScaler on rows that are read block by block."""
+
+import dask.array as da
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+
+from trueaxis import DSWL, ColumnScaler, open_rows
+from trueaxis.data import memory
+from trueaxis.data.rows import Rows
+from trueaxis.datasets import planted
+from trueaxis.preprocessing import scaler as scaling
+
+N, D = 1000, 8
+UNITS = np.logspace(-2, 2, D)
+
+
+@pytest.fixture(scope="module")
+def X():
+    return planted("ocs", n=N, share=0.2, n_features=D).X * UNITS + 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", scaling.HOW)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_units_of_sources_are_those_of_arrays(how, dtype, X, tmp_path):
+    X = np.column_stack([X, np.full(N, 2.5), np.zeros(N), X[:, 0] + 1e6]).astype(dtype)
+    if dtype == np.float64:
+        X = np.column_stack([X, X[:, 0] * 1e307, X[:, 1] * 1e-300])
+    np.save(tmp_path / "x.npy", X)
+    expected = ColumnScaler(how).fit(X)
+    rtol = 1e-9 if dtype == np.float64 else 2e-3  # arrays of float32 add up in float32
+    for source in (
+        tmp_path / "x.npy",
+        open_rows(tmp_path / "x.npy", block_rows=64),
+        np.load(tmp_path / "x.npy", mmap_mode="r"),
+        da.from_array(X, chunks=(300, -1)),
+    ):
+        found = ColumnScaler(how).fit(source)
+        np.testing.assert_allclose(found.center_, expected.center_, rtol=rtol)
+        np.testing.assert_allclose(found.unit_, expected.unit_, rtol=rtol)
+        assert found.unit_.dtype == expected.unit_.dtype == dtype
+        scaled = found.transform(source)
+        there = scaled.read() if isinstance(scaled, Rows) else np.asarray(scaled)
+        here = (X - found.center_) / found.unit_
+        np.testing.assert_array_equal(there, here)
+
+
+@pytest.mark.parametrize("how", scaling.HOW)
+def test_holes_in_sources_are_left_out_as_in_arrays(how, X, tmp_path):
+    X = np.column_stack([X, np.full(N, 2.5), X[:, 0] + 1e6])
+    X[np.random.default_rng(4).random(X.shape) < 0.1] = np.nan
+    X[0, :4] = X[:700, 1] = X[200:300] = np.nan  # a first row, blocks without values
+    np.save(tmp_path / "x.npy", X)
+    expected = ColumnScaler(how).fit(X)
+    for source in (
+        open_rows(tmp_path / "x.npy", block_rows=64),
+        da.from_array(X, chunks=(100, -1)),
+    ):
+        found = ColumnScaler(how).fit(source)
+        np.testing.assert_allclose(found.center_, expected.center_, rtol=1e-12)
+        np.testing.assert_allclose(found.unit_, expected.unit_, rtol=1e-9)
+        assert found.unit_[-2] == 1
+        scaled = found.transform(source)
+        there = scaled.read() if isinstance(scaled, Rows) else np.asarray(scaled)
+        np.testing.assert_array_equal(there, (X - found.center_) / found.unit_)
+    back = np.asarray(found.inverse_transform(scaled))  # of the Dask array
+    np.testing.assert_allclose(back, X, rtol=1e-12)
+    X[:, 3] = np.nan
+    np.save(tmp_path / "x.npy", X)
+    for source in (tmp_path / "x.npy", da.from_array(X, chunks=(100, -1))):
+        with pytest.raises(ValueError, match="Column 3 .* value in any of the 1,000"):
+            ColumnScaler(how).fit(source)
+
+
+def test_of_many_rows_a_sample_gives_the_medians(tmp_path, monkeypatch):
+    X = np.random.default_rng(0).standard_normal((20_000, 3)) * [1, 20, 0.3] + 5
+    np.save(tmp_path / "x.npy", X)
+    monkeypatch.setattr(scaling, "SAMPLE_ROWS", 5_000)
+    one, two = (ColumnScaler().fit(tmp_path / "x.npy") for _ in range(2))
+    np.testing.assert_array_equal(one.unit_, two.unit_)
+    exact = ColumnScaler().fit(X)
+    assert (one.unit_ != exact.unit_).all()
+    np.testing.assert_allclose(one.unit_, exact.unit_, rtol=0.05)
+
+
+@pytest.mark.slow
+def test_a_pipeline_reads_a_source_block_by_block(X, tmp_path, monkeypatch):
+    np.save(tmp_path / "x.npy", X)
+    expected = make_pipeline(ColumnScaler("standard"), DSWL(3)).fit(X)
+    # A table of them does not fit, what is said of each row does.
+    monkeypatch.setattr(memory, "available_memory", lambda: X.nbytes)
+    model = make_pipeline(ColumnScaler("standard"), DSWL(3)).fit(tmp_path / "x.npy")
+    np.testing.assert_allclose(model[1].components_, expected[1].components_, atol=1e-9)
+    np.testing.assert_array_equal(
+        model.predict(tmp_path / "x.npy"), expected.predict(X)
+    )
+    with pytest.raises(MemoryError, match="sample of 1,000 rows x 8 .*standard"):
+        ColumnScaler().fit(tmp_path / "x.npy")
+
+
+@pytest.mark.slow
+def test_scaled_rows_of_dask_stay_lazy(X):
+    lazy = da.from_array(X, chunks=(300, -1))
+    model = make_pipeline(ColumnScaler(), DSWL(3)).fit(lazy)
+    expected = make_pipeline(ColumnScaler(), DSWL(3)).fit(X)
+    assert isinstance(model[0].transform(lazy), da.Array)
+    np.testing.assert_array_equal(np.asarray(model.predict(lazy)), expected.predict(X))
