@@ -135,8 +135,7 @@ def test_scaled_fits_are_those_of_tables_in_memory(how, name, data, X, streamed)
     apart = "who,site" if name != "one.npy" else "x8,x9"
     streamed()
     fit = ["fit", data / name, "-k", 3, "--drop", apart, "--scale", how]
-    done = invoke(*fit, "-o", data / "m.npz")
-    assert done.output.count("Decoding") == (name != "one.npy")  # once for both fits
+    invoke(*fit, "-o", data / "m.npz")
     model = trueaxis.load(data / "m.npz")
     expected = make_pipeline(ColumnScaler(how), DSWL(3)).fit(X)
     np.testing.assert_allclose(model[0].unit_, expected[0].unit_, rtol=1e-12)
