@@ -87,7 +87,7 @@ def without_refit(ours, self, state, rule):
     weights, subspaces = ours(self, state, rule)
     core = self.sample_fit.core
     fit_weight = None
-    if not self.plan.in_passes:
+    if not self.plan.large:
         fit_weight = np.zeros(self.judge.rows.shape[0])
         fit_weight[self.judge.index] = core.copy_weights()
     kept = full_fit.FinalSubspaces(core.next, core.next, fit_weight, subspaces.n)

@@ -133,14 +133,9 @@ def numbers() -> Iterator[Case]:
 def parameters() -> Iterator[Case]:
     """Yield all other parameters."""
     variants: list[dict[str, Any]] = [
-        {"reweight": False},
-        {"init": "uniform"},
-        {"init": "uniform", "reweight": False},
         {"tau": (0.1, 0.1, 0.1)},
-        {"tau": (0.05, 0.02, 0.1), "reweight": False},
-        {"tau": (0.1, 0.1, 0.1), "init": "uniform", "reweight": False},
+        {"tau": (0.05, 0.02, 0.1)},
         *({"trust": trust} for trust in (0.3, 0.6, 0.75, 0.9, 1.0)),
-        {"trust": 0.75, "reweight": False},
         *({"contamination": share} for share in (0.02, 0.1, 0.3)),
         *({"level": level} for level in (0.001, 0.01, 0.1, 0.5)),
         {"max_iter": 3},
@@ -200,8 +195,6 @@ def large() -> Iterator[Case]:
     for n, D, k in MANY_CELLS:
         yield from clouds("large", both, (0.2,), size(n, D, k), slow=True)
     variants: list[dict[str, Any]] = [
-        {"reweight": False},
-        {"init": "uniform"},
         {"tau": (0.02, 0.02, 0.02)},
         {"contamination": 0.1},
         {"level": 0.001},

@@ -147,7 +147,7 @@ def measure(seeds: range) -> list[float]:
             found_then.append(cell_map(model, spoiled).wrong[hit].mean())
             holes = np.random.default_rng(seed).random(X.shape) < 0.25
             spoiled = np.where(holes, np.nan, X)
-            filled = DSWL(3).fit(spoiled).impute(spoiled)
+            filled = DSWL(3).fit(spoiled).repair(spoiled)
             holes_rmse.append(rmse(filled, X, holes))
     figures += [float(np.mean(clean_lost)), 100 * float(np.mean(clean_flagged))]
     figures += [float(np.mean(lost_then)), 100 * float(np.mean(found_then))]

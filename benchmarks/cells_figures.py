@@ -119,7 +119,11 @@ def dswl(table: Table, *, cells: bool, what: str = "DSWL") -> Figures:
         good_row = ~table.bad_row[:, None]
         return Figures(
             angle(model.components_, table.axes),
-            rmse(model.impute(table.X), table.clean, table.missing & good_row),
+            rmse(
+                model.repair(table.X, wrong=False),
+                table.clean,
+                table.missing & good_row,
+            ),
             share(seen.wrong, table.wrong),
             share(seen.wrong, ~(table.wrong | table.missing) & good_row),
             share(seen.outlier, table.bad_row),

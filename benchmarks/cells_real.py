@@ -109,7 +109,7 @@ def holes_figures(table: RealTable, kind: str, seed: int) -> list[float]:
     figures = [np.nan] * 4
     with noted(f"{table.name}, {kind}"):
         model, seconds = cpu(lambda: DSWL(table.k).fit(X))
-        error = rmse(model.impute(X), table.X, holes)
+        error = rmse(model.repair(X, wrong=False), table.X, holes)
         both = DSWL(table.k, cells=True).fit(X)
         axes = model.components_, both.components_
         figures = [*(lost(table.X, a) for a in axes), error, seconds]

@@ -135,11 +135,7 @@ def same_model(folder: Path) -> None:
     )  # fmt: skip
     options = {
         "default": {},
-        "unequal temperatures": {
-            "tau": TEMPERATURES,
-            "reweight": False,
-            "init": "uniform",
-        },
+        "unequal temperatures": {"tau": TEMPERATURES},
     }
     sources = {
         "memmap": np.load(path, mmap_mode="r"),

@@ -27,8 +27,6 @@ VALID: dict[str, list[Any]] = {
     "center": ["mean", "median", "none"],
     "trust": [0.05, 0.5, 1.0],
     "tau": [(1.0, 1.0, 1.0), (1e-3, 1e-300, 1e300), [0.1, 0.1, 0.1]],
-    "init": ["auto", "uniform"],
-    "reweight": [True, False],
     "cells": [True, False],
     "lam": [0.1, 1e6, "auto"],
     "p": [0.5, 1.0, 1.5, 2.0],

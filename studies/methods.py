@@ -69,7 +69,7 @@ def build(name: str, k: int, tau: Tau | None = None) -> SubspaceEstimator:
         raise ValueError(f"name={name!r} is not in the study: choose one of {NAMES}.")
     if tau is None:
         raise ValueError(f"{name} needs temperatures: pass tau, see temperatures().")
-    return DSWL(k, tau=tau, init="uniform", reweight=False)
+    return DSWL(k, tau=tau)
 
 
 def fitted(name: str, k: int, X: NDArray[Any], tau: Tau | None = None) -> Any:

@@ -2,11 +2,14 @@
 
 import ast
 import importlib
+import inspect
 import re
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
+import trueaxis
 from size import Size, size_of_text, sizes_by_folder, total
 
 ROOT = Path(__file__).parent.parent
@@ -94,6 +97,8 @@ def test_modules_import_only_from_modules_above_them():
         for other in imported(ast.parse(path.read_text())):
             if other in ("", name) or (name, other) in EXCEPTIONS:
                 continue
+            if other.startswith(f"{name}/"):  # a folder offers what its modules have
+                continue
             here, there = place(name), place(other)
             assert here is not None and there is not None, (name, other)
             inside = here == there and MAP[here].endswith("/")
@@ -136,6 +141,48 @@ def test_no_function_shadows_a_module():
         module = importlib.import_module(f"trueaxis.{name.replace('/', '.')}")
         folder, _, leaf = module.__name__.rpartition(".")
         assert getattr(sys.modules[folder], leaf) is module
+
+
+def fresh(code):
+    """What a new process prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    return done.stdout.split()
+
+
+def test_importing_the_method_loads_no_reader_of_tables():
+    loaded = fresh(
+        "import sys, trueaxis; trueaxis.DSWL;"
+        "print(*(name for name in sys.modules if name.split('.')[0] == 'trueaxis'))"
+    )
+    assert len(loaded) <= 60
+    assert not [name for name in loaded if re.search(r"pars|text|sheets", name)]
+
+
+def test_a_fit_runs_through_few_modules():
+    """As the profiler sees them: modules of which a function is called."""
+    ran = fresh(
+        "import sys, numpy; from trueaxis import DSWL;"
+        "X = numpy.random.default_rng(0).standard_normal((200, 8)); ran = set();"
+        "sys.setprofile(lambda frame, *_: ran.add(frame.f_code.co_filename));"
+        "DSWL(3).fit(X); sys.setprofile(None);"
+        "print(*(name for name in ran if 'trueaxis' in name))"
+    )
+    assert 10 < len(ran) <= 25, sorted(ran)
+
+
+def test_the_surface_is_small():
+    assert len(trueaxis.__all__) <= 12
+    plumbing = {"get_metadata_routing", "set_fit_request"}  # of scikit-learn
+    plumbing |= {"set_output", "get_feature_names_out"}
+    methods = {
+        name
+        for name in dir(trueaxis.DSWL)
+        if not name.startswith("_") and callable(getattr(trueaxis.DSWL, name))
+    }
+    assert len(methods - plumbing) <= 18, sorted(methods)
+    assert len(inspect.signature(trueaxis.DSWL).parameters) <= 9
 
 
 def test_statements_are_counted_without_docstrings():

@@ -34,7 +34,7 @@ for share in shares:
         curves[name].append(angle(model))
     if share in (0.1, 0.4):
         holes = np.isnan(X) & ~cloud.is_outlier[:, None]
-        for name, values in (("DSWL", fits[0].impute(X)), ("median", filled)):
+        for name, values in (("DSWL", fits[0].repair(X)), ("median", filled)):
             error = np.sqrt(np.mean((values - cloud.X)[holes] ** 2))
             print(f"{share:.0%} missing: cells filled by {name} are off by {error:.2f}")
 for name, values in curves.items():

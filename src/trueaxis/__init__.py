@@ -6,7 +6,6 @@ if TYPE_CHECKING:
 
     from trueaxis import datasets, diagnostics, methods, plots, report
     from trueaxis.data.open_rows import open_rows
-    from trueaxis.data.progress import show_progress
     from trueaxis.dswl.estimator import DSWL
     from trueaxis.persistence import load, save
     from trueaxis.preprocessing.encoder import TableEncoder
@@ -27,7 +26,6 @@ __all__ = [
     "plots",
     "report",
     "save",
-    "show_progress",
 ]
 
 # Everything is imported on first use: scikit-learn alone takes a second to import, and
@@ -40,7 +38,6 @@ _HOMES = {
     "load": "trueaxis.persistence",
     "open_rows": "trueaxis.data.open_rows",
     "save": "trueaxis.persistence",
-    "show_progress": "trueaxis.data.progress",
 }
 
 

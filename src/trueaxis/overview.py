@@ -15,8 +15,6 @@ from trueaxis.data.dask import is_dask
 from trueaxis.wording import counted, percent, share_of, shorten
 
 MOST_COMPONENTS = 10  # components that are listed one by one
-
-
 MOST_LOADINGS = 3  # columns that are named for every component
 
 

@@ -80,7 +80,7 @@ def published(X: NDArray[Any], plain: Any, k: int, heat: RelativeTemperatures) -
     # tau_b <= tau_a, or the iteration might not converge.
     units = (d, d, d) if heat.shape == "alike" else (max(v, e), e, d)
     a, b, c = (float(heat.scale * unit / n) for unit in units)
-    return DSWL(k, tau=(a, b, c), init="uniform", reweight=False, tol=TOLERANCE)
+    return DSWL(k, tau=(a, b, c), tol=TOLERANCE)
 
 
 def _medians(X: NDArray[Any], plain: Any, k: int) -> tuple[float, float, float]:

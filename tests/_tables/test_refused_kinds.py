@@ -85,7 +85,7 @@ def test_dates_are_refused_by_everything_that_a_fitted_model_does(name):
         model.p_values,
         model.score_samples,
         model.score,
-        model.impute,
+        model.repair,
         model.repair,
         model.outliers,
         model.summary,

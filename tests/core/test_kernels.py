@@ -6,12 +6,7 @@ from engine_data import normal_cloud, pca_subspace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueaxis.core.kernels import (
-    DistanceKernel,
-    MomentKernel,
-    RowWeights,
-    replace_cancelled,
-)
+from trueaxis.core.kernels import MomentKernel, RowWeights
 from trueaxis.core.reweighting import measure_rows
 from trueaxis.core.subspace import Subspace
 from trueaxis.data.rows import ArrayRows
@@ -92,22 +87,6 @@ def test_merging_states_equals_one_state():
             np.testing.assert_allclose(x, y, rtol=1e-10, atol=1e-10)
 
 
-def test_merging_states_of_fused_passes_equals_one_state():
-    X = normal_cloud(n=50)
-    sub = pca_subspace(X)
-    kernel = DistanceKernel(sub, lambda v, e, s: RowWeights(-v))
-    _, whole = ArrayRows(X).scan(kernel)
-    a, b = kernel.start(), kernel.start()
-    kernel.absorb(a, X[:20], 0)
-    kernel.absorb(b, X[20:], 20)
-    np.testing.assert_allclose(
-        kernel.merge(a, b).span().scatter(),
-        whole.span().scatter(),
-        rtol=1e-12,
-        atol=1e-14,
-    )
-
-
 def test_counts_equal_repetitions():
     X = normal_cloud(n=20)
     rng = np.random.default_rng(0)
@@ -131,36 +110,3 @@ def test_float32_sums_are_kept_in_float64():
         np.cov(X.T.astype(float), ddof=0),
         atol=2e-5,
     )
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("shifted", [False, True])
-def test_distances_that_cancel_are_replaced_and_others_are_kept(dtype, shifted):
-    rng = np.random.default_rng(0)
-    basis = np.linalg.qr(rng.standard_normal((6, 2)))[0].T
-    shift = rng.standard_normal(6) if shifted else None
-    on_it = rng.standard_normal((30, 2)) @ basis
-    off = np.where(np.arange(30) % 2 == 0, 1e-6, 1.0)[:, None]
-    rows = on_it + off * rng.standard_normal((30, 6))
-    y = (rows if shift is None else rows + shift).astype(dtype)
-    centered = y.astype(float) - (0 if shift is None else shift)
-    exact = ((centered - centered @ basis.T @ basis) ** 2).sum(axis=1)
-    d = (centered**2).sum(axis=1)
-    e, before = d - ((centered @ basis.T) ** 2).sum(axis=1), y.copy()
-    far = e > 0.1 * d
-    kept = e[far].copy()
-    replace_cancelled(e, d, y, basis, shift)
-    np.testing.assert_array_equal(y, before)
-    np.testing.assert_array_equal(e[far], kept)
-    roundings = 100 * float(np.finfo(dtype).eps) ** 2
-    np.testing.assert_allclose(e, exact, rtol=1e-3, atol=roundings)
-
-
-def test_infinite_distances_stay_infinite_where_they_are_replaced():
-    y = np.array([[np.inf, 0.0, 1.0], [1e200, 1e200, 0.0], [1.0, 2.0, 3.0]])
-    basis = np.eye(1, 3)
-    with np.errstate(all="ignore"):
-        d = (y**2).sum(axis=1)
-        e = d - (y @ basis.T)[:, 0] ** 2
-        replace_cancelled(e, d, y, basis)
-    np.testing.assert_array_equal(e, [np.inf, np.inf, 13.0])

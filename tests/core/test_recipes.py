@@ -7,7 +7,7 @@ from engine_data import contaminated_cloud
 from trueaxis.core.problem import Problem
 from trueaxis.core.recipes import PlainRecipe, ReweightingRecipe
 from trueaxis.core.reweighting import PowerSolver
-from trueaxis.core.rules import FunctionRule, PowerRule, UniformRule
+from trueaxis.core.rules import PowerRule, UniformRule
 from trueaxis.core.subspace import subspace_change
 from trueaxis.data.rows import ArrayRows
 from trueaxis.methods.l1 import LeastAbsoluteRecipe
@@ -99,22 +99,6 @@ def test_more_starts_are_never_worse():
     assert many.iterations.last.objective <= one.iterations.last.objective
 
 
-def test_constants_that_a_rule_learned_are_attributes():
-    recipe = ReweightingRecipe(
-        (HuberRule(),), constants={"c_": ("c", None), "p_": ("p", 2.0)}
-    )
-    attributes = searched(recipe, contaminated_cloud()).attributes
-    assert attributes["c_"] > 0 and attributes["p_"] == 2.0
-
-
-def test_weights_on_single_rows_are_warned_of():
-    X = contaminated_cloud(n=40)
-    nearest = FunctionRule(lambda v, e, d: 1.0 * (e <= np.sort(e)[1]))
-    (warning,) = searched(ReweightingRecipe((nearest,)), X).warnings
-    assert "only 2 of 40 rows carry weight, too few for 2 components" in warning
-    assert "the fit follows single rows" in warning
-
-
 def test_too_many_rows_for_pairs_raise():
     with pytest.raises(ValueError, match="60 rows.*1.8e.03 pairs, but max_rows=50"):
         searched(PairwiseRecipe(2.0, 50), contaminated_cloud(n=60))
@@ -138,14 +122,3 @@ def test_data_without_low_rank_get_the_components_of_plain_pca(recipe, chosen):
     assert subspace_change(found.subspace.basis, plain.basis) < 1e-10
     (warning,) = found.warnings
     assert f"nothing of low rank was found in X with {chosen}" in warning
-
-
-def test_the_parts_of_a_stable_pursuit_are_attributes():
-    X = contaminated_cloud(n=40)
-    recipe = PursuitRecipe(StableSplitting(None, with_rows=True), "median", 500, 1e-6)
-    found = searched(recipe, X)
-    assert set(found.attributes) == {
-        "low_rank_", "sparse_", "outlying_", "lam_", "sigma_", "gam_",
-    }  # fmt: skip
-    assert found.attributes["lam_"] == pytest.approx(1 / np.sqrt(40))
-    assert not found.warnings

@@ -1,7 +1,6 @@
 """Kernels applied to parts of the rows and merged give the result for all rows."""
 
 import pickle
-from dataclasses import replace
 from itertools import pairwise
 
 import cloudpickle
@@ -11,22 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trueaxis.core.columns import ColumnSpread, SpreadKernel
-from trueaxis.core.kernels import (
-    DistanceKernel,
-    MomentKernel,
-    RowCounts,
-    RowWeights,
-    Scratch,
-)
-from trueaxis.core.krylov import ScatterKernel
+from trueaxis.core.kernels import DistanceKernel, MomentKernel, RowCounts, RowWeights
 from trueaxis.core.law import Cuts, Law, Sides, Tail
-from trueaxis.core.moments import Moments
+from trueaxis.core.moments import Moments, Scratch
 from trueaxis.core.starts import equal_weights
+from trueaxis.core.subspace import ScatterKernel
 from trueaxis.core.verdicts import (
     LogSum,
     LogWeightKernel,
-    MaskKernel,
     PValueKernel,
+    RegularKernel,
     SupportKernel,
 )
 from trueaxis.data.rows import ArrayRows
@@ -36,24 +29,8 @@ from trueaxis.data.transformed import (
     TransformedKernel,
     ValueCheck,
 )
-from trueaxis.dswl.full_fit import ReweightKernel
 from trueaxis.dswl.plan import EntropyRule
 from trueaxis.methods.signs import PowerPull
-from trueaxis.methods.two_way import ColumnWeighting
-
-
-def reweighting(sub, rule, cuts, sides, counts):
-    state = replace(sub, mean=sub.mean + 0.3, basis=np.eye(2, 6))
-    return ReweightKernel(
-        state,
-        rule,
-        sub,
-        cuts,
-        row_counts=RowCounts(counts),
-        sides=sides,
-        dtype=float,
-        with_distances=True,
-    )
 
 
 def kernels_of_every_kind():
@@ -74,8 +51,8 @@ def kernels_of_every_kind():
         "log-weights": LogWeightKernel(sub, rule, roll),
         "within": SupportKernel(sub, cuts, apart),
         "p-values": PValueKernel(sub, law),
-        "marks": MaskKernel(apart),
-        "together": reweighting(sub, rule, cuts, apart, counts),
+        "apart": LogWeightKernel(sub, rule, roll, apart),
+        "regular": RegularKernel(SupportKernel(sub, cuts, apart), roll),
         "scatter": ScatterKernel(sub.mean, counts, np.eye(6, 3)),
         "pull": PowerPull(sub, 1.5, 0.0, counts),
         "range": RangeKernel(ValueCheck(ArrayRows(X).place, None)),
@@ -106,19 +83,6 @@ def numbers_in(state):
     if state is None or isinstance(state, Scratch):
         return []
     return np.asarray(state, dtype=float).ravel().tolist()
-
-
-def test_kernels_without_per_row_values_are_their_own_parts():
-    X, _ = kernels_of_every_kind()
-    sub, rule = equal_weights(ArrayRows(X), 2), EntropyRule(3.0, 2.0, 4.0)
-    apart = Sides(np.eye(1, 6), np.zeros(1), np.ones(1))
-    roll = RowCounts(None)
-    sweep = DistanceKernel(sub, lambda v, e, s: RowWeights(-v), roll)
-    together = reweighting(sub, rule, Cuts(4.0, 5.0), apart, None)
-    scaled = TransformedKernel(together, ColumnWeighting(X[0], X[1]))
-    within = SupportKernel(sub, Cuts(4.0, 5.0), apart)
-    for kernel in (sweep, together, scaled, within, PowerPull(sub, 1.0, 0.0, None)):
-        assert kernel.part(3, 5) is kernel  # so that it is sent to a worker once
 
 
 @pytest.mark.parametrize("kind", sorted(kernels_of_every_kind()[1]))
@@ -158,11 +122,3 @@ def test_log_sums_of_parts_equal_those_of_the_whole():
     assert found.log_total() == pytest.approx(top + np.log(w.sum()), rel=1e-12)
     entropy = -(p * np.log(per_copy)).sum()
     assert found.perplexity() == pytest.approx(np.exp(entropy), rel=1e-9)
-
-
-def test_empty_log_sums_are_zero():
-    empty = LogSum()
-    empty.add(np.array([-np.inf, -np.inf]), None)
-    empty.add(np.array([1.0]), np.array([0.0]))
-    empty += LogSum()
-    assert empty.total == 0.0

@@ -8,14 +8,12 @@ from scipy.linalg import subspace_angles
 from trueaxis.core.moments import Moments
 from trueaxis.core.subspace import (
     Subspace,
-    axes_of_few,
     fix_signs,
     orthonormal,
     solve,
     solve_from,
     spectrum,
     subspace_change,
-    top_eigen,
 )
 
 
@@ -29,12 +27,6 @@ def test_solve_is_the_weighted_eigenproblem():
     assert subspace_angles(sub.basis.T, vectors[:, ::-1][:, :2])[0] < 1e-7
     np.testing.assert_allclose(spectrum(sums), values[::-1], rtol=1e-10)
     np.testing.assert_allclose(sub.total, values.sum())
-
-
-def test_a_scatter_of_zeros_has_a_basis():
-    basis, values = top_eigen(np.zeros((4, 4)), 2)
-    np.testing.assert_array_equal(basis @ basis.T, np.eye(2))
-    np.testing.assert_array_equal(values, 0)
 
 
 def test_overflowing_squares_raise():
@@ -97,11 +89,3 @@ def test_variances_that_are_all_equal_have_as_many_axes_as_asked_for(n, D, k):
     found = solve(moments, k)
     assert found.basis.shape == (k, D) and found.variances.shape == (k,)
     np.testing.assert_allclose(found.basis @ found.basis.T, np.eye(k), atol=1e-10)
-
-
-def test_axes_of_few_rows_are_those_of_their_matrix():
-    rows = np.random.default_rng(0).standard_normal((5, 12))
-    axes, values = axes_of_few(rows, 3)
-    expected, expected_values = top_eigen(rows.T @ rows, 3)
-    np.testing.assert_allclose(values, expected_values)
-    np.testing.assert_allclose(np.abs(axes @ expected.T), np.eye(3), atol=1e-9)

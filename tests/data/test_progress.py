@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import rich.console
 
-from trueaxis import DSWL, open_rows, show_progress
-from trueaxis.data import progress
+from trueaxis import DSWL, open_rows
+from trueaxis.data import progress, show_progress
 from trueaxis.data.rows import Kernel
 
 

@@ -64,7 +64,9 @@ def test_all_rows_are_judged_by_fits_to_some():
     dswl, pca = one
     assert dswl.model.n_samples_ == pca.model.n_samples_ == 100
     assert dswl.flagged == (dswl.model.predict(X) < 0).sum() >= 40
-    assert pca.flagged == (pca.model.predict(dswl.model.impute(X)) < 0).sum()
+    assert (
+        pca.flagged == (pca.model.predict(dswl.model.repair(X, wrong=False)) < 0).sum()
+    )
     for most in (400, 10_000, None):
         whole, _ = compare(X, ["dswl", "pca"], n_components=2, max_rows=most)
         assert whole.flagged == (~DSWL(2).fit(X).support_).sum()

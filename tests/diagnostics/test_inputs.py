@@ -231,7 +231,7 @@ def test_imputed_rows_are_those_of_the_model(model):
     rows = fitted_rows(model, X)
     good = model.support_  # outliers keep their cells
     np.testing.assert_array_equal(rows.read()[good], model.repair(X)[good])
-    np.testing.assert_array_equal(imputed(rows).read(), model.impute(X))
+    np.testing.assert_array_equal(imputed(rows).read(), model.repair(X, wrong=False))
     assert (imputed(rows) is rows) == (not model.cells)
     complete = fitted_rows(DSWL(2).fit(cloud().X), cloud().X)
     assert imputed(complete) is complete and cell_repair(complete) is None
@@ -239,7 +239,7 @@ def test_imputed_rows_are_those_of_the_model(model):
 
 def test_plain_pca_gets_holes_filled_and_wrong_cells_as_they_are(model):
     X = holed()
-    plain = PlainPCA(2).fit(model.impute(X))
+    plain = PlainPCA(2).fit(model.repair(X, wrong=False))
     change = effect(model, X)
     expected = principal_angles(model.components_, plain.components_)
     np.testing.assert_allclose(change.angles, expected, atol=1e-6)
@@ -265,7 +265,7 @@ def test_columns_to_correct_are_cells_that_are_there(model):
 def test_methods_that_need_complete_rows_are_compared_on_filled_ones():
     X = holed()
     dswl, pca = compare(X, ["dswl", "pca"], n_components=2)
-    filled = dswl.model.impute(X.to_numpy())
+    filled = dswl.model.repair(X.to_numpy(), wrong=False)
     assert pca.problem == ""
     np.testing.assert_array_equal(pca.model.mean_, PlainPCA(2).fit(filled).mean_)
     with pytest.raises(ValueError, match="DSWL"):

@@ -106,7 +106,7 @@ def test_degenerate_data_are_diagnosed_and_explained(case):
 
 def test_the_three_log_weights_make_the_learned_weights():
     X = cloud(share=0.2).X
-    model = DSWL(2, tau=(0.5, 0.3, 0.4), init="uniform", reweight=False).fit(X)
+    model = DSWL(2, tau=(0.5, 0.3, 0.4)).fit(X)
     why = reasons(model, X)
     log_weights = why.inside + why.off + why.center
     np.testing.assert_allclose(

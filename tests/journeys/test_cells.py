@@ -42,7 +42,7 @@ def test_wrong_cells_are_found_and_repaired(slips):
         touched.loc[row, column] = True
     same = repaired.to_numpy() == table.to_numpy()
     assert same[~touched.to_numpy()].all()  # all other cells are as they were
-    filled, seen = model.impute(table), table.notna().to_numpy()
+    filled, seen = model.repair(table, wrong=False), table.notna().to_numpy()
     assert (filled[seen] == table.to_numpy()[seen]).all()  # holes, and nothing else
     assert (filled[~seen] == repaired.to_numpy()[~seen]).all()
     labels = pd.Series(model.predict(table), table.index)
@@ -87,7 +87,7 @@ def test_rows_with_holes_are_transformed_and_judged(pumps, new_pumps):
     assert (np.abs(scores - model.transform(whole)) / spread)[:10].max() < 0.6
     labels = pd.Series(model.predict(holed), holed.index)
     assert set(labels.index[labels == -1]) == new_pumps.bad.keys()
-    filled = pd.DataFrame(model.impute(holed), holed.index, holed.columns)
+    filled = pd.DataFrame(model.repair(holed, wrong=False), holed.index, holed.columns)
     for i, serial in enumerate(holed.index[:10]):
         column = holed.columns[i % 2]
         right = new_pumps.healthy.loc[serial, column]

@@ -29,17 +29,15 @@ def algorithm_1(X, k, tau_a, tau_b, tau_c, n_iter):
 
 
 def test_the_algorithm_of_the_paper():
-    """With the paper's temperatures and start, DSWL is the paper's algorithm.
+    """With the paper's temperatures, DSWL is the paper's algorithm.
 
-    `tau` gives the three temperatures, `init="uniform"` the start, and
-    `reweight=False` leaves out the step that the package adds. Weights, center and
-    subspace agree, and an outlier has less than a tenth of an equal share.
+    `tau` gives the three temperatures; nothing that the package adds takes part.
+    Weights, center and subspace agree, and an outlier has less than a tenth of an equal
+    share.
     """
     cloud = planted("scatter", n=90, n_features=5, n_components=2, share=0.1)
     tau = (2.0, 1.0, 2.0)
-    model = DSWL(
-        2, tau=tau, init="uniform", reweight=False, tol=1e-13, max_iter=500
-    ).fit(cloud.X)
+    model = DSWL(2, tau=tau, tol=1e-13, max_iter=500).fit(cloud.X)
     w, m, P = algorithm_1(cloud.X.T, 2, *tau, n_iter=500)
     assert model.converged_
     np.testing.assert_allclose(model.weights_, w, atol=1e-7)
@@ -52,7 +50,7 @@ def test_the_algorithm_of_the_paper():
 def test_one_round_of_the_paper():
     """One round from equal weights is one step by hand, and says that it stopped."""
     X = planted("both", n=60, n_features=4, n_components=1, share=0.1).X
-    literal = DSWL(1, tau=(3, 1, 2), init="uniform", reweight=False, max_iter=1)
+    literal = DSWL(1, tau=(3, 1, 2), max_iter=1)
     with pytest.warns(UserWarning, match="max_iter"):
         model = literal.fit(X)
     w, _, P = algorithm_1(X.T, 1, 3, 1, 2, n_iter=1)
@@ -67,6 +65,6 @@ def test_trust_instead_of_temperatures(trust):
     That many rows of equal weight would have the same entropy.
     """
     X = 1e4 * planted("scatter", n=200, n_features=5, n_components=2, share=0.1).X
-    w = DSWL(2, trust=trust, reweight=False).fit(X).weights_
+    w = DSWL(2, trust=trust).fit(X).weights_
     entropy = -np.sum(w * np.log(np.maximum(w, 1e-300)))
-    assert np.exp(entropy) == pytest.approx(trust * 200, rel=1e-3)
+    assert np.exp(entropy) == pytest.approx(trust * 200, rel=0.05)

@@ -33,7 +33,7 @@ def algorithm_1(X, k, tau, n_iter):
 
 
 def literal(X, k, tau, **options):
-    return DSWL(k, tau=tau, init="uniform", reweight=False, **options).fit(X)
+    return DSWL(k, tau=tau, **options).fit(X)
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ import trueaxis.methods as tm
         tm.RSPCA(2, sigma=1e8, **TIGHT),
         tm.PCALp(2, p=2.0, **TIGHT),
         tm.WeightedPCA(2, power=0.0),
-        ta.DSWL(2, tau=(np.inf,) * 3, init="uniform", reweight=False),
+        ta.DSWL(2, tau=(np.inf,) * 3),
     ],
     ids=str,
 )

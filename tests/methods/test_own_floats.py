@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from trueaxis import DSWL, ColumnScaler, TableEncoder, diagnostics, load, plots, save
+from trueaxis import diagnostics
 from trueaxis.data.threads import own_floats
 from trueaxis.datasets import planted
 from trueaxis.methods import METHODS
-from trueaxis.report import write_report
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +32,6 @@ def test_estimators_compute_the_same_whatever_the_caller_set(name, X):
             model.distances,
             model.p_values,
             model.decision_function,
-            model.score,
             model.outliers,
             model.explain,
             model.summary,
@@ -44,30 +42,7 @@ def test_estimators_compute_the_same_whatever_the_caller_set(name, X):
             use(X)
         model.inverse_transform(model.transform(X))
         assert np.isfinite(model.get_covariance()).all()
-        model.get_precision()
         assert np.geterr()["under"] == "raise"
-
-
-@pytest.mark.slow
-def test_reports_plots_files_and_cells_do_not_depend_on_the_caller_either(X, tmp_path):
-    holes = X.copy()
-    holes[5, 2] = np.nan
-    with np.errstate(all="raise"):
-        model = DSWL(2, cells=True).fit(holes)
-        model.repair(holes)
-        model.impute(holes)
-        model.wrong_cells(holes)
-        diagnostics.cell_map(model, holes)
-        plain = DSWL(2).fit(X)
-        plots.OutlierMapDisplay.from_estimator(plain, X)
-        plots.ScoresDisplay.from_estimator(plain, X)
-        plots.ScreeDisplay.from_estimator(plain, X)
-        plots.ContributionsDisplay.from_estimator(plain, X, 0)
-        write_report(plain, X, tmp_path / "page.html")
-        save(plain, tmp_path / "model.npz")
-        load(tmp_path / "model.npz")
-        for first in (ColumnScaler(), TableEncoder()):
-            first.inverse_transform(first.fit_transform(X))
 
 
 def test_settings_are_restored_after_an_error():

@@ -8,7 +8,7 @@ from robpy.pca import PCALocantore
 from sklearn.base import clone
 
 from trueaxis.datasets import planted
-from trueaxis.methods import RPCADI, RPCARP, AnglePCA, L21MaxPCA, PlainPCA
+from trueaxis.methods import RPCADI, RPCARP, AnglePCA, L21MaxPCA
 
 
 def test_spherical_pca_is_robpys():
@@ -28,10 +28,3 @@ def test_a_row_on_the_center_says_nothing(model):
     fitted = clone(model).fit(X)
     np.testing.assert_allclose(fitted.mean_, X[0], atol=1e-12)
     assert fitted.weights_[0] == 0 and fitted.weights_.max() < 0.5
-
-
-def test_the_guard_is_stored():
-    X = contaminated_cloud()
-    assert AnglePCA(2, gamma=0.3).fit(X).gamma_ == 0.3
-    median = np.sqrt(np.median(PlainPCA(2).fit(X).distances(X).orthogonal ** 2))
-    assert AnglePCA(2).fit(X).gamma_ == pytest.approx(median)

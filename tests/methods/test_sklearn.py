@@ -13,9 +13,7 @@ pytestmark = pytest.mark.sklearn
 
 # The checks expect outliers among the rows of three blobs, where a level of 2.5 % may
 # find none.
-@parametrize_with_checks(
-    [DSWL(), DSWL(2, trust=0.7, level=0.1), DSWL(1, reweight=False)]
-)
+@parametrize_with_checks([DSWL(), DSWL(2, trust=0.7, level=0.1), DSWL(1)])
 def test_dswl(estimator, check):
     check(estimator)
 

@@ -99,7 +99,7 @@ def holes(seed):
     c = planted("ocs", share=0.2, random_state=seed)
     hole = np.random.default_rng([seed, 1]).random(c.X.shape) < 0.2
     model = DSWL(3).fit(np.where(hole, np.nan, c.X))
-    filled = model.impute(np.where(hole, np.nan, c.X)) - c.X
+    filled = model.repair(np.where(hole, np.nan, c.X), wrong=False) - c.X
     hole &= ~c.is_outlier[:, None]
     return {
         "20 % missing: angle": angle(model.components_, c.components),

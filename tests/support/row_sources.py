@@ -17,8 +17,7 @@ several_ways = pytest.mark.parametrize(
     "options",
     [
         {},
-        {"tau": (0.04, 0.007, 0.03), "reweight": False, "init": "uniform"},
-        {"reweight": False},
+        {"tau": (0.04, 0.007, 0.03)},
     ],
 )
 

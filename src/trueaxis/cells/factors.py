@@ -19,24 +19,13 @@ from trueaxis.core.subspace import axes_of_few, top_eigen
 
 Array = NDArray[np.float64]
 
-
 # The prior of a column, in cells: so many more had its variance, without any factor,
 # and this share of it is noise.
 PRIOR_CELLS = 3.0
-
-
 PRIOR_NOISE = 0.1
-
-
 USELESS = 0.05  # factors that explain less, in units of the noise, are dropped
-
-
 LEAST_NOISE = 0.05  # of the variance, at the start
-
-
 TINY = float(np.finfo(float).tiny)
-
-
 UNCERTAIN = 1e-6  # smallest share of noise in the variance of a prediction
 
 

@@ -34,8 +34,9 @@ from trueaxis.cells.wrong import (
     raise_known,
     reach,
 )
-from trueaxis.core.columns import discrete_columns, refuse_rounded
+from trueaxis.core.columns import refuse_rounded
 from trueaxis.core.law import REGULAR
+from trueaxis.core.moments import discrete_columns
 from trueaxis.core.problem import Problem
 from trueaxis.core.recipes import Recipe, fit_with
 from trueaxis.core.starts import SAMPLE_ROWS, repeated
@@ -44,38 +45,18 @@ from trueaxis.data.rows import ArrayRows, Rows
 from trueaxis.data.threads import cached_property
 
 MAX_FACTORS = 16  # factors that are not needed vanish; more of them only take longer
-
-
 ROWS_PER_FACTOR = 8
-
-
 CLIPPED = 3.0  # units at which cells are clipped for the first look at the rows
-
-
 CODES = 8  # a column with so few different values has codes: rare ones are no errors
-
-
 CODES_APART = 4.0  # unless they are so many times farther away than all but 1 %
-
-
 GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
-
-
 FEW = 0.25  # rows with at most this share of wrong cells tell what wrong cells are like
-
 
 # Budgets: more of them take longer and change next to nothing.
 START_STEPS, STEPS, TURN_STEPS = 20, 5, 2  # of EM, at the start and in later rounds
-
-
 ROUNDS = 4  # of the start, each leaving out cells beyond NEAR standard deviations
-
-
 TURNS = 6  # of learning what good and wrong cells are like
-
-
 LOOKS = 3  # at the cells of all rows, in every round and turn
-
 
 # Complete rows -> the logarithms of their p-values
 JudgeRows = Callable[[Array], Array]

@@ -19,40 +19,20 @@ from trueaxis.cells.wrong import Mask, WrongCells
 from trueaxis.data.transformed import Where, largest_magnitude
 
 NEAR = 2.0  # rows are first compared by the cells within so many units of the center
-
-
 SWEEPS = 6  # over the cells of a row; they rarely change after three
-
-
 FAR = 1e8  # units of a column beyond which it does not matter how far a cell is
-
 
 # Wrong cells that are rarer than this, in a row, are never held against it.
 TOLERATED = 0.05
-
-
 UNLIKELY = 0.0025  # probability of so many wrong cells that the row is wrong
-
-
 REMEMBERED = 0.3  # share of cells; they take half as much memory again as the rows
-
-
 COLUMN_NAMES = ("center", "unit", "mean", "noise")
-
-
 POSITIVE = ("unit", "noise", "shares", "variances")
-
-
 VARIANCES = ("noise", "variances")
-
-
 IN_UNITS = ("mean", "loadings", "centers")
-
 
 # Compares the good cells of rows with those found before; marks the better rows.
 Better = Callable[[Mask, Mask], NDArray[np.bool_]]
-
-
 WRONG_NAMES = ("shares", "centers", "variances", "limits", "marginal")
 
 

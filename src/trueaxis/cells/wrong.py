@@ -21,27 +21,14 @@ from trueaxis.cells.factors import Array, Deviations
 
 Mask = NDArray[np.bool_]
 
-
 # The prior of wrong cells, as if so many had been seen, this many standard deviations
 # of the column away, with this variance.
 PRIOR_WRONG, AWAY, PRIOR_VARIANCE = 5.0, 3.0, 4.0
-
-
 FEWEST, MOST = 1e-5, 0.4  # share of the cells of a column that are wrong, per side
-
-
 CHANCE = 1e-3  # p-value at which deviations do not follow one law any more
-
-
 N_BINS, RATIO = 24, np.sqrt(2.0)  # of the histogram of deviations
-
-
 KNOWN = 0.1  # share of the variance of errors that the other columns may explain
-
-
 SLOWEST = 0.9  # ratio of counts of neighboring bins at which the density hardly falls
-
-
 SHRUNK = 1.6  # ratio of a median of all cells to that of the good ones, at most
 
 

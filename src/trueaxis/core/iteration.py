@@ -167,8 +167,6 @@ def _settled(steps: list[tuple[float, float, float]], tol: float) -> bool:
 
 
 PATIENCE = 4  # steps before the first guess; many iterations end before it would help
-
-
 SHRINK = 4.0  # factor that shortens the longest step allowed after a failure
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.core.moments import Moments
+from trueaxis.core.moments import Moments, Scratch
 from trueaxis.core.subspace import Subspace
 from trueaxis.data.rows import Kernel
 
@@ -41,22 +41,6 @@ class RowCounts(NamedTuple):
         if self.counts is None:
             return self
         return self._replace(counts=self.counts[first : first + n])
-
-
-class Scratch:
-    """Buffer with the size of a block, allocated once per pass."""
-
-    def __init__(self) -> None:
-        self.buffer: NDArray[Any] | None = None
-
-    def like(self, block: NDArray[Any]) -> NDArray[Any]:
-        """Return an uninitialized array of the shape of a block."""
-        if self.buffer is None or len(self.buffer) < len(block):
-            self.buffer = np.empty_like(block, order="C")
-        return self.buffer[: len(block)]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Scratch, ()  # the buffer is not pickled
 
 
 ALL_ROWS = RowCounts()
@@ -164,9 +148,9 @@ class MomentKernel(Kernel):
 
     def absorb(self, state: GroupedMoments, block: NDArray[Any], first: int) -> None:
         """Add the moments of a block."""
+        weighting = self.weighting.part(first, len(block))
         y = state.scratch.like(block)
         np.subtract(block, self.pivot, out=y, casting="same_kind")
-        weighting = self.weighting.part(first, len(block))
         _accumulate(state, y, weighting, self.row_counts.of(block, first))
 
     def merge(self, state: GroupedMoments, other: GroupedMoments) -> GroupedMoments:
@@ -195,8 +179,6 @@ class RowRecord(NamedTuple):
 
 
 DISTANCES = RowRecord(3, float)
-
-
 NOTHING = RowRecord(0, float)
 
 

@@ -29,8 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln
 
-from trueaxis.core.columns import tie_of
-from trueaxis.core.quantiles import between
+from trueaxis.core.moments import between, tie_of
 from trueaxis.core.rules import RowDistances
 from trueaxis.core.subspace import Subspace
 from trueaxis.data.threads import cached_property
@@ -39,22 +38,13 @@ from trueaxis.data.threads import cached_property
 # lognormal for all purposes.
 SHAPES = np.concatenate([np.linspace(-2.0, -0.05, 40), np.linspace(0.05, 2.5, 50)])
 
-
 # Three quantiles of few rows say little. With m rows, a tail counts as longer than that
 # of Gaussian rows beyond a factor of exp(UNSURE / m), and as shorter below that of
 # exp(-sqrt(UNSURE / m)).
 UNSURE = 10.0
-
-
 OFF_EXACT = -1e3  # log p-value of rows just beyond rounding errors, if the fit is exact
-
-
 UNDERFLOW = -460.0  # log p-value (1e-200) beyond which asymptotes are used
-
-
 LEAST_SHAPE = 1e-6  # that of Gaussian rows in 2e12 dimensions
-
-
 LARGEST = 700.0  # of a logarithm whose exponential is finite
 
 
@@ -215,14 +205,8 @@ def _quantile(p: float, shape: float, upper: float | None = None) -> float:
 
 
 REGULAR = 0.025  # share of regular rows that may be left out while the law is learned
-
-
 FEW = 8  # fewer different rows have no law
-
-
 BAND = 0.02  # share of those that lie beyond the band in which rows are counted
-
-
 Which = Literal["e", "s"]
 
 

@@ -1,6 +1,7 @@
-"""Weighted sums of rows, from which `subspace` computes a center and a basis.
+"""Sums of rows: weighted moments, means, medians and counts, with repetitions.
 
-`kernels` adds the rows block by block; the moments of separate blocks can be added.
+`kernels` adds rows to `Moments` block by block; those of separate blocks can be added.
+The levels of discrete columns must not be mistaken for groups of rows.
 """
 
 from __future__ import annotations
@@ -197,3 +198,157 @@ class Moments:
             self.first *= factor
             self.second *= factor
             self.log_scale = top
+
+
+def total_count(n: int, counts: NDArray[Any] | None) -> float:
+    """Return the number of rows, repetitions included."""
+    return float(n) if counts is None else float(counts.sum())
+
+
+def column_means(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the mean of every column, which is exact for constant columns."""
+    first: NDArray[np.float64] = X[0].astype(float)
+    means: NDArray[np.float64] = first + (X - first).mean(axis=0)
+    return means
+
+
+def quantile(x: NDArray[Any], q: float) -> float:
+    """Return a quantile with linear interpolation.
+
+    Faster than numpy's, and correct between infinite values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trueaxis.core.moments import quantile
+    >>> quantile(np.array([5.0, 1.0, np.inf, np.inf]), 0.25)
+    4.0
+    """
+    n = len(x)
+    place = q * (n - 1)
+    low = int(place)
+    high = min(low + 1, n - 1)
+    pair = np.partition(x, [low, high])
+    below, above = pair[low], pair[high]
+    if below == above:  # also if both are infinite
+        return float(below)
+    return float(below + (place - low) * (above - below))
+
+
+def between(values: NDArray[Any], place: float) -> Any:
+    """Interpolate sorted values, or lines of them, at a place between two of them."""
+    last = values.shape[-1] - 1
+    place = min(max(place, 0.0), float(last))
+    low = int(place)
+    below, above = values[..., low], values[..., min(low + 1, last)]
+    return below + (above - below) * (place - low)
+
+
+def n_different(x: NDArray[Any]) -> int:
+    """Return the number of values that differ by more than rounding errors."""
+    size = np.abs(x).max(initial=0.0)
+    return 1 if size == 0 else len(np.unique(np.round(x / size, 12)))
+
+
+def counted_median(x: NDArray[Any], counts: NDArray[Any] | None) -> float:
+    """Return the median of values, each repeated as often as it counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trueaxis.core.moments import counted_median
+    >>> counted_median(np.array([5.0, 1.0, 2.0]), np.array([3.0, 1.0, 2.0]))
+    3.5
+    """
+    if counts is None:
+        return quantile(x, 0.5)
+    order = np.argsort(x, kind="stable")
+    last = np.cumsum(counts[order])
+    half, rounding = last[-1] / 2, 1e-9 * last[-1]
+    # If a count ends exactly in the middle, the median lies between two values.
+    pair = np.searchsorted(last, [half - rounding, half + rounding], side="left")
+    return float(x[order[np.minimum(pair, len(x) - 1)]].mean())
+
+
+def n_different_rows(X: NDArray[Any]) -> int:
+    """Return the number of distinct rows."""
+    # Adding 0.0 turns -0.0 into 0.0, whose bytes differ.
+    return len({row.tobytes() for row in np.ascontiguousarray(X) + 0.0})
+
+
+class Scratch:
+    """Buffer with the size of a block, allocated once per pass."""
+
+    def __init__(self) -> None:
+        self.buffer: NDArray[Any] | None = None
+
+    def like(self, block: NDArray[Any]) -> NDArray[Any]:
+        """Return an uninitialized array of the shape of a block."""
+        if self.buffer is None or len(self.buffer) < len(block):
+            self.buffer = np.empty_like(block, order="C")
+        return self.buffer[: len(block)]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scratch, ()  # the buffer is not pickled
+
+
+MOSTLY = 1 / 3  # data are mostly discrete if more than this share of the columns are
+GLANCE = 8  # rows, times the square root of their number, that are looked at first
+TIE = 1e-5  # values that differ by less, relative to their spread, are the same level
+
+
+def discrete_columns(X: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mark columns with a value that most rows share, or with few values.
+
+    Few are at most the square root of the number of rows. Most columns are plainly
+    continuous in some of the rows already, and are not looked at again.
+    """
+    n = len(X)
+    few = np.sqrt(n)
+    size = min(n, int(GLANCE * few))
+    # Drawn at random: values may come back every other row.
+    some = X[np.random.default_rng(0).permutation(n)[:size]]
+    discrete = _has_levels(some, 2 * few, len(some) // 4)
+    if discrete.any():
+        discrete[discrete] = _has_levels(X[:, discrete], few, n // 2)
+    return discrete
+
+
+def _has_levels(X: NDArray[Any], few: float, many: int) -> NDArray[np.bool_]:
+    """Mark columns with at most `few` values, or one that more than `many` rows share.
+
+    Values within a tie are the same.
+    """
+    values = np.sort(X.T, axis=1)
+    tie = np.asarray(tie_of(values.T))[:, None]
+    n_values = (np.diff(values, axis=1) > tie).sum(axis=1) + 1
+    shared = (values[:, many:] - values[:, : len(X) - many] <= tie).any(axis=1)
+    return np.asarray((n_values <= few) | shared)
+
+
+def tie_of(values: NDArray[Any]) -> Any:
+    """Return the difference up to which sorted values, or columns of them, are equal.
+
+    It is relative to the shortest interval with three quarters of the values: the
+    others may be far away, and half of the values may be the same.
+    """
+    n = len(values)
+    most = 3 * n // 4
+    with np.errstate(invalid="ignore"):
+        widths = values[most:] - values[: n - most]
+    return TIE * np.nan_to_num(widths.min(axis=0).astype(float), posinf=0.0)
+
+
+def separable_columns(X: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mark the columns in which a group of rows can stand apart: the continuous ones.
+
+    If the data are mostly discrete, none is marked.
+    """
+    vary = varying_columns(X)
+    discrete = discrete_columns(X) & vary
+    return np.asarray(~discrete & bool(discrete.sum() <= MOSTLY * vary.sum()))
+
+
+def varying_columns(X: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mark the columns that are not constant."""
+    return np.asarray(X.min(axis=0) < X.max(axis=0))

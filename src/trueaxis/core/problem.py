@@ -15,10 +15,14 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from trueaxis.core.columns import separable_columns
 from trueaxis.core.law import Law
-from trueaxis.core.moments import Moments, Scatter
-from trueaxis.core.quantiles import n_different_rows, total_count
+from trueaxis.core.moments import (
+    Moments,
+    Scatter,
+    n_different_rows,
+    separable_columns,
+    total_count,
+)
 from trueaxis.core.rules import Size
 from trueaxis.core.starts import (
     Depth,

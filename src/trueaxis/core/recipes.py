@@ -32,7 +32,7 @@ from trueaxis.core.starts import (
     plain_moments,
 )
 from trueaxis.core.subspace import Subspace, spanned
-from trueaxis.core.verdicts import Judge, NearDistances, Verdicts
+from trueaxis.core.verdicts import Judge, Verdicts
 from trueaxis.data.rows import ArrayRows
 
 NOT_WORTH = 0.05  # share of components that is not worth another fit
@@ -58,8 +58,6 @@ class SearchResult:
         Further fitted attributes of the estimator.
     warnings : sequence of str
         Warnings to issue once the fit is stored.
-    near : NearDistances or None
-        Distances of all rows from a subspace nearby, if they are known.
     """
 
     subspace: Subspace
@@ -69,7 +67,6 @@ class SearchResult:
     n_behind_variances: float | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
     warnings: Sequence[str] = ()
-    near: NearDistances | None = None
 
 
 class Recipe:
@@ -203,8 +200,6 @@ def warn_of_few_rows(n: float, k: int, problem: Problem, advice: str) -> list[st
 
 
 ANNEALING_ROUNDS = 20
-
-
 SINGLE_ROWS = (
     "the fit follows single rows. Choose parameters that weight rows more evenly, or "
     "fewer components."

@@ -20,10 +20,9 @@ from trueaxis.core.kernels import (
     MomentKernel,
     RowCounts,
     RowWeights,
-    Scratch,
     Weigh,
 )
-from trueaxis.core.moments import Moments
+from trueaxis.core.moments import Moments, Scratch
 from trueaxis.core.rules import RowDistances, Rule, Size
 from trueaxis.core.subspace import Subspace, solve, solve_from, subspace_change
 from trueaxis.data.rows import ArrayRows, Rows

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from trueaxis.core.kernels import RowWeights
-from trueaxis.core.quantiles import counted_median
+from trueaxis.core.moments import counted_median
 
 
 class Size(NamedTuple):
@@ -227,11 +227,7 @@ class UniformRule(Rule):
 # weights of rows in the subspace may exceed the precision of the sums, and objectives
 # rise.
 GUARD = 1e-10
-
-
 BOUND = 0.1  # share of the median squared distance that bounds weights
-
-
 LEAST = float(np.finfo(float).tiny)
 
 

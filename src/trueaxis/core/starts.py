@@ -18,31 +18,18 @@ from numpy.typing import NDArray
 
 from trueaxis.core.iteration import Squarem, iterate
 from trueaxis.core.kernels import RowWeights
-from trueaxis.core.moments import Moments
-from trueaxis.core.quantiles import quantile
+from trueaxis.core.moments import Moments, quantile
 from trueaxis.core.reweighting import ReweightedStep, measure_rows, weighted_moments
 from trueaxis.core.rules import PowerRule
 from trueaxis.core.subspace import Subspace, solve
 from trueaxis.data.rows import ArrayRows, Rows, rows_per_block
 
 DIRECTIONS = 250
-
-
 SEED = 791249417
-
-
 ENOUGH_ROWS = 1000  # rows that show what a direction looks like
-
-
 ROWS_PER_COLUMN = 1  # that are enough to start from
-
-
 MEDIAN_ROWS = 128
-
-
 PLACES = 128  # at which a line is cut, or a window on it begins, in a search
-
-
 LINE_BYTES = 1 << 18  # several arrays of this size stay in a core's own cache
 
 
@@ -129,7 +116,6 @@ def partial_sums(Z: NDArray[Any], step: int) -> NDArray[Any]:
 
 
 SAMPLE_ROWS = 4000
-
 
 # Rows this many times farther away than the others would cost those precision.
 TOO_FAR = 1e10
@@ -292,10 +278,7 @@ def repeated(counts: NDArray[Any], size: int) -> NDArray[np.intp]:
 
 
 MEDIAN_ROUNDS = 500
-
-
 CENTER_ROUNDS = 10  # that find the spatial median well enough to start from
-
 
 # Centers of methods that do not learn one; "median" is the spatial median.
 FixedCenter = Literal["mean", "median"]

@@ -1,32 +1,33 @@
 """Subspaces, and how to solve for them, given weighted moments.
 
 `moments` sums the rows; this module turns the sums into a center and a basis;
-`reweighted` calls it once per iteration. Notation: m center, P basis (one row per
+`reweighting` calls it once per iteration. Notation: m center, P basis (one row per
 component).
+
+Leading axes of many columns are found without the matrix of their covariances: each
+step multiplies the covariance by a few vectors, in one pass over the rows, and looks
+for the axes among all vectors so far (Krylov; Rayleigh and Ritz). From a start nearby,
+a few steps reach rounding errors if the variances fall off after the last axis wanted;
+if they do not, the direct solver is faster, and the search says so.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
-from trueaxis.core.lapack import leading_eigen
-from trueaxis.core.moments import Moments, NoSubspace, Scatter
+from trueaxis.core.moments import Moments, NoSubspace, Scatter, Scratch, column_means
+from trueaxis.data.rows import Kernel, Rows
 
 # Variances below this share of the total are rounding errors. They are raised to it, so
 # that rounding errors of a projection do not become score distances.
 VARIANCE_FLOOR = 1e-20
-
-
 NEWTON_CONVERGES = 0.5  # Newton steps do if the norm of I - BB' is below this;
-
-
 LAST_NEWTON_STEP = 1e-8  # below this, one more step reaches machine precision
-
-
 ROUNDINGS = 8
 
 
@@ -177,7 +178,10 @@ def top_eigen(scatter: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]
     # and conquer is faster unless few eigenvectors are needed.
     vectors = np.empty((D, 0))
     if 7 * k < D:
-        values, vectors = leading_eigen(scatter / size, k)
+        values, vectors = scipy.linalg.eigh(
+            scatter / size, subset_by_index=[D - k, D - 1], lower=False,
+            overwrite_a=True, check_finite=False,
+        )  # fmt: skip
     if vectors.shape[1] < k:  # LAPACK leaves some out if many eigenvalues are equal
         values, vectors = np.linalg.eigh(scatter / size, UPLO="U")
     leading = slice(-1, -k - 1, -1)
@@ -190,8 +194,8 @@ def _largest(scatter: NDArray[Any]) -> float:
     if not np.isfinite(size):
         raise SquaresOverflow(
             "Squared distances overflow, because X has rows beyond 1e150 that carry "
-            "weight. Remove them, rescale X, or use DSWL with its robust start, "
-            'init="auto".'
+            "weight. Remove them, rescale X, or use DSWL without temperatures: its "
+            "start is robust."
         )
     return size
 
@@ -229,3 +233,202 @@ def fix_signs(basis: NDArray[Any]) -> NDArray[Any]:
     largest = np.abs(basis).argmax(axis=1)
     signs = np.sign(basis[np.arange(len(basis)), largest])
     return basis * np.where(signs == 0, 1.0, signs)[:, None]
+
+
+# Root mean square sine of the angles to the true span at which the search ends.
+SPAN_ERROR = 1e-8
+PROBES = 4  # further vectors, which find axes that the start lacks
+LEAST_STEPS = 4  # fewer are hardly ever enough
+FEW_COLUMNS = 128  # which the direct solver takes less time for
+
+
+class ScatterSums(NamedTuple):
+    """Sums over rows: of weights, weighted rows, squared lengths, and the product."""
+
+    scalars: NDArray[np.float64]
+    first: NDArray[np.float64]
+    product: NDArray[np.float64]
+    scratch: Scratch
+
+    def add(self, other: ScatterSums) -> ScatterSums:
+        """Add the sums of later rows."""
+        for mine, more in zip(self[:3], other[:3], strict=True):
+            mine += more
+        return self
+
+
+class ScatterKernel(Kernel):
+    """Kernel that multiplies the weighted scatter of the rows by some vectors.
+
+    Parameters
+    ----------
+    pivot : ndarray of shape (D,)
+    weights : ndarray of shape (n,)
+    vectors : ndarray of shape (D, b)
+    """
+
+    title = "subspace"
+
+    def __init__(
+        self,
+        pivot: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        vectors: NDArray[np.float64],
+    ) -> None:
+        self.pivot, self.weights, self.vectors = pivot, weights, vectors
+
+    def part(self, first: int, n: int) -> ScatterKernel:
+        """Return the kernel for n rows, starting at row `first`."""
+        return ScatterKernel(self.pivot, self.weights[first : first + n], self.vectors)
+
+    def start(self) -> ScatterSums:
+        """Return empty sums."""
+        D = len(self.pivot)
+        product = np.zeros((D, self.vectors.shape[1]))
+        return ScatterSums(np.zeros(2), np.zeros(D), product, Scratch())
+
+    def absorb(self, state: ScatterSums, block: NDArray[Any], first: int) -> None:
+        """Add the products of a block."""
+        w = self.weights[first : first + len(block)]
+        if not w.all():  # rows without weight may be infinite
+            block, w = block[w > 0], w[w > 0]
+        if not len(w):
+            return
+        y = state.scratch.like(block)
+        np.subtract(block, self.pivot, out=y, casting="same_kind")
+        w = w.astype(y.dtype, copy=False)
+        scores = y @ self.vectors.astype(y.dtype, copy=False)
+        state.scalars[:] += w.sum(), w @ np.einsum("ij,ij->i", y, y)
+        np.add(state.first, w @ y, out=state.first)
+        scores *= w[:, None]
+        np.add(state.product, y.T @ scores, out=state.product)
+
+    def merge(self, state: ScatterSums, other: ScatterSums) -> ScatterSums:
+        """Add the sums of later rows to those of earlier ones."""
+        return state.add(other)
+
+
+def solve_near(
+    rows: Rows, weights: NDArray[np.float64], start: Subspace
+) -> Subspace | None:
+    """Return the mean and the leading axes of weighted rows; None if not found quickly.
+
+    Parameters
+    ----------
+    rows : Rows
+    weights : ndarray of shape (n,)
+        Weight of all copies of every row.
+    start : Subspace
+        A subspace nearby, with as many components as are wanted.
+    """
+    k, D = start.basis.shape
+    width = k + PROBES
+    steps = _affordable_steps(rows.shape, width)
+    if steps < LEAST_STEPS or D < 2 * width:
+        return None
+    n_vectors = min(D, (steps + 1) * width)
+    basis, image = np.empty((D, n_vectors)), np.empty((D, n_vectors))
+    probes = np.random.default_rng(0).standard_normal((D, PROBES))
+    new = orthonormal_beside(np.column_stack([start.basis.T, probes]), basis[:, :0])
+    used, sums, errors = 0, None, []
+    rounding = SPAN_ERROR + 100 * float(np.finfo(rows.dtype).eps)
+    while used + new.shape[1] <= n_vectors:
+        more = slice(used, used + new.shape[1])
+        product = rows.scan(ScatterKernel(start.mean, weights, new))[1]
+        sums = product if sums is None else sums
+        weight, squares = sums.scalars
+        shift = sums.first / weight
+        basis[:, more] = new
+        image[:, more] = product.product / weight - np.outer(shift, shift @ new)
+        used = more.stop
+        Q = basis[:, :used]
+        values, vectors, residual = _ritz(Q, image[:, :used], width)
+        if not values[0] > 0:
+            return None
+        # Relative to the largest variance, because squares of others may underflow.
+        sizes = np.linalg.norm(residual / values[0], axis=0)
+        gap = float(values[k - 1] - values[k]) / values[0]
+        error = float(np.linalg.norm(sizes[:k]) / np.sqrt(k))
+        if error <= rounding * gap and sizes[k] < gap:
+            mean = start.mean + shift
+            total = float(squares / weight - shift @ shift)
+            return _checked(mean, (Q @ vectors[:, :k]).T, values[:k], total)
+        errors.append(error)
+        if _too_slow(errors, rounding * gap, (n_vectors - used) // width):
+            return None
+        new = orthonormal_beside(residual, Q)
+    return None
+
+
+def rough_solve(X: NDArray[Any], start: NDArray[Any], k: int, steps: int) -> Subspace:
+    """Return the mean and, after some steps, approximately the leading axes of rows.
+
+    Few columns are solved exactly, which takes less time.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, D)
+    start : ndarray of shape (D, b)
+        At least k vectors to start from, in any direction.
+    """
+    mean = column_means(X)
+    y = (X - mean).astype(float, copy=False)
+    moments = Moments(mean)
+    D, width = start.shape
+    if D <= max(FEW_COLUMNS, 2 * steps * width):
+        moments.add(y, np.zeros(len(y)), None)
+        return solve(moments, k)
+    new = orthonormal_beside(start, start[:, :0])
+    basis, image = new[:, :0], new[:, :0]
+    for _ in range(steps):
+        basis = np.hstack([basis, new])
+        image = np.hstack([image, y.T @ (y @ new) / len(y)])
+        values, vectors, residual = _ritz(basis, image, width)
+        new = orthonormal_beside(residual, basis)
+    total = float(np.einsum("ij,ij->", y, y) / len(y))
+    variances = np.maximum(values[:k], 0.0)
+    axes = (basis @ vectors[:, :k]).T
+    return Subspace(mean, axes, variances, max(total, float(variances.sum())))
+
+
+def _ritz(
+    basis: NDArray[Any], image: NDArray[Any], width: int
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the largest variances within a basis, their vectors, and the residuals.
+
+    `image` is the covariance times the basis; the vectors are in its coordinates.
+    """
+    inner = basis.T @ image
+    values, vectors = np.linalg.eigh((inner + inner.T) / 2)
+    values, vectors = values[::-1][:width], vectors[:, ::-1][:, :width]
+    return values, vectors, image @ vectors - basis @ (vectors * values)
+
+
+def _affordable_steps(shape: tuple[int, int], width: int) -> int:
+    """Return how many steps take half as many operations as the direct solver."""
+    n, D = shape
+    return int(D * (1 + 4 * D / n) / (8 * width))
+
+
+def _too_slow(errors: list[float], goal: float, steps_left: int) -> bool:
+    """Return whether the errors so far will not reach the goal in time."""
+    if len(errors) < 3:
+        return False
+    ratio = errors[-1] / max(errors[-2], np.finfo(float).tiny)
+    return not (goal > 0 and errors[-1] * ratio**steps_left <= goal)
+
+
+def orthonormal_beside(new: NDArray[Any], basis: NDArray[Any]) -> NDArray[np.float64]:
+    """Return an orthonormal basis of new vectors, orthogonal to a basis."""
+    for _ in range(2):  # the second time removes what rounding left
+        new = np.linalg.qr(new - basis @ (basis.T @ new))[0]
+    return new
+
+
+def _checked(
+    mean: NDArray[Any], basis: NDArray[Any], variances: NDArray[Any], total: float
+) -> Subspace | None:
+    """Return the subspace, unless a variance may be a rounding error."""
+    if not (variances > basis**2 @ rounding_variances(mean)).all():
+        return None
+    return Subspace(mean, basis, variances, max(total, float(variances.sum())))

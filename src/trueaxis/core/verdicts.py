@@ -10,14 +10,12 @@ data has to be in memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.core.columns import varying_columns
 from trueaxis.core.kernels import (
     ALL_ROWS,
     CountedKernel,
@@ -35,20 +33,16 @@ from trueaxis.core.law import (
     law_of_fit,
     learn_law,
 )
+from trueaxis.core.moments import quantile, varying_columns
 from trueaxis.core.problem import AffineHull
-from trueaxis.core.quantiles import quantile
 from trueaxis.core.reweighting import measure_rows
 from trueaxis.core.rules import RowDistances, Rule
 from trueaxis.core.subspace import Subspace
-from trueaxis.data.rows import ArrayRows, Kernel, RecordKernel, Rows
+from trueaxis.data.rows import Kernel, Rows
 from trueaxis.data.threads import cached_property
 
 NORMAL_75 = 0.6745  # upper quartile of a normal distribution
-
-
 ROUNDING = 1e-24  # relative rounding error of a squared length
-
-
 CORE = 1.5  # deviations from the median within which rows belong to the core
 
 
@@ -217,17 +211,21 @@ class LogWeightKernel(CountedKernel):
     """Kernel that records log-weights by a row-local rule, and sums the weights.
 
     The recorded weight of a row is that of all its copies together; rows that do not
-    count have log-weight -inf.
+    count, and those of groups that stand apart, have log-weight -inf.
     """
 
     n_fields = 1
     title = "weights"
 
     def __init__(
-        self, state: Subspace, rule: Rule, row_counts: RowCounts = ALL_ROWS
+        self,
+        state: Subspace,
+        rule: Rule,
+        row_counts: RowCounts = ALL_ROWS,
+        apart: Sides | None = None,
     ) -> None:
         self.measuring = DistanceKernel(state)
-        self.rule, self.row_counts = rule, row_counts
+        self.rule, self.row_counts, self.apart = rule, row_counts, apart
 
     def start(self) -> tuple[GroupedMoments, LogSum]:
         """Return an empty state."""
@@ -239,6 +237,8 @@ class LogWeightKernel(CountedKernel):
         """Weight the rows of a block."""
         distances = RowDistances(*_measure(self.measuring, state[0], block))
         x = self.rule.weigh(distances).log_weights
+        if self.apart is not None:
+            x[self.apart(block)] = -np.inf
         counts = self.row_counts.of(block, first)
         state[1].add(x, counts)
         if counts is not None:
@@ -295,6 +295,38 @@ class SupportKernel(MeasuringKernel):
         return within[None]
 
 
+class RegularKernel(CountedKernel):
+    """Kernel that adds up the moments of the rows that a `SupportKernel` accepts."""
+
+    n_fields = 0
+    title = "subspace"
+
+    def __init__(self, support: SupportKernel, row_counts: RowCounts) -> None:
+        self.support, self.row_counts = support, row_counts
+
+    def start(self) -> GroupedMoments:
+        """Return an empty state."""
+        return GroupedMoments.about(self.support.measuring.subspace.mean)
+
+    def absorb(self, state: GroupedMoments, block: NDArray[Any], first: int) -> None:
+        """Add the moments of the regular rows of a block."""
+        kept = self.support.absorb(state, block, first)[0]
+        y = state.scratch.like(block)  # still holds the rows about the center
+        counts = self.row_counts.of(block, first)
+        if counts is None:
+            y[~kept] = 0.0  # not multiplied: they may be infinite
+            state.both.add_equal(y, int(np.count_nonzero(kept)))
+            return
+        kept &= counts > 0
+        if kept.any():
+            some = y[kept]
+            state.both.add(some, np.zeros(len(some)), counts[kept])
+
+    def merge(self, state: GroupedMoments, other: GroupedMoments) -> GroupedMoments:
+        """Add the state of later rows to the state of earlier ones."""
+        return state.add(other)
+
+
 class PValueKernel(MeasuringKernel):
     """Kernel that records the logarithm of the p-value of every row."""
 
@@ -315,123 +347,12 @@ class PValueKernel(MeasuringKernel):
         return self.law.log_p(e, s, beyond)[None]
 
 
-class MaskKernel(RecordKernel):
-    """Kernel that records a boolean function of every row."""
-
-    n_fields = 1
-    title = "groups apart"
-    field_type = bool
-
-    def __init__(self, function: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> None:
-        self.function = function
-
-    def absorb(self, state: None, block: NDArray[Any], first: int) -> NDArray[np.bool_]:
-        """Apply the function to a block."""
-        return self.function(block)[None]
-
-
 def _measure(
     kernel: DistanceKernel, state: GroupedMoments, block: NDArray[Any]
 ) -> NDArray[np.float64]:
     distances = kernel.absorb(state, block, 0)
     assert distances is not None  # it records distances
     return distances
-
-
-BATCH = 1 << 15  # rows whose verdicts are found while their distances are in cache
-
-
-SLACK = 1e4  # roundings by which recorded distances may be wrong
-
-
-@dataclass(frozen=True)
-class NearDistances:
-    """Distances of all rows from a subspace.
-
-    Attributes
-    ----------
-    subspace : Subspace
-    e, s : ndarray
-        Squared distances off it, and score distances.
-    beyond : ndarray
-        Places of the rows towards groups that stand apart.
-    """
-
-    subspace: Subspace
-    e: NDArray[np.float64]
-    s: NDArray[np.float64]
-    beyond: NDArray[np.float64]
-
-    def support(self, rows: Rows, kernel: SupportKernel) -> NDArray[np.bool_]:
-        """Return what the kernel records, with few rows measured again."""
-        with np.errstate(over="ignore", invalid="ignore"):  # then nothing is certain
-            bounds = _Bounds(self.subspace, kernel, float(np.finfo(rows.dtype).eps))
-        within, sure = np.empty((2, len(self.e)), dtype=bool)
-        for first in range(0, len(within), BATCH):
-            some = slice(first, first + BATCH)
-            near, far = bounds.verdicts(self.e[some], self.s[some], self.beyond[some])
-            within[some], sure[some] = near, near | far
-        (unsure,) = np.nonzero(~sure)
-        if len(unsure):
-            within[unsure] = ArrayRows(rows.take(unsure)).scan(kernel)[0][0]
-        return within
-
-
-class _Bounds:
-    """How much distances from two subspaces may differ.
-
-    Roots of squared distances are lengths of vectors, so that their differences are
-    bounded by norms: of the turn between both subspaces, and of the shift between their
-    centers.
-    """
-
-    def __init__(self, near: Subspace, kernel: SupportKernel, eps: float) -> None:
-        final, self.cuts = kernel.measuring.subspace, kernel.cuts
-        self.grouped = kernel.sides is not None
-        turn = final.basis @ near.basis.T
-        shift = near.mean - final.mean
-        scale = 1 / np.sqrt(final.floored_variances())
-        lengths = np.sqrt(near.floored_variances())
-        stretch = scale[:, None] * turn * lengths
-        # From scores to residuals, from scores to scores, from residuals to scores.
-        self.off_by_score = _norm(
-            lengths[:, None] * (near.basis - turn.T @ final.basis)
-        )
-        self.largest = _norm(stretch)
-        self.least = float(np.linalg.svd(stretch)[1].min(initial=np.inf))
-        self.score_by_off = _norm(scale[:, None] * (final.basis - turn @ near.basis))
-        sine = _norm(near.basis - turn.T @ final.basis)
-        self.cosine = float(np.sqrt(max(0.0, 1 - sine**2)))
-        inside = final.basis @ shift
-        self.off_shift = float(np.linalg.norm(shift - inside @ final.basis))
-        self.score_shift = float(np.linalg.norm(scale * inside))
-        self.slack = SLACK * eps
-
-    def verdicts(
-        self, e: NDArray[Any], s: NDArray[Any], beyond: NDArray[Any]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Mark rows that are certainly within the cuts, and certainly beyond them."""
-        cut_off, cut_score = np.sqrt(self.cuts.e), np.sqrt(self.cuts.s)
-        with np.errstate(invalid="ignore"):  # infinity minus infinity: not certain
-            off, score = np.sqrt(e), np.sqrt(s)
-            off_error = self.off_by_score * score
-            off_error += self.off_shift
-            score_error = self.score_by_off * off
-            score_error += self.score_shift
-            near = (1 + self.slack) * off + off_error <= cut_off
-            near &= (self.largest + self.slack) * score + score_error <= cut_score
-            far = (self.cosine - self.slack) * off - off_error > cut_off
-            far |= (self.least - self.slack) * score - score_error > cut_score
-            if self.grouped:
-                reach = self.slack * (1.0 + beyond)
-                near &= beyond + reach <= self.cuts.beyond
-                far |= beyond - reach > self.cuts.beyond
-        return near, far
-
-
-def _norm(matrix: NDArray[Any]) -> float:
-    """Return the spectral norm."""
-    return float(np.linalg.norm(matrix, 2)) if matrix.size else 0.0
 
 
 @dataclass(frozen=True)

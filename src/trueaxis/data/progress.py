@@ -26,7 +26,8 @@ def show_progress() -> Iterator[None]:
     --------
     >>> import tempfile, pathlib
     >>> import numpy as np
-    >>> from trueaxis import DSWL, show_progress
+    >>> from trueaxis import DSWL
+    >>> from trueaxis.data import show_progress
     >>> from trueaxis.datasets import planted
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "cloud.npy"
     >>> np.save(path, planted("ocs", share=0.2).X)

@@ -208,7 +208,7 @@ class ValueCheck(NamedTuple):
             )
         raise IncompleteRows(
             f"{found} Complete rows are needed here: use DSWL, which takes missing "
-            "cells, fill them with DSWL().fit(X).impute(X), or drop the rows."
+            "cells, fill them with DSWL().fit(X).repair(X), or drop the rows."
         )
 
 

@@ -170,7 +170,7 @@ def list_cells(model: DSWL, X: ArrayLike, missing: bool) -> dict[str, Any]:
 def _repaired_blocks(
     model: DSWL, X: ArrayLike
 ) -> Iterator[tuple[int, NDArray[Any], Repaired]]:
-    if not hasattr(model, "impute"):
+    if not hasattr(model, "repair"):
         raise TypeError(f"{type(model).__name__} judges no cells: pass a fitted DSWL.")
     with raw_rows(model, X) as rows:
         repair = model._repair()

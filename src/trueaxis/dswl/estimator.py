@@ -6,9 +6,7 @@ and reweight, and stores the result.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -16,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from trueaxis._validation import make_rng, raw_rows, validate_flag, validate_tau, warn
-from trueaxis.base import IterativeMethod, checked, choice, flag, number
+from trueaxis.base import IterativeMethod, checked, flag, number
 from trueaxis.cells.factors import FactorModel
 from trueaxis.cells.learn import FEWEST_ROWS, learn_from_rows
 from trueaxis.cells.model import CellModel, RememberedRepair
@@ -29,8 +27,6 @@ from trueaxis.data.transformed import RowwiseRows
 from trueaxis.dswl.full_fit import DSWLRecipe
 
 NOISE_FLOOR = 1e-12  # share of the variance that is noise, for rows without any
-
-
 NO_VARIANCE = 1e-150  # stands for the variance of rows without any
 
 
@@ -67,16 +63,13 @@ class DSWL(IterativeMethod):
         is too few rows for the number of components, rows are weighted and judged with
         fewer components, and the rows kept then determine all of them.
     tau : "auto" or tuple of three floats, default="auto"
-        The paper's temperatures (tau_a, tau_b, tau_c), in squared units of X
-        divided by n. "auto" calibrates them to reach `trust`. Only 1/tau_a + 1/tau_c
-        and 1/tau_b + 1/tau_c matter; the objective never falls if tau_b <= tau_a.
-    init : {"auto", "uniform"}, default="auto"
-        "auto" starts robustly: from Stahel-Donoho outlyingness, setting a separate
-        group of rows aside if the rest then looks like one cloud. "uniform" starts with
-        equal weights, as in the paper.
-    reweight : bool, default=True
-        Whether to refit with the rows that look regular. If False, the result is the
-        fixed point of Algorithm 1.
+        Given the paper's temperatures (tau_a, tau_b, tau_c), in squared units of X
+        divided by n, the fit is the paper's Algorithm 1 to the letter: from equal
+        weights to its fixed point, and nothing after it; `trust` is then ignored. Only
+        1/tau_a + 1/tau_c and 1/tau_b + 1/tau_c matter; the objective never falls if
+        tau_b <= tau_a. "auto" starts robustly, from Stahel-Donoho outlyingness, setting
+        a separate group of rows aside if the rest then looks like one cloud; calibrates
+        the temperatures to reach `trust`; and refits with the rows that look regular.
     cells : bool, default=False
         Whether to look for wrong cells in rows that are otherwise good, and to replace
         them by what would fit before the rows are fitted and judged. Missing cells
@@ -108,8 +101,8 @@ class DSWL(IterativeMethod):
     mean_ : ndarray of shape (D,)
         Robust center.
     explained_variance_ : ndarray of shape (n_components_,)
-        Variances of the regular rows along the axes. With `reweight=False` these are
-        the weighted variances of the paper, which are smaller.
+        Variances of the regular rows along the axes. With `tau` given, these are the
+        weighted variances of the paper, which are smaller.
     explained_variance_ratio_ : ndarray of shape (n_components_,)
         Variances along the axes as shares of the total variance.
     noise_variance_ : float
@@ -131,7 +124,7 @@ class DSWL(IterativeMethod):
         The objective that Algorithm 1 increases, ln sum exp(-(...)), over all rows.
     history_ : dict of ndarray
         For every iteration the "objective", the "change" of the subspace, and the
-        "effective" sample size (with `reweight=True`, on the sample of large data).
+        "effective" sample size (of large data on the sample, unless `tau` is given).
     n_iter_ : int
         Number of iterations.
     converged_ : bool
@@ -148,9 +141,9 @@ class DSWL(IterativeMethod):
 
     Notes
     -----
-    ``DSWL(k, tau=(a, b, c), init="uniform", reweight=False)`` is exactly the algorithm
-    of the paper. With more than 4000 rows, the fit starts on a random sample; passes
-    over all rows then give the weights, the subspace and the regular rows.
+    ``DSWL(k, tau=(a, b, c))`` is exactly the algorithm of the paper. Otherwise, with
+    more than 4000 rows, the fit starts on a random sample; passes over all rows then
+    give the weights, the subspace and the regular rows.
 
     References
     ----------
@@ -173,8 +166,6 @@ class DSWL(IterativeMethod):
 
     trust: float = number(0.5, 0, 1)
     tau: Literal["auto"] | tuple[float, float, float] = checked("auto", _check_tau)
-    init: Literal["auto", "uniform"] = choice("auto", "uniform")
-    reweight: bool = flag(True)
     cells: bool = flag(False)
 
     _own_attributes: ClassVar[frozenset[str]] = frozenset(
@@ -184,22 +175,7 @@ class DSWL(IterativeMethod):
     _takes_holes: ClassVar[bool] = True
 
     @own_floats
-    def impute(self, X: ArrayLike) -> NDArray[Any]:
-        """Fill the holes of rows; all other cells stay as they are.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, D)
-            Rows of the fit, or new ones, with NaN in holes.
-
-        Returns
-        -------
-        ndarray of shape (n, D)
-        """
-        return self._changed(X, CellModel.impute)
-
-    @own_floats
-    def repair(self, X: ArrayLike) -> NDArray[Any]:
+    def repair(self, X: ArrayLike, *, wrong: bool = True) -> NDArray[Any]:
         """Fill the holes of rows, and replace wrong cells by what would fit.
 
         Rows that are outliers even then keep their cells, except for holes. Only models
@@ -208,17 +184,23 @@ class DSWL(IterativeMethod):
         Parameters
         ----------
         X : array-like of shape (n, D)
-            Rows of the fit, or new ones.
+            Rows of the fit, or new ones, with NaN in holes.
+        wrong : bool, default=True
+            Whether to replace wrong cells. If False, holes are filled, and all other
+            cells stay as they are.
 
         Returns
         -------
         ndarray of shape (n, D)
         """
         check_is_fitted(self, "components_")
-        verdicts = self._support_kernel()
+        validate_flag("wrong", wrong)
+        verdicts, cells = self._support_kernel(), self._repair()
 
         @own_floats
-        def repair(cells: CellModel, block: NDArray[Any]) -> NDArray[Any]:
+        def repair(block: NDArray[Any]) -> NDArray[Any]:
+            if not wrong:
+                return cells.impute(block)
             repaired = cells(block)
             regular = verdicts.absorb(verdicts.start(), repaired, 0)[0]
             if cells.wrong is None or regular.all():
@@ -226,7 +208,11 @@ class DSWL(IterativeMethod):
             kept = ~regular[:, None] & ~np.isnan(block)
             return np.where(kept, block, repaired)
 
-        return self._changed(X, repair)
+        with raw_rows(self, X) as rows:
+            if rows.lazy:
+                refuse_frames(self)
+            changed: NDArray[Any] = rows.map(repair, rows.shape[1])
+            return changed
 
     @own_floats
     def wrong_cells(self, X: ArrayLike, *, missing: bool = False) -> Any:
@@ -258,16 +244,6 @@ class DSWL(IterativeMethod):
                 "missing cells only."
             )
         return cell_table(self, X, missing=missing)
-
-    def _changed(
-        self, X: ArrayLike, change: Callable[[CellModel, NDArray[Any]], NDArray[Any]]
-    ) -> NDArray[Any]:
-        with raw_rows(self, X) as rows:
-            if rows.lazy:
-                refuse_frames(self)
-            repair = partial(change, self._repair())
-            changed: NDArray[Any] = rows.map(repair, rows.shape[1])
-            return changed
 
     def _repair(self) -> CellModel:
         """Return what fills the holes of rows, and repairs their cells."""
@@ -326,8 +302,6 @@ class DSWL(IterativeMethod):
         return DSWLRecipe(
             trust=self.trust,
             tau=tau,
-            init=self.init,
-            reweight=bool(self.reweight),
             max_iter=self.max_iter,
             tol=self.tol,
         )

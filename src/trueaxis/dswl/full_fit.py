@@ -10,21 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import chdtr, gammaincinv
 
-from trueaxis.core.kernels import (
-    CountedKernel,
-    RowCounts,
-    RowWeights,
-    Scratch,
-    replace_cancelled,
-)
-from trueaxis.core.krylov import solve_near
-from trueaxis.core.law import REGULAR, Cuts, Law, Sides, log_p_of_each
-from trueaxis.core.moments import Moments
+from trueaxis.core.kernels import RowCounts, RowWeights
+from trueaxis.core.law import REGULAR, Law, Sides, log_p_of_each
+from trueaxis.core.moments import n_different_rows
 from trueaxis.core.problem import Problem, choose_dimension
-from trueaxis.core.quantiles import n_different_rows
 from trueaxis.core.recipes import FitResult, Recipe, SearchResult, warn_of_few_rows
 from trueaxis.core.reweighting import (
     EXACT,
@@ -33,13 +25,13 @@ from trueaxis.core.reweighting import (
     weighted_moments,
 )
 from trueaxis.core.rules import RowDistances, Rule
-from trueaxis.core.subspace import Subspace, solve, spectrum
+from trueaxis.core.subspace import Subspace, solve, solve_near, spectrum
 from trueaxis.core.verdicts import (
     Judge,
     LogSum,
     LogWeightKernel,
-    MaskKernel,
-    NearDistances,
+    RegularKernel,
+    SupportKernel,
     Verdicts,
     measure_without_leverage,
     without_leverage,
@@ -47,164 +39,7 @@ from trueaxis.core.verdicts import (
 from trueaxis.data.rows import ArrayRows
 from trueaxis.dswl.groups import sides_of
 from trueaxis.dswl.plan import DSWLParameters, EntropyRule, Plan, make_plan, min_rows
-from trueaxis.dswl.sample_fit import SampleFit, fit_sample, learn, regular_variances
-
-
-class ReweightSums(NamedTuple):
-    """State of the pass."""
-
-    moments: Moments
-    total: LogSum
-    scratch: Scratch
-
-
-class _Target:
-    """A subspace whose distances are computed from rows about a pivot nearby."""
-
-    def __init__(self, subspace: Subspace, pivot: NDArray[np.float64]) -> None:
-        self.basis = subspace.basis
-        self.shift = subspace.mean - pivot
-        self.vectors = np.vstack([self.basis, self.shift])
-        self._moved = self.basis @ self.shift
-        self._length = float(self.shift @ self.shift)
-
-    def distances(
-        self, y: NDArray[Any], lines: NDArray[np.float64], d: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return squared scores, their sums v, and squared distances e.
-
-        Parameters
-        ----------
-        y : ndarray of shape (n, D)
-            Rows about the pivot.
-        lines : ndarray of shape (k + 1, n)
-            Their products with `vectors`.
-        d : ndarray of shape (n,)
-            Their squared lengths.
-        """
-        t = lines[:-1] - self._moved[:, None]
-        np.square(t, out=t)
-        v = t.sum(axis=0)
-        if self._length > 0:
-            d = d - 2 * lines[-1] + self._length
-        e = d - v
-        replace_cancelled(e, d, y, self.basis, self.shift)
-        return t, v, e
-
-
-class ReweightKernel(CountedKernel):
-    """Kernel that weights rows by one subspace, and sums those within reach of another.
-
-    Parameters
-    ----------
-    state : Subspace
-        The log-weights that are recorded follow from distances from it.
-    rule : Rule
-        How they follow; row-local, and without score distances.
-    subspace : Subspace
-    cuts : Cuts
-        Rows within these distances of `subspace` are summed, with weight 1.
-    row_counts : RowCounts
-    sides : Sides or None
-        Groups of rows that do not count.
-    dtype : dtype
-        Of the rows.
-    with_distances : bool
-        Whether to record distances from `subspace` (e, s) and places towards groups.
-    """
-
-    title = "weights and subspace"
-
-    def __init__(
-        self,
-        state: Subspace,
-        rule: Rule,
-        subspace: Subspace,
-        cuts: Cuts,
-        *,
-        row_counts: RowCounts,
-        sides: Sides | None,
-        dtype: DTypeLike,
-        with_distances: bool,
-    ) -> None:
-        self.n_fields = 4 if with_distances else 1
-        self.rule, self.cuts, self.row_counts = rule, cuts, row_counts
-        # A pivot in the type of the rows is subtracted without conversion.
-        self.pivot = subspace.mean.astype(dtype)
-        self._near = _Target(subspace, self.pivot)
-        self._state = _Target(state, self.pivot)
-        self._inverse = 1.0 / subspace.floored_variances()
-        self._sides = None if sides is None else sides.about(self.pivot)
-        directions = [] if self._sides is None else [self._sides.directions]
-        parts = [self._near.vectors, self._state.vectors, *directions]
-        self._vectors = np.ascontiguousarray(np.vstack(parts), dtype=dtype)
-        self._ends = np.cumsum([len(part) for part in parts])
-
-    def start(self) -> ReweightSums:
-        """Return an empty state."""
-        return ReweightSums(Moments(self.pivot.astype(float)), LogSum(), Scratch())
-
-    def absorb(
-        self, state: ReweightSums, block: NDArray[Any], first: int
-    ) -> NDArray[np.float64]:
-        """Weight the rows of a block, and add moments."""
-        y = state.scratch.like(block)
-        # Squares of values like 1e300 overflow: the distance is infinite, as intended.
-        with np.errstate(over="ignore", invalid="ignore"):
-            np.subtract(block, self.pivot, out=y)
-            lines = self._lines(y)
-            d = np.einsum("ij,ij->i", y, y).astype(float, copy=False)
-            near, of_state = self._ends[:2]
-            t, _, e = self._near.distances(y, lines[:near], d)
-            s = self._inverse @ t
-            _, v, off = self._state.distances(y, lines[near:of_state], d)
-            x = self.rule.weigh(RowDistances(v, off, v)).log_weights
-            kept = (e <= self.cuts.e) & (s <= self.cuts.s)
-            beyond = np.zeros(len(y))
-            if self._sides is not None:
-                beyond = self._sides.place(lines[of_state:])
-        apart = beyond > 1.0
-        if self._sides is not None:
-            kept &= ~apart
-            x[apart] = -np.inf
-        x = self._sum(state, y, x, kept, self.row_counts.of(block, first))
-        return np.array([x] if self.n_fields == 1 else [x, e, s, beyond])
-
-    def merge(self, state: ReweightSums, other: ReweightSums) -> ReweightSums:
-        """Add the state of later rows to the state of earlier ones."""
-        moments, total = state.moments, state.total
-        moments += other.moments
-        total += other.total
-        return state
-
-    def _lines(self, y: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the products of rows with all vectors, one line for each vector."""
-        if y.dtype == np.float64:
-            return np.asarray(self._vectors @ y.T)
-        # In single precision, BLAS is faster the other way round.
-        return np.ascontiguousarray((y @ self._vectors.T).T, dtype=float)
-
-    def _sum(
-        self,
-        state: ReweightSums,
-        y: NDArray[Any],
-        x: NDArray[np.float64],
-        kept: NDArray[np.bool_],
-        counts: NDArray[np.float64] | None,
-    ) -> NDArray[np.float64]:
-        """Add moments of the rows that are kept; return log-weights of all copies."""
-        state.total.add(x, counts)
-        if counts is None:
-            y[~kept] = 0.0  # not multiplied: they may be infinite
-            state.moments.add_equal(y, int(np.count_nonzero(kept)))
-            return x
-        kept &= counts > 0
-        if kept.any():
-            some = y[kept]
-            state.moments.add(some, np.zeros(len(some)), counts[kept])
-        with np.errstate(divide="ignore"):  # log 0, of rows that do not count
-            return np.asarray(x + np.log(counts))
-
+from trueaxis.dswl.sample_fit import SampleFit, fit_sample, regular_variances
 
 LARGE_EXPONENT = 1e6  # of a weight; those of ordinary rows are near zero
 
@@ -239,15 +74,12 @@ class FinalSubspaces(NamedTuple):
         Weight of one copy of every row in the fit; None in large data.
     n : float
         Number of rows behind the variances, repetitions included.
-    near : NearDistances or None
-        Distances of all rows from a subspace nearby, if they are known.
     """
 
     judging: Subspace
     result: Subspace
     fit_weight: NDArray[np.float64] | None
     n: float
-    near: NearDistances | None = None
 
 
 @dataclass(frozen=True)
@@ -282,8 +114,8 @@ class FullDataFit:
 
     def weights(self, state: Subspace, rule: Rule) -> LearnedWeights:
         """Weight all rows by their distances from `state`."""
-        kernel = LogWeightKernel(state, rule, RowCounts(self.counts))
-        (log_weights,), (_, total) = self.judge.rows.scan(kernel)
+        kernel = LogWeightKernel(state, rule, RowCounts(self.counts), self.apart)
+        (log_weights,), (_, total) = self.judge.rows.scan_in_place(kernel)
         return _normalized(log_weights, total)
 
     def per_copy(self, weights: NDArray[Any]) -> NDArray[np.float64]:
@@ -313,23 +145,13 @@ class FullDataFit:
         rows = self.judge.rows
         if distances is None:
             # Data that are not in memory leave no per-row array except the weights.
-            kernel = ReweightKernel(
-                state,
-                rule,
-                subspace,
-                law.cuts(least),
-                row_counts=RowCounts(self.counts),
-                sides=self.apart,
-                dtype=rows.dtype,
-                with_distances=rows.in_memory and self.counts is None,
-            )
-            (log_weights, *measured), sums = rows.scan_in_place(kernel)
-            near = NearDistances(subspace, *measured) if measured else None
-            span = sums.moments.widened(self.filling)
+            cuts = law.cuts(least)._replace(beyond=1.0)
+            regular = SupportKernel(subspace, cuts, self.apart)
+            sums = rows.scan(RegularKernel(regular, RowCounts(self.counts)))[1]
+            span = sums.span().widened(self.filling)
             solved = EXACT(span, None, subspace)
             n = float(np.exp(span.log_weight()))
-            weights = _normalized(log_weights, sums.total)
-            return weights, FinalSubspaces(solved, solved, None, n, near)
+            return self.weights(state, rule), FinalSubspaces(solved, solved, None, n)
         # Not by cuts: where half of the sample is kept, one row lies on the cut.
         kept = law.log_p(distances.e, distances.s) >= least
         weighting = RowWeights(np.where(kept, 0.0, -np.inf))
@@ -356,7 +178,7 @@ class FullDataFit:
 
         Of large data, only the sample.
         """
-        if self.plan.in_passes:
+        if self.plan.large:
             measured = measure_without_leverage(self.kept_rows, subspace, fit_weight)
             return measured, None
         measured, index = measure_rows(self.judge.rows, subspace), self.judge.index
@@ -395,12 +217,12 @@ class FullDataFit:
         """Learn the law of the rows of the fit, and of all others."""
         judging = subspaces.judging
         distances = measured = measure_rows(self.kept_rows, judging)
-        if subspaces.fit_weight is not None:  # not `plan.in_passes`
+        if subspaces.fit_weight is not None:  # not `plan.large`
             weight = subspaces.fit_weight[self.judge.index]
             distances = without_leverage(measured._replace(fit_weight=weight))
         law = self.judge.law(distances, judging)
         verdicts = Verdicts(subspaces.result, law, len(judging.basis))
-        if not self.plan.reweight:
+        if self.plan.temperatures is not None:
             return verdicts
         return self._consistent(verdicts, measured, subspaces.n, D)
 
@@ -467,13 +289,9 @@ def full_data_fit(problem: Problem, plan: Plan, sample_fit: SampleFit) -> FullDa
     """Prepare the fit of all rows, without the groups that the sample set aside."""
     sample, counts, kept = problem.sample, problem.counts, sample_fit.kept
     sides = apart = sides_of(sample_fit.splits, plan.separable)
-    if apart is not None and not plan.in_passes:
+    if apart is not None and not plan.large:
         counts = np.ones(problem.rows.shape[0]) if counts is None else counts.copy()
-        if plan.large:
-            (others,), _ = problem.rows.scan(MaskKernel(apart))
-            counts[others] = 0.0
-        else:
-            counts[np.delete(sample.index, kept)] = 0.0
+        counts[np.delete(sample.index, kept)] = 0.0
         apart = None
     index, original = sample.index[kept], sample.original[kept]
     judge = Judge(problem.hull, counts, index, original, sides, problem.leveled)
@@ -506,8 +324,6 @@ def truncation(dof: int, beyond: float) -> float:
 
 
 SURPLUS = 0.01  # share of components to spare, where a fit fell short of what it should
-
-
 ROUGH_COMPONENTS = 20  # most components of a fit that only chooses their number
 
 
@@ -532,28 +348,20 @@ class DSWLRecipe(DSWLParameters, Recipe):
         sample_fit = fit_sample(problem, plan)
         full = full_data_fit(problem, plan, sample_fit)
         found, temperatures = sample_fit.iterations, sample_fit.temperatures
-        if plan.iterate_on_all_rows:
-            found = learn(
-                problem.rows,
-                found.last.state,
-                temperatures,
-                plan.max_iter,
-                plan.tol_on_all_rows,
-                full.counts,
-            )
         state, rule = found.last.state, EntropyRule(*temperatures)
-        if plan.reweight:
+        settled = found.converged
+        if plan.temperatures is None:
+            settled = settled or found.last.change <= plan.accepted_change
             row_weights, subspaces = full.reweight(state, rule)
         else:
             row_weights = full.weights(state, rule)
             fit_weight = full.per_copy(row_weights.weights)
             subspaces = FinalSubspaces(state, state, fit_weight, problem.n_copies)
-        settled = found.converged or found.last.change <= plan.accepted_change
         tau = tuple(float(t / problem.n_copies) for t in temperatures)
         return DSWLResult(
             subspaces.result,
             replace(found, converged=bool(settled)),
-            plan.tol_on_all_rows,
+            plan.tol,
             row_weights.weights,
             attributes={
                 "tau_": tau,
@@ -561,7 +369,6 @@ class DSWLRecipe(DSWLParameters, Recipe):
                 "objective_": row_weights.objective,
             },
             warnings=_warn_of_low_temperatures(found.last, tau, problem),
-            near=subspaces.near,
             plan=plan,
             full=full,
             subspaces=subspaces,
@@ -580,7 +387,7 @@ class DSWLRecipe(DSWLParameters, Recipe):
         Which rows are regular shows with few components already.
         """
         plan = make_plan(self, problem, min(k, ROUGH_COMPONENTS))
-        if plan.published:
+        if plan.temperatures is not None:
             return None
         plan = replace(plan, rough=k > ROUGH_COMPONENTS)
         variances, n = regular_variances(problem, plan)

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, xlogy
 
-from trueaxis.core.krylov import rough_solve
 from trueaxis.core.law import Sides
-from trueaxis.core.quantiles import between, column_means, quantile
+from trueaxis.core.moments import between, column_means, quantile
 from trueaxis.core.starts import (
     ENOUGH_ROWS,
     enough_rows,
@@ -26,35 +25,17 @@ from trueaxis.core.starts import (
     partial_sums,
     step_of,
 )
-from trueaxis.core.subspace import ROUNDINGS
+from trueaxis.core.subspace import ROUNDINGS, rough_solve
 
 CLIP = 3.0  # interquartile ranges beyond the quartiles at which values are winsorized
-
-
 LEAST_SHARE = 0.08  # smallest share of the rows in the smaller group
-
-
 LEAST_DEVIATION = 0.05  # of a group, relative to all rows; excludes groups of ties
-
-
 LONGEST = 3  # axes of the whole cloud that a group may bend
-
-
 FAR_STEPS, NEAR_STEPS = 4, 2  # towards axes, from random directions or axes nearby
-
-
 CLEAR = -0.5  # a split is accepted if its gain is at most this,
-
-
 APART = 2.5  # and its medians are this far apart (those of a tail are not)
-
-
 QUARTILES, NORMAL_IQR = (0.25, 0.5, 0.75), 1.349
-
-
 FINALISTS = 8  # directions, of those searched, that are compared in full precision
-
-
 LEAST_ROWS = 25  # fewer rows can always be split along some direction
 
 

@@ -20,12 +20,10 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from trueaxis.core.iteration import IterationResult, Squarem, iterate
-from trueaxis.core.kernels import Scratch, replace_cancelled
-from trueaxis.core.krylov import ScatterKernel, orthonormal_beside
+from trueaxis.core.kernels import replace_cancelled
 from trueaxis.core.law import REGULAR
-from trueaxis.core.moments import Moments
+from trueaxis.core.moments import Moments, Scratch, n_different_rows
 from trueaxis.core.problem import Problem
-from trueaxis.core.quantiles import n_different_rows
 from trueaxis.core.reweighting import (
     EXACT,
     POWER_STEPS,
@@ -46,7 +44,13 @@ from trueaxis.core.starts import (
     random_directions,
     spherical_start,
 )
-from trueaxis.core.subspace import Subspace, solve, spectrum
+from trueaxis.core.subspace import (
+    ScatterKernel,
+    Subspace,
+    orthonormal_beside,
+    solve,
+    spectrum,
+)
 from trueaxis.core.verdicts import CoreRule, HalfRule, deviations, without_leverage
 from trueaxis.data.rows import ArrayRows, Rows
 from trueaxis.data.threads import cached_property
@@ -67,11 +71,7 @@ from trueaxis.dswl.plan import (
 )
 
 SPARE = 20  # coordinates beyond twice the number of components
-
-
 WORTHWHILE = 4  # columns per coordinate from which on a fit in few coordinates pays
-
-
 POWERS = 2  # power steps that turn random directions towards the longest axes
 
 
@@ -237,28 +237,16 @@ def _measure(
 
 SETTLE_ROUNDS = 8
 
-
 # With many components, and fewer rows than this for each, a fit starts from all rows,
 # scaled to equal length.
 MANY_COMPONENTS, ROWS_PER_COMPONENT = 20, 6
-
-
 PENALTY = 10.0  # subtracted from the score, per unit of excess heterogeneity
-
 
 # Deviations of regular Gaussian rows, by the worse of two distances.
 GAUSSIAN = float(ndtri(1 - REGULAR / 2))
-
-
 NEARLY_ALL = 0.005  # share of the core's solution, as a sine, that coordinates may lack
-
-
 MOST_ADDITIONS = 4  # of coordinates, before all columns are taken
-
-
 CHANCE = 1.25  # heterogeneity that n rows of one cloud may have, times sqrt(n)
-
-
 MAJORITY = 0.6  # share of the rows that must remain without groups that bend an axis
 
 
@@ -313,11 +301,9 @@ class SampleFit:
 
 def fit_sample(problem: Problem, plan: Plan) -> SampleFit:
     """Fit the sample as planned; all rows, if the plan is the published algorithm."""
-    if plan.published:
-        return _published_fit(problem, plan)
-    if plan.start == "robust":
-        return _best_fit(problem, plan)
-    return _first_fit(problem, plan)
+    if plan.temperatures is not None:
+        return _published_fit(problem, plan, plan.temperatures)
+    return _best_fit(problem, plan)
 
 
 def regular_variances(problem: Problem, plan: Plan) -> tuple[NDArray[Any], int]:
@@ -329,31 +315,26 @@ def regular_variances(problem: Problem, plan: Plan) -> tuple[NDArray[Any], int]:
 
 def _first_fit(problem: Problem, plan: Plan) -> SampleFit:
     """Fit all rows of the sample; the last fit is kept, to go on from."""
-    key = (plan.fit_k, plan.start, plan.rough)
+    key = (plan.fit_k, plan.rough)
     if key not in problem.first_fits:
-        X = problem.sample.X
-        if plan.start == "robust":
-            directions = random_directions(X, direction_rng())
-            fit = _fit(X, problem.depth, directions, plan)
-        else:
-            start = equal_weights(ArrayRows(X), plan.fit_k)
-            fit = _fit_rows(ArrayRows(X, at_once=True), start, plan)
+        directions = random_directions(problem.sample.X, direction_rng())
+        fit = _fit(problem.sample.X, problem.depth, directions, plan)
         problem.first_fits.clear()
         problem.first_fits[key] = fit
     found: SampleFit = problem.first_fits[key]
     return found
 
 
-def _published_fit(problem: Problem, plan: Plan) -> SampleFit:
+def _published_fit(
+    problem: Problem, plan: Plan, temperatures: Temperatures
+) -> SampleFit:
     """Run Algorithm 1 exactly as published, on all rows."""
     rows, counts, X = problem.rows, problem.counts, problem.sample.X
-    temperatures = plan.temperatures
-    assert temperatures is not None  # a published fit has temperatures
     learned = iterate(
         ReweightedStep(rows, EntropyRule(*temperatures), counts),
         equal_weights(rows, plan.fit_k, counts),
         max_iter=plan.max_iter,
-        tol=plan.tol_on_all_rows,
+        tol=plan.tol,
     )
     core = find_core(ArrayRows(X), learned.last.next)
     return SampleFit(np.arange(len(X)), (), temperatures, learned, core)
@@ -446,7 +427,7 @@ def _fit(
         )
     half = X[depth.deepest_half(least=plan.fit_k + 2)]
     # Without later stages, nothing would correct what the coordinates lack.
-    if plan.reweight and worthwhile(plan.fit_k, directions):
+    if worthwhile(plan.fit_k, directions):
         return _fit_compressed(X, *compress(X, half, directions, plan.fit_k), plan)
     start = deep_start(X, half, plan.fit_k)
     return _fit_rows(ArrayRows(X, at_once=True), start, plan)
@@ -461,7 +442,7 @@ def _fit_compressed(
     X: NDArray[Any], space: Compressed, start: Subspace, plan: Plan
 ) -> SampleFit:
     """Fit rows in few coordinates, and in all columns if these are not enough."""
-    temperatures, start = _settled(space.rows, start, plan)
+    start, temperatures = settle(space.rows, start, plan.trust, plan.accepted_change)
     temperatures, learned = _learned(space.rows, start, temperatures, plan)
     found = space.lift_last(learned)
     core = space.lift_step(find_core(space.rows, learned.last.next))
@@ -478,20 +459,10 @@ def _fit_compressed(
 
 def _fit_rows(rows: ArrayRows, start: Subspace, plan: Plan) -> SampleFit:
     """Settle, converge and find the core of the rows."""
-    temperatures, start = _settled(rows, start, plan)
+    start, temperatures = settle(rows, start, plan.trust, plan.accepted_change)
     temperatures, learned = _learned(rows, start, temperatures, plan)
     core = find_core(rows, learned.last.next)
     return SampleFit(np.arange(rows.shape[0]), (), temperatures, learned, core)
-
-
-def _settled(
-    rows: ArrayRows, start: Subspace, plan: Plan
-) -> tuple[Temperatures, Subspace]:
-    """Find the temperatures, unless they are given, and a state that goes with them."""
-    if plan.temperatures is not None:
-        return plan.temperatures, start
-    start, temperatures = settle(rows, start, plan.trust, plan.accepted_change)
-    return temperatures, start
 
 
 def _learned(
@@ -499,16 +470,18 @@ def _learned(
 ) -> tuple[Temperatures, IterationResult[ReweightedResult]]:
     """Run Algorithm 1, with higher temperatures if too few rows carry the subspace."""
     solver = EXACT
-    if plan.reweight and _crowded(rows.shape[0], plan.fit_k):
+    if _crowded(rows.shape[0], plan.fit_k):
         # Later stages correct the answer, and solving for many axes takes long.
         solver = PowerSolver(POWER_STEPS)
-    learned = learn(rows, start, temperatures, plan.max_iter, plan.tol, solver=solver)
+    learned = learn(
+        rows, start, temperatures, plan.max_iter, plan.tol_on_sample, solver=solver
+    )
     least = min(plan.fit_k + 1, rows.shape[0] - 1)
-    while plan.temperatures is None and learned.last.effective < least:
+    while learned.last.effective < least:
         # In pure noise the subspace may follow a few rows: raise the temperatures.
         temperatures = Temperatures(*(2.0 * t for t in temperatures))
         learned = learn(
-            rows, start, temperatures, plan.max_iter, plan.tol, solver=solver
+            rows, start, temperatures, plan.max_iter, plan.tol_on_sample, solver=solver
         )
     return temperatures, learned
 
@@ -519,12 +492,11 @@ def learn(
     temperatures: Temperatures,
     max_iter: int,
     tol: float,
-    counts: NDArray[Any] | None = None,
     solver: Solver = EXACT,
 ) -> IterationResult[ReweightedResult]:
     """Run Algorithm 1 with these temperatures, accelerated."""
     return iterate(
-        ReweightedStep(rows, EntropyRule(*temperatures), counts, solver=solver),
+        ReweightedStep(rows, EntropyRule(*temperatures), solver=solver),
         start,
         max_iter=max_iter,
         tol=tol,

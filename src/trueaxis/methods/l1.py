@@ -24,8 +24,8 @@ from trueaxis.core.iteration import (
     StepResult,
     iterate,
 )
+from trueaxis.core.moments import counted_median
 from trueaxis.core.problem import Problem, affine_hull
-from trueaxis.core.quantiles import counted_median
 from trueaxis.core.recipes import (
     Recipe,
     SearchResult,
@@ -36,39 +36,25 @@ from trueaxis.core.starts import (
 from trueaxis.core.subspace import spanned, subspace_change
 
 Matrix = NDArray[np.float64]
-
-
 Index = NDArray[np.intp]
-
 
 # Residuals per batch (measured): with fewer, the calls take most of the time; with
 # more, they do not fit into the cache.
 BATCH_ENTRIES = 1 << 16
 
-
 # Targets are moved by about this share of their typical size, so that no two edges tie
 # and every step descends. The vertex found is then that of the targets themselves.
 NUDGE = 1e-10
-
-
 OPTIMAL = 1e-9  # slopes below this are level
-
 
 # A fit passes through rows only if they tell its coefficients apart at least this well.
 PIVOT = 1e-10
-
-
 NOWHERE = -1  # an edge that is free: it does not yet leave any target
-
 
 # Rounding errors grow with the steps, so vertices are computed afresh after a search
 # and searched from again; more often than this only if there is no accurate vertex.
 MOST_SEARCHES = 5
-
-
 MOST_NUDGES = 3
-
-
 MOST_STEPS = 200  # per coefficient; a few are enough
 
 

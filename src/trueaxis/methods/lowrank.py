@@ -24,11 +24,7 @@ from trueaxis.core.subspace import Subspace, spanned
 from trueaxis.data.rows import ArrayRows, Rows
 
 Matrix = NDArray[np.float64]
-
-
 TINY = np.finfo(float).tiny
-
-
 INACCURATE = 1e-3
 
 
@@ -108,17 +104,13 @@ def _stretch(M: Matrix, lam: float, gam: float) -> Matrix:
 
 MAD_TO_SIGMA = 1.4826
 
-
 # Gross errors are entries farther than this many sigma from 0 (at first, because the
 # structure may have heavy tails), and later from the fit.
 FIRST_CUT, CUT = 5.0, 3.0
 
-
 # The rank grows only while fewer entries than this share are judged differently than
 # before: replaced entries look like structure.
 SETTLED = 0.005
-
-
 MAX_ROUNDS = 50
 
 

@@ -22,8 +22,6 @@ from trueaxis.core.starts import (
 from trueaxis.core.subspace import spanned, top_eigen
 
 PAIRS_AT_A_TIME = 1 << 21
-
-
 SAME = 1e-8  # relative to the length of rows; smaller differences lack digits
 
 

@@ -42,7 +42,6 @@ from trueaxis.data.threads import cached_property
 
 MOST_DAMPINGS = 60
 
-
 # Weight of the current axes, so that axes without a gradient stay where they are.
 HOLD = 1e-13
 

@@ -54,8 +54,6 @@ class AdaptiveRule(ScaledRule):
 
 
 MOST_ROUNDS = 100
-
-
 MOST_EXCHANGES = 2000
 
 

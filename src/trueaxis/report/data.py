@@ -207,7 +207,7 @@ def axes_data(analysis: Analysis, drawn: NDArray[np.intp]) -> dict[str, Any]:
     spread = np.where(spread > 1e-10 * spread.max(initial=0.0), spread, 1.0)
     X = analysis.X
     with ignore_feature_name_warning():
-        filled = model.impute(X) if analysis.has_holes else X
+        filled = model.repair(X, wrong=False) if analysis.has_holes else X
         plain = (filled - model.mean_) @ model.components_[:k].T.astype(float) / spread
         scores = plain[drawn]
         if analysis.cells is not None:  # wrong cells are replaced, too

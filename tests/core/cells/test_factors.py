@@ -11,7 +11,6 @@ from trueaxis.cells.factors import (
     column_variances,
     fit_factors,
     improve,
-    invert,
     log_posterior,
     penalty,
     start_factors,
@@ -33,16 +32,6 @@ def model(seed, D=6, r=2):
     return FactorModel(
         rng.normal(size=D), rng.normal(size=(D, r)), rng.uniform(0.1, 1.0, D)
     )
-
-
-@pytest.mark.parametrize("r", [1, 2, 3, 7, 16])
-def test_many_small_matrices_are_inverted(r):
-    rng = np.random.default_rng(r)
-    A = rng.normal(size=(50, r, r + 2))
-    G = A @ A.transpose(0, 2, 1) + np.eye(r)
-    i, j = np.triu_indices(r)
-    inverse = invert(G[:, i, j].T.copy(), r)
-    np.testing.assert_allclose(inverse.T, np.linalg.inv(G)[:, i, j], rtol=1e-9)
 
 
 def test_predictions_are_conditional_means_of_the_gaussian():
@@ -159,13 +148,3 @@ def test_covariance_of_filled_rows_plus_filling_is_that_of_the_rows():
     covariance += np.diag(given_model.noise)
     np.testing.assert_allclose(np.cov(filled.T) + filling, covariance, atol=0.05)
     assert np.trace(filling) > 0.1 * np.trace(covariance)
-
-
-def test_filling_along_a_frame_is_that_of_the_columns_written_in_it():
-    rng = np.random.default_rng(3)
-    model = FactorModel(rng.standard_normal(9), rng.standard_normal((9, 2)), np.ones(9))
-    X, W = rng.standard_normal((6, 9)), (rng.random((6, 9)) < 0.7).astype(float)
-    frame = np.linalg.qr(rng.standard_normal((9, 4)))[0].T
-    whole = model.filling_covariance(X, W, np.ones(6))
-    along = model.filling_covariance(X, W, np.ones(6), frame)
-    np.testing.assert_allclose(along, frame @ whole @ frame.T)

@@ -2,13 +2,10 @@
 
 import numpy as np
 
-from trueaxis import DSWL, ColumnScaler
 from trueaxis.cells.learn import (
-    CODES,
     centers_and_units,
     few_values,
     learn_cells,
-    levels,
 )
 
 
@@ -68,24 +65,3 @@ def test_shares_of_wrong_cells_are_learned_by_column_and_side():
     np.testing.assert_allclose(shares[0, 5], 0.05, atol=0.02)
     shares[1, 2] = shares[0, 5] = 0.0
     assert shares.max() < 0.005
-
-
-def test_levels_are_those_of_every_column_alone():
-    rng = np.random.default_rng(0)
-    Z, seen = rng.integers(0, 12, (15, 30)) / 4.0, rng.random((15, 30)) < 0.8
-    seen[:, 0], Z[:, 1] = False, 2.0
-    gaps, codes = levels(Z, seen)
-    for j, use in enumerate(seen.T):
-        values = np.unique(Z[use, j])
-        assert codes[j] == (len(values) <= CODES)
-        assert gaps[j] == (np.diff(values).min() if len(values) > 1 else 0.0)
-
-
-def test_clusters_in_which_most_cells_of_every_row_look_wrong_can_be_learned():
-    rng = np.random.default_rng(0)
-    centers = rng.standard_normal((int(rng.integers(2, 5)), 2)) * 10 ** rng.uniform(
-        0, 4
-    )
-    X = centers[rng.integers(len(centers), size=55)] + rng.standard_normal((55, 2))
-    model = DSWL(2, cells=True).fit(ColumnScaler().fit_transform(X))
-    assert np.isfinite(model.components_).all()

@@ -4,9 +4,6 @@ import numpy as np
 import pytest
 
 from trueaxis import DSWL
-from trueaxis.cells.model import CellModel, RememberedRepair, find_flaw
-from trueaxis.data.rows import ArrayRows
-from trueaxis.data.transformed import RowwiseRows
 
 
 @pytest.fixture(scope="module")
@@ -70,42 +67,3 @@ def test_a_row_of_wrong_cells_is_wrong_itself(cells, spoiled):
     np.testing.assert_array_equal(repaired.rows, row)
     good = spoiled[0][:1].copy()
     assert not cells.repair(good).crowded[0]
-
-
-def test_what_is_remembered_is_what_was_computed(spoiled, cells):
-    X, _ = spoiled
-    remembered = RememberedRepair(cells)
-    first = remembered(X[:100], slice(0, 100))
-    np.testing.assert_array_equal(first, cells(X[:100]))
-    np.testing.assert_array_equal(remembered(X[:100], slice(0, 100)), first)
-    other = remembered(X[50:90], slice(0, 40))  # other rows of another pass
-    np.testing.assert_array_equal(other, cells(X[50:90]))
-    some = np.array([3, 1, 250])
-    np.testing.assert_array_equal(remembered(X[some], some), cells(X[some]))
-    assert remembered.part(0, 5) is cells
-    blocks = RowwiseRows(ArrayRows(X, block_rows=60), remembered)
-    mapped = blocks.map(lambda block: block, 10)
-    np.testing.assert_allclose(mapped, cells(X), rtol=1e-10)
-
-
-def test_arrays_hold_the_whole_model(spoiled, cells):
-    again = CellModel.from_arrays(cells.to_arrays())
-    np.testing.assert_array_equal(again(spoiled[0]), cells(spoiled[0]))
-    assert find_flaw(cells.to_arrays(), 10) is None
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda a: a.pop("noise"), "no noise"),
-        (lambda a: a.update(extra=np.ones(3)), "know nothing of it"),
-        (lambda a: a.update(unit=np.ones(9)), "unit of the cells is not float64"),
-        (lambda a: a.update(unit=np.zeros(10)), "unit of the cells is not positive"),
-        (lambda a: a.update(mean=np.full(10, np.nan)), "mean of the cells has a value"),
-        (lambda a: a.update(marginal=np.ones(10)), "marginal of the cells is not bool"),
-    ],
-)
-def test_flaws_of_arrays_are_named(cells, change, message):
-    arrays = cells.to_arrays()
-    change(arrays)
-    assert message in str(find_flaw(arrays, 10))

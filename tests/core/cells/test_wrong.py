@@ -7,8 +7,6 @@ from scipy.stats import norm
 from trueaxis.cells.factors import Deviations
 from trueaxis.cells.wrong import (
     WrongCells,
-    at_least,
-    column_medians,
     raise_known,
     reach,
 )
@@ -70,14 +68,6 @@ def test_cells_that_the_rest_of_the_row_knows_are_not_errors():
     assert 15 < after[1, 0] < 90
 
 
-def test_sides_do_not_mix():
-    rng = np.random.default_rng(1)
-    z = rng.normal(size=1000)
-    z[:20] = -15.0
-    low, high = limits(z)
-    assert low < 15 and np.isinf(high)
-
-
 def test_classes_by_brute_force():
     rng = np.random.default_rng(2)
     X = rng.normal(0, 3, size=(40, 3))
@@ -120,20 +110,3 @@ def test_cells_within_the_limits_are_good_whatever_the_mixture_says():
     )
     seen = np.ones_like(X, dtype=bool)
     np.testing.assert_array_equal(wrong.good(X, seen, deviations), [[True, False]])
-
-
-def test_poisson_tail_by_counting():
-    counts = np.random.default_rng(3).poisson(2.5, 200_000)
-    for k in (1, 3, 6):
-        p = at_least(np.array([float(k)]), np.array([2.5]))[0]
-        np.testing.assert_allclose(p, (counts >= k).mean(), atol=0.005)
-    assert at_least(np.zeros(1), np.ones(1))[0] == 1.0
-
-
-def test_medians_of_some_cells_are_those_of_every_column_alone():
-    rng = np.random.default_rng(0)
-    X, some = rng.standard_normal((9, 40)), rng.random((9, 40)) < 0.5
-    some[:, 0], some[:, 1] = False, True
-    columns = [X[use, j] for j, use in enumerate(some.T)]
-    expected = [np.median(column) if len(column) else 0.0 for column in columns]
-    np.testing.assert_array_equal(column_medians(X, some), expected)

@@ -9,7 +9,7 @@ from trueaxis.core.reweighting import measure_rows
 from trueaxis.core.starts import direction_rng, random_directions
 from trueaxis.core.subspace import subspace_change
 from trueaxis.data.rows import ArrayRows
-from trueaxis.dswl.sample_fit import SPARE, compress, find_core, worthwhile
+from trueaxis.dswl.sample_fit import SPARE, compress, find_core
 
 
 def wide(seed=0, n=300, D=200, k=3, noise=0.3, offset=0.0):
@@ -40,25 +40,6 @@ def test_distances_in_few_coordinates_are_those_in_all_columns(dtype, offset):
     np.testing.assert_allclose(few.s, all_columns.s, rtol=rtol, atol=rtol)
 
 
-def test_the_start_is_nearly_the_subspace_of_the_deepest_half():
-    X = wide(offset=5.0)
-    space, start = compressed(X)
-    lifted, half = space.lift(start), X[:151]
-    y = half - half.mean(axis=0)
-    exact = np.linalg.svd(y, full_matrices=False)[2][:3]
-    np.testing.assert_allclose(lifted.mean, half.mean(axis=0), atol=1e-10)
-    np.testing.assert_allclose(lifted.basis @ lifted.basis.T, np.eye(3), atol=1e-12)
-    assert subspace_change(lifted.basis, exact) < 1e-3
-    np.testing.assert_allclose(lifted.total, (y**2).sum() / 151, rtol=1e-10)
-
-
-def test_lowering_undoes_lifting():
-    space, start = compressed(wide(offset=5.0))
-    back = space.lower(space.lift(start))
-    np.testing.assert_allclose(back.mean, start.mean, atol=1e-10)
-    np.testing.assert_allclose(back.basis, start.basis, atol=1e-12)
-
-
 @pytest.mark.parametrize("offset", [0.0, 1e3])
 def test_added_coordinates_lead_to_the_solution_in_all_columns(offset):
     X = wide(2, noise=1.0, offset=offset)
@@ -84,42 +65,3 @@ def test_added_coordinates_lead_to_the_solution_in_all_columns(offset):
     assert shares == sorted(shares, reverse=True)
     np.testing.assert_allclose(lifted.next.mean, w @ X, atol=1e-9)
     np.testing.assert_allclose(lifted.next.total, (y**2).sum(), rtol=1e-9)
-
-
-def scaled_completion(unit):
-    X = unit * wide(2, noise=1.0)
-    space, start = compressed(X, n_half=40)
-    core = find_core(space.rows, start)
-    space, missing = space.completed(core)
-    return space.axes, missing
-
-
-@pytest.mark.parametrize("unit", [1e-140, 1e-100, 1e100, 1e140])
-def test_what_is_missing_does_not_depend_on_the_unit(unit):
-    axes, missing = scaled_completion(unit)
-    expected, share = scaled_completion(1.0)
-    assert missing == pytest.approx(share, rel=1e-6)
-    assert subspace_change(axes.T, expected.T) < 1e-6
-
-
-def test_rows_in_the_coordinate_space_are_at_no_distance_from_it():
-    X = wide(noise=0.0)
-    space, start = compressed(X)
-    assert (space.rows.off >= 0).all()
-    assert space.rows.off.max() < 1e-25 * (X**2).sum(axis=1).max()
-    assert subspace_change(space.lift(start).basis, np.linalg.svd(X)[2][:3]) < 1e-7
-
-
-def test_rows_that_are_all_equal_in_half_have_finite_coordinates():
-    X = wide()
-    X[:160] = X[0]
-    space, start = compressed(X)
-    assert np.isfinite(space.rows.array).all() and np.isfinite(space.rows.off).all()
-    np.testing.assert_allclose(space.axes.T @ space.axes, np.eye(26), atol=1e-10)
-    assert start.total < 1e-20 * X.var(axis=0).sum()
-
-
-def test_few_coordinates_are_worthwhile_for_many_columns_only():
-    assert worthwhile(3, np.zeros((104, 250)))
-    assert not worthwhile(3, np.zeros((103, 250)))
-    assert not worthwhile(3, np.zeros((104, 25)))  # nearly all rows are equal

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from engine_data import contaminated_cloud
-from nasty import nasty
 
 from trueaxis import DSWL
 from trueaxis.core.subspace import subspace_change
@@ -58,14 +57,6 @@ def test_a_fit_does_not_depend_on_the_random_state(X, k):
 
 
 @pytest.mark.slow
-def test_many_components_of_sparse_binary_data_do_not_depend_on_the_random_state():
-    X = (np.random.default_rng(0).random((300, 240)) < 0.05).astype(float)
-    first = DSWL(58, random_state=0).fit(X)
-    for seed in (1, 2, 3):
-        assert_equal(first, DSWL(58, random_state=seed).fit(X))
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "n", "D", "k", "dtype"),
     [
@@ -96,23 +87,6 @@ def test_few_coordinates_give_the_answer_of_all_columns(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "D", "k"), [(800, 300, 5), (400, 300, 20)])
-def test_algorithm_1_alone_converges_in_few_coordinates(n, D, k, monkeypatch):
-    # Without reweighting, no later stage corrects what the coordinates lack.
-    rng = np.random.default_rng(0)
-    axes = np.linalg.qr(rng.standard_normal((D, k)))[0]
-    X = rng.standard_normal((n, k)) * np.linspace(18, 9, k) @ axes.T
-    X += 0.3 * rng.standard_normal((n, D))
-    X[: n // 10] += 2 * rng.standard_normal((n // 10, D))
-    one = DSWL(k, reweight=False).fit(X)
-    two = on_all_columns(monkeypatch, DSWL(k, reweight=False), X)
-    assert subspace_change(one.components_, two.components_) < 1e-4
-    np.testing.assert_allclose(one.tau_, two.tau_, rtol=1e-3)
-    np.testing.assert_allclose(n * one.weights_, n * two.weights_, atol=1e-2)
-    assert one.objective_ == pytest.approx(two.objective_, abs=1e-3)
-
-
-@pytest.mark.slow
 def test_beyond_the_sample_few_coordinates_give_nearly_the_answer_of_all(monkeypatch):
     X, bad = gapped(1, 4500, 110, 2)
     one = DSWL(2).fit(X)
@@ -120,48 +94,6 @@ def test_beyond_the_sample_few_coordinates_give_nearly_the_answer_of_all(monkeyp
     assert subspace_change(one.components_, two.components_) < 1e-3
     assert (one.support_ != two.support_).mean() < 2e-3
     assert not one.support_[bad].any()
-
-
-@pytest.mark.slow
-def test_weights_count_rows_in_few_coordinates():
-    X, _ = gapped(2, 400, 200, 3)
-    w = np.random.default_rng(0).integers(0, 4, 400)
-    one = DSWL(3).fit(X, sample_weight=w.astype(float))
-    two = DSWL(3).fit(np.repeat(X, w, axis=0))
-    assert subspace_change(one.components_, two.components_) < 1e-9
-    np.testing.assert_array_equal(np.repeat(one.support_, w), two.support_)
-    np.testing.assert_allclose(one.mean_, two.mean_, atol=1e-10)
-    np.testing.assert_allclose(one.explained_variance_, two.explained_variance_)
-    per_copy = np.repeat(one.weights_ / np.maximum(w, 1), w)
-    np.testing.assert_allclose(per_copy, two.weights_, rtol=1e-6, atol=1e-12)
-
-
-@pytest.mark.parametrize("unit", [1e-140, 1e-100, 1e100, 1e140])
-def test_the_unit_does_not_matter_in_few_coordinates(unit):
-    X, _ = gapped(3, 200, 130, 2)
-    one, two = DSWL(2).fit(X), DSWL(2).fit(unit * X)
-    assert subspace_change(one.components_, two.components_) < 1e-6
-    np.testing.assert_array_equal(one.support_, two.support_)
-    np.testing.assert_allclose(two.weights_, one.weights_, rtol=1e-4, atol=1e-9)
-
-
-def test_a_rotation_turns_the_fit_in_few_coordinates():
-    X, _ = gapped(4, 200, 130, 2)
-    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((130, 130)))[0]
-    one, two = DSWL(2).fit(X), DSWL(2).fit(X @ Q)
-    assert subspace_change(one.components_ @ Q, two.components_) < 1e-6
-    np.testing.assert_array_equal(one.support_, two.support_)
-
-
-@pytest.mark.parametrize(
-    ("n", "D", "k"), [(50, 300, 2), (100, 130, 1), (300, 130, 3), (120, 400, 5)]
-)
-def test_noise_without_a_gap_is_fitted_without_warnings(n, D, k):
-    X = np.random.default_rng(0).standard_normal((n, D))
-    model = DSWL(k).fit(X)
-    assert model.support_.mean() > 0.8
-    inner = model.components_ @ model.components_.T
-    np.testing.assert_allclose(inner, np.eye(k), atol=1e-10)
 
 
 def test_noise_is_fitted_in_all_columns_in_the_end(monkeypatch):
@@ -216,15 +148,6 @@ def test_degenerate_tables_have_a_finite_fit_without_warnings(X):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wanted", ["auto", 0.5, 0.9])
-def test_degenerate_tables_have_a_number_of_components(wanted):
-    for _, X, _ in nasty():
-        model = DSWL(wanted).fit(X)
-        assert 1 <= model.n_components_ <= min(X.shape)
-        assert_equal(model, DSWL(int(model.n_components_)).fit(X))
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.3, 0.8, 0.95])
 def test_a_share_of_the_variance_is_reached(share):
     rng = np.random.default_rng(0)
@@ -233,16 +156,6 @@ def test_a_share_of_the_variance_is_reached(share):
         model = DSWL(share).fit(X)
         assert model.explained_variance_ratio_.sum() >= share
         assert_equal(model, DSWL(int(model.n_components_)).fit(X))
-
-
-@pytest.mark.slow
-def test_copies_of_one_row_beside_noise_have_a_number_of_components():
-    for seed in range(4):
-        for n, D in [(60, 40), (100, 100), (60, 300)]:
-            X = np.random.default_rng(seed).standard_normal((n, D))
-            X[: n // 2] = X[0]
-            for wanted in ("auto", 3):
-                assert DSWL(wanted).fit(X).n_components_ >= 1
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@ from scipy.optimize import minimize
 from trueaxis.methods.lowrank import (
     row_threshold,
     singular_threshold,
-    soft_threshold,
     sparse_and_rows,
 )
 
@@ -50,29 +49,9 @@ def test_sparse_and_rows_are_jointly_optimal(seed, lam, gam):
     assert np.vdot(left, rows) == pytest.approx(gam * lengths, abs=1e-9)
 
 
-def test_sparse_and_rows_contain_the_single_maps():
-    M = np.random.default_rng(3).standard_normal((9, 6))
-    S, rows = sparse_and_rows(M, np.inf, 1.5)
-    assert not S.any()
-    np.testing.assert_allclose(rows, row_threshold(M, 1.5), atol=1e-15)
-    S, rows = sparse_and_rows(M, 0.4, np.inf)
-    assert not rows.any()
-    np.testing.assert_array_equal(S, soft_threshold(M, 0.4))
-    S, rows = sparse_and_rows(M, 0.4, 0.4 * np.sqrt(6))  # the ball contains the box
-    np.testing.assert_allclose(rows, 0, atol=1e-14)
-
-
 def test_row_threshold_against_a_general_minimiser():
     m = np.array([3.0, -1.0, 2.0])
     found = minimize(
         lambda o: 1.2 * np.linalg.norm(o) + 0.5 * np.sum((o - m) ** 2), m, tol=1e-12
     )
     np.testing.assert_allclose(row_threshold(m[None], 1.2)[0], found.x, atol=1e-6)
-
-
-def test_radii_whose_squares_overflow_bound_nothing():
-    M = np.random.default_rng(0).standard_normal((5, 4))
-    for huge in (1e300, 1e160):
-        sparse, rows = sparse_and_rows(M, 0.5, huge)
-        np.testing.assert_array_equal(sparse, soft_threshold(M, 0.5))
-        assert not rows.any()

@@ -6,7 +6,7 @@ from engine_data import contaminated_cloud, pca_subspace
 
 from trueaxis.core.problem import Problem, affine_hull
 from trueaxis.core.reweighting import measure_rows
-from trueaxis.core.verdicts import Judge, cutoff_ratio
+from trueaxis.core.verdicts import Judge
 from trueaxis.data.rows import ArrayRows
 from trueaxis.methods import METHODS
 
@@ -50,12 +50,6 @@ def test_counts_equal_repetitions():
     repeated = judge_of(X[again]).judge(subspace).law
     np.testing.assert_allclose(counted.score, repeated.score, rtol=1e-9)
     np.testing.assert_allclose(counted.orthogonal, repeated.orthogonal, rtol=1e-9)
-
-
-def test_any_distance_is_beyond_a_cutoff_of_zero():
-    distance = np.array([0.0, 1.0, 3.0])
-    np.testing.assert_array_equal(cutoff_ratio(distance, 2.0), [0, 0.5, 1.5])
-    np.testing.assert_array_equal(cutoff_ratio(distance, 0.0), [0, np.inf, np.inf])
 
 
 @pytest.mark.slow

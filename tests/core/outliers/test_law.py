@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from trueaxis.core.law import (
     Cloud,
     Law,
     Sides,
     Tail,
-    _log_concave,
     first_copies,
     law_of_fit,
     learn_law,
@@ -70,32 +68,6 @@ def test_a_shoulder_is_not_a_tail():
         e[:150] = rng.uniform(30, 60, 150)
         found.append(flagged(e, s)[:150].mean())
     assert np.mean(np.array(found) > 0.95) >= 0.9
-
-
-@pytest.mark.parametrize(
-    ("counts", "expected"),
-    [
-        ((200, 60, 10, 1), True),  # falls ever faster
-        ((100, 50, 25, 12), True),  # a power
-        ((10, 5, 4, 3), True),  # few rows say little
-        ((400, 50, 50, 40), False),  # levels off inside the cut-offs,
-        ((80, 40, 10, 30), False),  # or beyond them
-        ((30, 8, 0, 4), False),  # a gap
-        ((40, 10, 0, 0), True),  # the end
-    ],
-)
-def test_bands_show_whether_a_density_is_log_concave(counts, expected):
-    assert _log_concave(counts) is expected
-
-
-@pytest.mark.parametrize("dof", [(1, 20), (3, 3), (12, 200)])
-def test_counts_of_gaussian_and_power_tails_are_log_concave(dof):
-    """What the rule assumes of regular rows holds for the laws that it is meant for."""
-    edges = np.exp(np.linspace(-2, 6, 81))
-    for law in (stats.chi2(dof[0]), stats.f(*dof), stats.lognorm(dof[0] / 4)):
-        density = -np.diff(law.sf(edges))
-        density = density[density > 1e-12]
-        assert (np.diff(np.log(density), 2) < 1e-6).all()
 
 
 def test_two_distances_have_one_p_value():

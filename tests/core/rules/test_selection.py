@@ -9,7 +9,6 @@ from scipy.optimize import minimize
 
 from trueaxis.core.rules import Size
 from trueaxis.methods.selection import (
-    NearestRule,
     NeighborRule,
     Selection,
     project_on_simplex,
@@ -75,11 +74,6 @@ def test_the_number_of_rows_to_keep(selection, kept):
     assert selection.count(Size(n_rows=20, n_copies=20.0, n_columns=5, k=2)) == kept
 
 
-def test_shares_refer_to_all_copies():
-    size = Size(n_rows=20, n_copies=30.0, n_columns=5, k=2)
-    assert Selection(0.5).count(size) == 15 and Selection(30).count(size) == 30
-
-
 @pytest.mark.parametrize(
     ("selection", "message"),
     [
@@ -95,10 +89,3 @@ def test_shares_refer_to_all_copies():
 def test_numbers_of_rows_that_are_impossible_raise(selection, message):
     with pytest.raises(ValueError, match=message):
         selection.count(Size(n_rows=20, n_copies=20.0, n_columns=5, k=2))
-
-
-def test_a_rule_gets_its_number_from_the_size_of_the_data():
-    size = Size(n_rows=20, n_copies=20.0, n_columns=5, k=2)
-    rule = NearestRule(Selection(0.6))._for_size(size)
-    assert rule.count == 12 and rule._for_size(size) is rule
-    assert rule.for_part(0.25).count == 3

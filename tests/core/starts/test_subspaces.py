@@ -6,12 +6,9 @@ from engine_data import contaminated_cloud, pca_subspace
 from scipy.optimize import minimize
 
 from trueaxis.core.starts import (
-    Depth,
     deep_start,
     depth,
     direction_rng,
-    equal_weights,
-    outlyingness,
     random_directions,
     shortest_variance,
     spatial_median,
@@ -52,12 +49,6 @@ def test_the_tightest_half_by_brute_force():
         best = min(windows, key=np.var)
         np.testing.assert_allclose(center[column], best.mean(), rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(spread[column], best.std(), rtol=1e-6)
-
-
-def test_a_projection_of_ties_has_the_spread_of_all_rows():
-    Z = np.r_[np.zeros(9), 3.0][:, None]
-    np.testing.assert_allclose(outlyingness(Z.T)[-1], 3 / Z.std())
-    np.testing.assert_array_equal(outlyingness(np.zeros((2, 5))), 0)
 
 
 def depth_of(X):
@@ -108,41 +99,6 @@ def test_one_huge_row_does_not_matter():
             assert subspace_change(*spans) < 0.2
 
 
-def test_every_few_rows_have_the_depth_of_a_table_of_these():
-    X = contaminated_cloud(n=100)
-    directions = random_directions(X, direction_rng())
-    some, few = depth(X, directions, 3), depth(X[::3], directions)
-    np.testing.assert_array_equal(some.rows, np.arange(0, 100, 3))
-    np.testing.assert_array_equal(some.outlyingness, few.outlyingness)
-    np.testing.assert_array_equal(some.deepest_half(), 3 * few.deepest_half())
-
-
-def test_the_deepest_half_is_more_than_half_of_the_rows():
-    rows, worst = np.array([2, 5, 6, 9]), np.array([3, 1, 4, 1], dtype=np.float32)
-    found = Depth(rows, worst)
-    np.testing.assert_array_equal(found.deepest_half(), [2, 5, 9])
-    np.testing.assert_array_equal(found.deepest_half(least=9), rows)
-    some = found.among(np.array([2, 3, 6, 9]))
-    np.testing.assert_array_equal(some.rows, [2, 6, 9])
-    np.testing.assert_array_equal(some.outlyingness, [3, 4, 1])
-
-
-def test_equal_rows_are_equally_deep():
-    found = depth_of(np.ones((20, 3)))
-    np.testing.assert_array_equal(found.outlyingness, 0)
-    np.testing.assert_array_equal(found.deepest_half(), np.arange(11))
-
-
-def test_starts_from_copies_of_one_row_are_those_of_plain_pca():
-    X = contaminated_cloud(n=100)
-    X[:80] = X[90]
-    half = X[depth_of(X).deepest_half()]
-    for start in (deep_start(X, half, 2), spherical_start(X, 2)):
-        expected = equal_weights(ArrayRows(X), 2)
-        assert subspace_change(start.basis, expected.basis) < 1e-9
-        np.testing.assert_allclose(start.mean, expected.mean, atol=1e-12)
-
-
 def test_the_deep_start_is_plain_pca_of_the_deepest_half():
     X = contaminated_cloud(n=100)
     half = X[depth_of(X).deepest_half()]
@@ -151,19 +107,6 @@ def test_the_deep_start_is_plain_pca_of_the_deepest_half():
     np.testing.assert_allclose(start.mean, expected.mean)
     np.testing.assert_allclose(start.variances, expected.variances)
     np.testing.assert_allclose(start.total, expected.total)
-
-
-@pytest.mark.parametrize("unit", [1e-140, 1.0, 1e140])
-def test_the_spherical_start_turns_and_scales_with_the_rows(unit):
-    X = contaminated_cloud(n=100)
-    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((6, 6)))[0]
-    one, two = spherical_start(X, 2), spherical_start(unit * (X @ Q), 2)
-    # It begins at the median of the columns, which a rotation changes.
-    assert subspace_change(one.basis @ Q, two.basis) < 1e-2
-    np.testing.assert_allclose(two.mean / unit, one.mean @ Q, atol=0.05)
-    scaled = spherical_start(unit * X, 2)
-    assert subspace_change(one.basis, scaled.basis) < 1e-9
-    np.testing.assert_allclose(scaled.mean / unit, one.mean, rtol=1e-9)
 
 
 def test_the_spherical_start_scales_rows_to_equal_length():

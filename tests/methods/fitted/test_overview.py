@@ -9,10 +9,8 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone
 
-import trueaxis
 from trueaxis import DSWL
 from trueaxis.datasets import planted, sensors
-from trueaxis.methods import METHODS, PlainPCA
 
 EVIL = "<script>harm()</script>"
 
@@ -65,17 +63,6 @@ def test_the_summary_says_what_the_attributes_say():
     assert repr(text) == str(text) and isinstance(text, str)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", METHODS)
-def test_every_method_has_both(name):
-    X = planted("scatter", n=60, n_features=5, n_components=2, share=0.1).X
-    model = METHODS[name](2).fit(X)
-    assert model.summary().startswith(f"{type(model).__name__}: 60 rows, 5 columns")
-    diagram, added = block(model)
-    assert diagram and "2 components" in "".join(Balanced(added).texts)
-    assert model._repr_mimebundle_()["text/html"].endswith(added)
-
-
 def test_unfitted_methods_have_scikit_learns_diagram_only():
     model = clone(DSWL(2))
     diagram, added = block(model)
@@ -95,25 +82,6 @@ def test_names_are_escaped():
     assert 'a "b" & c' in model.summary()
 
 
-def test_many_components_are_cut_short():
-    X = np.random.default_rng(0).standard_normal((60, 40))
-    model = PlainPCA(15).fit(X)
-    text = model.summary()
-    share = 100 * model.explained_variance_ratio_[10:].sum()
-    assert f"(5 more components: {share:.0f} % of the variance)" in text
-    assert len(text.splitlines()) < 22 and "5 more" in block(model)[1]
-
-
-def test_contamination_and_missing_convergence_are_told():
-    X = frame()
-    assert (
-        "15 % of the rows are outliers" in DSWL(2, contamination=0.15).fit(X).summary()
-    )
-    with pytest.warns(trueaxis.base.ConvergenceWarning):
-        model = trueaxis.methods.L2pPCA(2, max_iter=1, tol=1e-12).fit(X)
-    assert "did not converge, stopped after 1 iteration" in model.summary()
-
-
 def test_cells_are_told():
     X = frame()
     assert "cells " not in DSWL(2).fit(X).summary()
@@ -121,23 +89,6 @@ def test_cells_are_told():
     assert "missing ones are replaced" in DSWL(2).fit(X).summary()
     wrong = DSWL(2, cells=True).fit(X).summary()
     assert "wrong and missing ones are replaced" in wrong
-
-
-def test_models_from_files_have_an_overview(tmp_path):
-    model = DSWL(2).fit(frame())
-    for training in (True, False):
-        trueaxis.save(model, tmp_path / "model.npz", training=training)
-        loaded = trueaxis.load(tmp_path / "model.npz")
-        lines = zip(
-            model.summary().splitlines(), loaded.summary().splitlines(), strict=True
-        )
-        differing = [two for one, two in lines if one != two]
-        if training:
-            assert differing == []
-        else:
-            (line,) = differing
-            assert line.startswith("outliers") and "without its rows" in line
-        assert "trueaxis-fit" in loaded._repr_html_()
 
 
 @pytest.mark.dask

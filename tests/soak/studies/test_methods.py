@@ -32,7 +32,7 @@ def test_contenders_are_built_by_name():
     for name in NAMES:
         assert build(name, 2, (1.0, 1.0, 1.0)).n_components == 2
     published = build(PUBLISHED, 2, (3.0, 2.0, 1.0)).get_params()
-    assert published["init"] == "uniform" and published["reweight"] is False
+    assert published["tau"] == (3.0, 2.0, 1.0)
     with pytest.raises(ValueError, match="needs temperatures"):
         build(PUBLISHED, 2)
     with pytest.raises(ValueError, match="not in the study"):
