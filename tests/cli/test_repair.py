@@ -33,7 +33,8 @@ def table(X, tmp_path):
 
 
 def changed(X, replace=True):
-    return DSWL(2, cells=replace).fit(X).repair(X)
+    model = DSWL(2, cells=replace).fit(X)
+    return model.repair(X, wrong=replace)
 
 
 def test_the_table_is_the_same_apart_from_repaired_cells(X, table, tmp_path):

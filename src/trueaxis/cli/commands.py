@@ -210,18 +210,13 @@ def transform(
     source = open_source(data, choice, loaded, large=bool(output))
 
     def blocks() -> Any:
-        first = 0
-        for block in source.blocks(loaded, "transforming"):
+        for some, rows in source.blocks(loaded, "transforming"):
             with ignore_feature_name_warning():
-                scores = np.asarray(loaded.transform(block.rows))
-            columns: dict[str, Any] = {}
-            if not is_npy:
-                numbers = np.arange(first, first + len(scores))
-                columns["row"] = numbers if block.ids is None else block.ids
-                if block.labels is not None:
-                    columns["label"] = block.labels
+                scores = np.asarray(loaded.transform(rows))
+            columns: dict[str, Any] = {} if is_npy else {"row": source.ids[some]}
+            if source.labels is not None:
+                columns["label"] = source.labels[some]
             yield columns | dict(zip(names, scores.T, strict=True))
-            first += len(scores)
 
     def write_scores(file: Any) -> None:
         write_table(file, output, blocks(), source.n_rows)

@@ -73,11 +73,16 @@ class RowFindings:
         flagged: list[NDArray[np.bool_]] = []
         kinds: Counter[str] = Counter()
         wrong = None
-        for block in self.source.blocks(self.model, "scoring"):
+        source, of_the_fit = self.source, self.seconds is not None
+        for some, rows in source.blocks(self.model, "scoring"):
+            labels = None if source.labels is None else source.labels[some]
             analysis = analyse(
-                self.model, block.rows, ids=block.ids, labels=block.labels,
-                of_the_fit=self.seconds is not None,
-            )  # fmt: skip
+                self.model,
+                rows,
+                ids=source.ids[some],
+                labels=labels,
+                of_the_fit=of_the_fit,
+            )
             flagged.append(analysis.diagnosis.flagged)
             kinds.update(analysis.counts)
             if analysis.finds_wrong_cells and not self.source.in_memory:

@@ -74,9 +74,8 @@ class Repair:
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the changed cells as columns of a table."""
-        ids, row = self.source.ids, self.cells["position"]
         return {
-            "row": row if ids is None else ids[row],
+            "row": self.source.ids[self.cells["position"]],
             "column": np.array(self.source.columns, dtype=str)[self.cells["column"]],
             **{name: self.cells[name] for name in ("value", "fitted", "deviation")},
             "kind": np.where(np.isnan(self.cells["value"]), "missing", "wrong"),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,20 +62,6 @@ BLOCK_BYTES = 1 << 24
 USUAL_COMPRESSION = 4  # of numbers written as text
 
 
-class Block(NamedTuple):
-    """Some rows of a table, with their names and labels.
-
-    X : numbers, with NaN in missing cells
-    rows : the same rows as the first step of a model takes them
-    ids, labels : None if there are none
-    """
-
-    X: NDArray[np.float64]
-    rows: Any
-    ids: NDArray[Any] | None
-    labels: NDArray[Any] | None
-
-
 @dataclass
 class Source:
     """The table of a command.
@@ -92,14 +78,21 @@ class Source:
         Why other columns are not analyzed.
     rows : ndarray of shape (n, D), or Rows
         In memory, or read block by block; NaN in missing cells.
+    ids : ndarray of shape (n,)
+        Names of the rows, or their numbers.
+    labels : ndarray of shape (n,), or None
+        What is shown beside them.
     frame : tuple of Column
         Analyzed columns of all kinds, for an encoder; none if read block by block.
-    ids, labels : ndarray of shape (n,), or None
-        Names and labels of rows in memory.
     positions : ndarray of shape (n,), or None
         Which rows of the file these are; None for all.
     original : Original or None
         Rows in memory as the file has them, if they are to be written again.
+    watched : list of WatchedFile
+        Files that are read block by block; the verdicts are about the rows they had.
+    missing : ndarray of shape (D,)
+        Number of missing cells of every column; known after a pass over `blocks` if
+        the rows are read block by block.
     """
 
     name: str
@@ -107,13 +100,19 @@ class Source:
     columns: tuple[str, ...]
     left_out: dict[str, str]
     rows: NDArray[np.float64] | Rows
+    ids: NDArray[Any]
+    labels: NDArray[Any] | None
     frame: tuple[Column, ...] = ()
-    ids: NDArray[Any] | None = None
-    labels: NDArray[Any] | None = None
     positions: NDArray[np.intp] | None = None
     original: Original | None = None
-    _missing: NDArray[np.int_] | None = None
-    _watched: list[WatchedFile] = field(default_factory=list)
+    watched: list[WatchedFile] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.missing = np.zeros(len(self.columns), dtype=int)
+        # Whether there are any takes less time to find out than their number.
+        if isinstance(self.rows, np.ndarray) and np.isnan(self.rows.min(initial=0.0)):
+            self.missing = np.isnan(self.rows).sum(axis=0)
+        self.note_missing()
 
     @property
     def in_memory(self) -> bool:
@@ -137,49 +136,28 @@ class Source:
         """Return the rows as a scaler takes them, or as an encoder does."""
         return list(self.frame) if isinstance(first_step, TableEncoder) else self.rows
 
-    def blocks(self, model: Any, title: str) -> Iterator[Block]:
-        """Yield the rows as a model takes them; a table in memory is one block."""
+    def blocks(self, model: Any, title: str) -> Iterator[tuple[slice, Any]]:
+        """Yield which rows, and the rows as a model takes them; all if in memory."""
         if isinstance(self.rows, np.ndarray):
-            rows = self.rows_for(split_pipeline(model).scaler)
-            yield Block(self.rows, rows, self.ids, self.labels)
+            yield slice(None), self.rows_for(split_pipeline(model).scaler)
             return
-        names = [each for each in (self.choice.id, self.choice.label) if each]
-        cells = IdColumns(Path(self.name), names, self.choice.text_format())
-        missing = np.zeros(len(self.columns), dtype=int)
+        missing = np.zeros_like(self.missing)
         with passing(title, self.n_rows) as advance:
             for first, block in self.rows.blocks():
-                n = len(block)
-                found = cells.next(n)
-                ids = found[0] if self.choice.id else np.arange(first, first + n)
                 missing += np.isnan(block).sum(axis=0)
-                yield Block(block, block, ids, found[-1] if self.choice.label else None)
-                advance(n)
-        self._missing = missing
+                yield slice(first, first + len(block)), block
+                advance(len(block))
+        self.missing = missing
         self.note_missing()
-
-    def missing(self) -> NDArray[np.int_]:
-        """Return the number of missing cells of every column, where they are known.
-
-        Those of rows read block by block are known after a pass over `blocks`.
-        """
-        if isinstance(self.rows, np.ndarray) and self._missing is None:
-            # Whether there are any takes less time to find out than their number.
-            holes = np.isnan(self.rows.min(initial=0.0))
-            none = np.zeros(len(self.columns), dtype=int)
-            self._missing = np.isnan(self.rows).sum(axis=0) if holes else none
-        return np.zeros(len(self.columns), int) if self._missing is None else (
-            self._missing
-        )  # fmt: skip
 
     def note_missing(self) -> None:
         """Say how many cells are missing, if any are."""
-        by_column = self.missing()
-        total, D = int(by_column.sum()), len(by_column)
+        total, D = int(self.missing.sum()), len(self.columns)
         if total:
             are, they = ("is", "it is") if total == 1 else ("are", "they are")
             console.note(
                 f"{total:,} of {self.n_rows * D:,} cells {are} missing, in "
-                f"{(by_column > 0).sum()} of {D} columns; {they} filled by what the "
+                f"{(self.missing > 0).sum()} of {D} columns; {they} filled by what the "
                 "other columns say."
             )
 
@@ -221,12 +199,12 @@ class Source:
             return
         assert kept is not None  # only tables in memory are repaired
         copy_rows(self.name, self.choice, kept, file, target)
-        for each in self._watched:  # the verdicts are about the rows it had
+        for each in self.watched:
             each.check()
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was read, for JSON."""
-        by_column = dict(zip(self.columns, self.missing().tolist(), strict=True))
+        by_column = dict(zip(self.columns, self.missing.tolist(), strict=True))
         return {
             "rows": self.n_rows,
             "columns": list(self.columns),
@@ -279,7 +257,6 @@ def open_source(
         raise TableError(
             f"{error} (The model was fitted on {quote(asked.columns or ())}.)"
         ) from None
-    source.note_missing()
     if fits:
         _refuse_to_fit(source)
     return source
@@ -292,7 +269,7 @@ def _refuse_to_fit(source: Source) -> None:
             f"{source.name} has only {source.n_rows} row to analyze, and a fit needs "
             "at least 2: pass a table with more rows."
         )
-    empty = np.flatnonzero(source.missing() == source.n_rows)
+    empty = np.flatnonzero(source.missing == source.n_rows)
     if len(empty):
         name = source.columns[empty[0]]
         raise TableError(
@@ -328,9 +305,10 @@ def _read(
         refuse_other_rows(original, len(table.X), data)
     for text in table.notes:
         console.note(text)
+    ids = np.arange(len(table.X)) if table.ids is None else table.ids
     return Source(
-        data, choice, table.columns, table.left_out, table.X, table.frame, table.ids,
-        table.labels, table.positions, original,
+        data, choice, table.columns, table.left_out, table.X, ids, table.labels,
+        table.frame, table.positions, original,
     )  # fmt: skip
 
 
@@ -368,13 +346,14 @@ def _open_large(
     holes = choice.missing == "fill" and (fits or taker._takes_holes)
     checked = CheckedRows(rows, wanted, holes=holes)
     checked.names = tuple(wanted)
-    source = Source(data, choice, tuple(wanted), left_out, checked)
-    if targets:
-        source._watched = [
-            WatchedFile.of(file, name)
-            for file, name in zip(*list_files(path), strict=True)
-        ]
-    return source
+    names = [name for name in (choice.id, choice.label) if name is not None]
+    texts = IdColumns(path, names, choice.text_format()).next(rows.shape[0])
+    watched = [WatchedFile.of(*each) for each in zip(*list_files(path), strict=True)]
+    return Source(
+        data, choice, tuple(wanted), left_out, checked,
+        texts[0] if choice.id else np.arange(rows.shape[0]),
+        texts[-1] if choice.label else None, watched=watched,
+    )  # fmt: skip
 
 
 def _is_large(data: str) -> bool:
