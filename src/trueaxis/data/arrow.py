@@ -19,8 +19,8 @@ from trueaxis.data.threads import n_threads
 
 # A default fit of DSWL, which reads its sample and makes two passes, would not recover
 # the cost of writing a file.
-FREE_READS = 3
-BATCH_BYTES = 1 << 25  # smaller batches take longer to decode, larger ones more memory
+FREE_READS = 4
+BATCH_BYTES = 1 << 24  # smaller batches take longer to decode, larger ones more memory
 
 
 class ArrowFile:

@@ -12,7 +12,7 @@ import tokenize
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import FileIO
 from pathlib import Path
 from typing import Any
@@ -131,12 +131,16 @@ class WatchedFile:
         Size in bytes when it was opened.
     modified : int or None
         Time of the last modification in ns; None if it is not compared.
+    number : int or None
+        Number of the file in its file system (inode), which another file of the same
+        name does not have. None if it is not compared: another machine may have a copy.
     """
 
     path: Path
     name: str
     size: int
     modified: int | None
+    number: int | None
 
     @classmethod
     def of(
@@ -150,12 +154,17 @@ class WatchedFile:
             raise SourceError(
                 f"{name} cannot be read ({error.strerror}): check the path."
             ) from None
-        return cls(path, name, now.st_size, now.st_mtime_ns if times else None)
+        modified = now.st_mtime_ns if times else None
+        return cls(path, name, now.st_size, modified, now.st_ino)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what other processes, perhaps of other machines, can compare."""
+        return vars(self) | {"number": None}
 
     def check(self) -> None:
         """Raise if the file is gone or has changed."""
         now = WatchedFile.of(self.path, self.name, times=self.modified is not None)
-        if now != self:
+        if replace(now, number=self.number and now.number) != self:
             raise SourceError(
                 f"{self.name} has been modified since it was opened (it had "
                 f"{self.size:,} bytes and has {now.size:,}), so its rows could differ "
