@@ -17,7 +17,7 @@ def test_wavelengths_are_names(tmp_path):
     rows = "0,21;0,32;0,51\n0,41;0,52;0,53\n0,11;0,12;0,32\n"
     table = read_table(text_file(tmp_path, "1100;1102;1104\n" + rows))
     assert table.columns == ("1100", "1102", "1104") and len(table.X) == 3
-    assert "use --header no if it is data" in table.notes[-1]
+    assert "use --read header=no if it is data" in table.notes[-1]
     named = "s;1100;1102;1104\n"
     named += "".join(f"p{i};{row}\n" for i, row in enumerate(rows.split()))
     table = read_table(text_file(tmp_path, named), Choice(id="s"))
@@ -64,5 +64,5 @@ def test_a_column_of_names_does_not_make_a_header(tmp_path):
     assert "read as data" in table.notes[-1]
     table = read_table(path, Choice(id="A", header="yes"))
     assert table.columns == ("0,2", "0,3") and len(table.X) == 2
-    with pytest.raises(TableError, match="--header is 'maybe'"):
+    with pytest.raises(TableError, match="header is 'maybe'"):
         read_table(path, Choice(header="maybe"))

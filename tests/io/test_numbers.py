@@ -54,9 +54,12 @@ def test_dropped_columns_may_show_the_decimal_sign(tmp_path):
         (
             "a\tb\n1,234\t2\n2,345\t3\n",
             "'1,234' in line 2, column 'a', can be read.*"
-            "--decimal , if 1,234 is 1.234, --decimal . if it is 1234",
+            "--read decimal=, if 1,234 is 1.234, --read decimal=. if it is 1234",
         ),
-        ("a;b\n1.234;2\n2.345;3\n", "'1.234' in line 2.*--decimal , if it is 1234"),
+        (
+            "a;b\n1.234;2\n2.345;3\n",
+            "'1.234' in line 2.*--read decimal=, if it is 1234",
+        ),
         ("a|b\n1,234|1.234\n", "'1,234' in line 2, column 'a', and '1.234' in line 2"),
         ('a,b\n"1,234",2\n', "'1,234' in line 2"),
     ],
@@ -71,9 +74,9 @@ def test_the_decimal_sign_can_be_given(tmp_path):
     assert read_table(path, Choice(decimal=",")).X[0, 0] == 1.234
     assert read_table(path, Choice(decimal=".")).X[0, 0] == 1234
     path = text_file(tmp_path, "a;b\n1,5;2.5\n")
-    with pytest.raises(TableError, match="'2.5' in line 2.*as set by --decimal"):
+    with pytest.raises(TableError, match="'2.5' in line 2.*as set by --read decimal"):
         read_table(path, Choice(decimal=","))
-    with pytest.raises(TableError, match="--decimal is 'x'"):
+    with pytest.raises(TableError, match="decimal is 'x'"):
         read_table(path, Choice(decimal="x"))
     one = text_file(tmp_path, "only\n0,5\n1,5\n")
     assert read_table(one, Choice(decimal=",")).X.ravel().tolist() == [0.5, 1.5]
@@ -81,7 +84,10 @@ def test_the_decimal_sign_can_be_given(tmp_path):
 
 def test_three_decimals_between_tabs_are_noted(tmp_path):
     table = read_table(text_file(tmp_path, "a\tb\n1.234\t2\n"))
-    assert table.X[0, 0] == 1.234 and "use --decimal , if it is 1234" in table.notes[1]
+    assert (
+        table.X[0, 0] == 1.234
+        and "use --read decimal=, if it is 1234" in table.notes[1]
+    )
     assert len(read_table(text_file(tmp_path, "a\tb\n1.234\t2.5\n")).notes) == 1
 
 

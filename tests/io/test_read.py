@@ -89,7 +89,7 @@ def test_rows_with_missing_cells_are_dropped_with_all_that_is_theirs(tmp_path):
     with pytest.raises(TableError, match="All 2 rows have a missing cell.*fill"):
         read_table(path, Choice(missing="drop"))
     with pytest.raises(
-        TableError, match="--missing is 'guess': choose one of 'fill', 'error'"
+        TableError, match="missing is 'guess': choose one of 'fill', 'error'"
     ):
         read_table(path, Choice(missing="guess"))
 
@@ -187,8 +187,16 @@ def test_options_and_notes_reach_the_command_line(tmp_path):
     text = "".join(";".join(f"{x:,}" for x in row) + "\n" for row in rows.tolist())
     path = str(text_file(tmp_path, text))
     asked = CliRunner().invoke(main, ["fit", path])
-    assert asked.exit_code == 1 and "--decimal" in asked.stderr
-    options = ["--decimal", ".", "--delimiter", ";", "--header", "no", "--json"]
+    assert asked.exit_code == 1 and "--read decimal" in asked.stderr
+    options = [
+        "--read",
+        "decimal=.",
+        "--read",
+        "delimiter=;",
+        "--read",
+        "header=no",
+        "--json",
+    ]
     done = CliRunner().invoke(main, ["fit", path, *options])
     assert json.loads(done.stdout)["rows"] == 30 and done.stderr == ""
     model = str(tmp_path / "m.npz")

@@ -58,9 +58,11 @@ def _discard_output() -> None:
 def _message(error: BaseException) -> str:
     """Return the message for the user about an error."""
     from trueaxis._files import printable
-    from trueaxis.cli.source import describe_error
+    from trueaxis.data.transformed import IncompleteRows
 
-    text = describe_error(error)
+    text = str(error)
+    if isinstance(error, IncompleteRows):
+        text += " On the command line: --method dswl, or `trueaxis repair`."
     if isinstance(error, MemoryError) and not text:
         text = (
             "The table does not fit into memory: select fewer columns with --columns, "

@@ -7,7 +7,6 @@ otherwise rows that are read block by block.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -562,21 +561,3 @@ def written(
         What writes each file, by its name; "-" is standard output, "" is left out.
     """
     return written_together({name: each for name, each in writers.items() if name})
-
-
-# ---------------------------------------------------------------- errors
-
-# Sentences about text name the parameter of a reader like an option of its own.
-_READING = re.compile(
-    r"(?<![\w-])--(decimal|delimiter|header|skip|comment|sheet|encoding|missing)"
-    r"(?: (?=[\w.,|;:\"'<]))?"
-)
-
-
-def describe_error(error: BaseException) -> str:
-    """Return the sentence about an error in the words of the command line."""
-    text = _READING.sub(r"--read \1=", str(error))
-    text = text.replace("--categories ", "--encode categories=")
-    if type(error).__name__ == "IncompleteRows":
-        text += " On the command line: --method dswl, or `trueaxis repair`."
-    return text

@@ -497,7 +497,7 @@ def read_by_workers(rows: Rows, client: Any, block_rows: int | None) -> DaskRows
             raise SourceError(
                 f"The Dask worker {worker} cannot see {path}: workers read the files "
                 "themselves, under the same paths as this process. Put them where all "
-                "workers can see them, or start workers on this machine (--workers)."
+                "workers can see them, or start workers on this machine."
             )
     array = dask.array.map_blocks(
         _read_range,

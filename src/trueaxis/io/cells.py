@@ -241,8 +241,9 @@ def refuse_unclear(unclear: Sequence[Cell], place: Place) -> None:
     which = " and ".join(each.quoted(place) for each in unclear[:2])
     raise TableError(
         f"{which} can be read in two ways, and no other cell shows which is the "
-        f"decimal sign: use --decimal {mark} if {cell} is {cell.replace(',', '.')}, "
-        f"--decimal {_OTHER[mark]} if it is {cell.replace(mark, '')}."
+        f"decimal sign: use --read decimal={mark} if {cell} is "
+        f"{cell.replace(',', '.')}, --read decimal={_OTHER[mark]} if it is "
+        f"{cell.replace(mark, '')}."
     )
 
 
@@ -521,10 +522,10 @@ class ColumnFacts:
         sign, place = _SIGN_NAMES[reading.decimal], reading.place
         if reading.evidence is None:
             given = reading.given
-            cause = "as set by --decimal" if given else "as the rest of the file"
+            cause = "as set by --read decimal" if given else "as the rest of the file"
             return TableError(
                 f"{bad.quoted(place)} is not a number with {sign}, {cause}: "
-                f"correct the cell, {'omit' if given else 'use'} --decimal, or "
+                f"correct the cell, {'omit' if given else 'use'} --read decimal, or "
                 f"drop the column (--drop {option([bad.column])})."
             )
         return TableError(
@@ -547,7 +548,8 @@ def mixed_column(
         f"Column {first.column!r} has {bad:,} of {n:,} cells that are {what}"
         f"{': ' if bad == 1 else '; the first is '}{where}. Correct {it}, "
         + (f"read {it} as missing (--na {option(words)}), " if nameable else "")
-        + f"take all cells for categories (--categories {option([first.column])}), or "
+        + "take all cells for categories (--encode "
+        f"categories={option([first.column])}), or "
         f"leave out the column (--drop {option([first.column])})."
     )
 

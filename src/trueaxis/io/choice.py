@@ -92,11 +92,9 @@ class Choice:
         ):
             if value not in allowed:
                 listed = ", ".join(map(repr, allowed))
-                raise TableError(f"--{name} is {value!r}: choose one of {listed}.")
+                raise TableError(f"{name} is {value!r}: choose one of {listed}.")
         if self.skip < 0:
-            raise TableError(
-                f"--skip is {self.skip}: give a number of lines, 0 or more."
-            )
+            raise TableError(f"skip is {self.skip}: give a number of lines, 0 or more.")
 
 
 def _existing(patterns: Sequence[str], names: Sequence[str]) -> list[str]:

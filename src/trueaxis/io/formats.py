@@ -103,7 +103,7 @@ def read_content(name: str, choice: Choice) -> Content:
     if choice.sheet is not None and ending not in SHEETS:
         raise TableError(
             f"{display_name(name)} is not a spreadsheet and has no sheet "
-            f"{choice.sheet!r}: leave out --sheet."
+            f"{choice.sheet!r}: leave out --read sheet."
         )
     if ending in NUMPY:
         X = read_numpy(Path(name)).astype(float)
@@ -741,7 +741,9 @@ def _read_sheet(
     notes = []
     if sheet is None and len(names) > 1:
         others = quote([each for each in names if each != chosen])
-        notes.append(f"Sheet {chosen!r} was read; --sheet chooses another: {others}.")
+        notes.append(
+            f"Sheet {chosen!r} was read; --read sheet chooses another: {others}."
+        )
     return rows, above, chosen, notes
 
 

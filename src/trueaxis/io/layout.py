@@ -51,11 +51,12 @@ _BOMS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _AS_DATA = (
-    "The first line was read as data because {} (use --header yes if it is a header)."
+    "The first line was read as data because {} (use --read header=yes if it is a "
+    "header)."
 )
 _AS_NAMES = (
     "The first line was read as column names, although it has numbers, because {} (use "
-    "--header no if it is data)."
+    "--read header=no if it is data)."
 )
 
 
@@ -225,7 +226,8 @@ def look_at(lines: Sequence[str], source: str, choice: Choice) -> Layout:
         delimiter = found
     elif len(delimiter) != 1 or delimiter in '"\r\n':
         raise TableError(
-            f"{delimiter!r} cannot separate cells: --delimiter must be one character, "
+            f"{delimiter!r} cannot separate cells: --read delimiter must be one "
+            "character, "
             "tab or space."
         )
     records = [
@@ -524,7 +526,8 @@ def ragged(
     return TableError(
         f"Line {line} of {source} has {cells} cell{'' if cells == 1 else 's'}, but "
         f"line {other} has {width} (separated by {delimiter!r}). Correct the line, or "
-        "set --delimiter, or --skip if the lines above are not part of the table."
+        "set --read delimiter, or --read skip if the lines above are not part of the "
+        "table."
     )
 
 

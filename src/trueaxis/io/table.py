@@ -247,7 +247,7 @@ def _categories(choice: Choice, wanted: Sequence[Column]) -> set[str]:
     if not choice.categories:
         return set()
     names = [column.name for column in wanted]
-    chosen = select(choice.categories, names, "--categories")
+    chosen = select(choice.categories, names, "--encode categories")
     if tuple(choice.categories) != ("*",):
         return set(chosen)
     return {column.name for column in wanted if column.kind == "text"}
@@ -268,18 +268,18 @@ def _refuse_asked_text(
         raise TableError(
             f"Column {column.name!r} contains {what}: {str(column.values[row])!r} in "
             f"{place(row)}. Only numbers can be analyzed: leave it out, analyze it as "
-            f"categories (--categories {listed}), or use it as row names (--id {name}) "
-            f"or as a label (--label {name})."
+            f"categories (--encode categories={listed}), or use it as row names "
+            f"(--id {name})."
         )
 
 
 def _refuse_nothing_left(left_out: dict[str, str], n_columns: int) -> None:
     if not left_out:
         raise TableError("No column is left to analyze: drop fewer columns.")
-    split = " If it was not split well, set --delimiter." if n_columns == 1 else ""
+    split = " If it was not split well, set --read delimiter." if n_columns == 1 else ""
     raise TableError(
         f"There is no column of numbers to analyze. {describe_left_out(left_out)[0]} "
-        f"Analyze text with --categories, or pass a table with numbers.{split}"
+        f"Analyze text with --encode categories, or pass a table with numbers.{split}"
     )
 
 
@@ -327,8 +327,8 @@ def _without_holes(table: Table, choice: Choice, place: Place) -> Table:
     n, dropped = len(complete), int((~complete).sum())
     if dropped == n:
         raise TableError(
-            f"All {n:,} rows have a missing cell, and --missing drop leaves no row: "
-            "use --missing fill, or drop the columns that are mostly empty."
+            f"All {n:,} rows have a missing cell, and --read missing=drop leaves no "
+            "row: use --read missing=fill, or drop the columns that are mostly empty."
         )
     if not dropped:
         return table
@@ -357,7 +357,7 @@ def refuse_missing(X: NDArray[Any], columns: Sequence[str], place: Place) -> Non
         fact, noun = _count(bad, "missing", columns, place)
         raise MissingCells(
             f"{fact} Fill them in (`trueaxis repair` does), leave out the rows "
-            f"(--missing drop), or drop the {noun}."
+            f"(--read missing=drop), or drop the {noun}."
         )
 
 

@@ -109,8 +109,8 @@ class TextFile:
             raise TableError(f"{source} is empty: there are no rows to analyze.")
         if len(sample) <= choice.skip:
             raise TableError(
-                f"{source} has {len(sample)} lines, and --skip {choice.skip} leaves "
-                "none: skip fewer."
+                f"{source} has {len(sample)} lines, and --read skip={choice.skip} "
+                "leaves none: skip fewer."
             )
         self.layout: Layout = look_at(sample, source, choice)
         self.head = sample[: self.layout.first_line - 1]
@@ -505,7 +505,7 @@ class TextBlocks:
                 if encoding == encodings[-1]:
                     raise TableError(
                         f"{source} is not text in the encoding {encoding} ({error}): "
-                        "set --encoding, such as utf-8, utf-16 or cp1252."
+                        "set --read encoding, such as utf-8, utf-16 or cp1252."
                     ) from None
 
     def _judge(self, sign: DecimalSign | None = None) -> None:
@@ -601,7 +601,8 @@ class TextBlocks:
             refuse_unclear(unclear, place)
         self.notes.append(
             f"{first.quoted(place)} was read with a decimal point, because no cell "
-            f"shows otherwise: use --decimal , if it is {first.text.replace('.', '')}."
+            "shows otherwise: use --read decimal=, if it is "
+            f"{first.text.replace('.', '')}."
         )
 
     def _notes_about_lines(self) -> Iterator[str]:
