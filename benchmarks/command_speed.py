@@ -28,15 +28,15 @@ COLUMNS = 20
 WIDE = (200, 5000)
 IMPORT_LIMIT, FIT_LIMIT, PAGE_LIMIT = 0.25, 3.0, 3.0
 
-READ = "import sys; from trueaxis._tables.read import read_table; read_table({!r})"
+READ = "import sys; from trueaxis.io import read_table; read_table({!r})"
 # A command that ends where its table would be read, with the reader imported.
 IMPORTS = """
 import os, sys
-import trueaxis._tables.read
-def stop(name):
+import trueaxis.io.formats
+def stop(*_, **__):
     import pyarrow.csv
     os._exit(0)
-trueaxis._tables.read.read_bytes = stop
+trueaxis.io.formats.open_text = stop
 sys.argv = {!r}
 from trueaxis.cli.main import main
 main()

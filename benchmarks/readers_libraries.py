@@ -203,10 +203,10 @@ class TrueAxis:
     """What this package does with a file."""
 
     packages = ()
-    module = "trueaxis._tables.read"
+    module = "trueaxis.io"
 
     def array(self, path: str, comma: bool, threads: bool) -> np.ndarray:
-        from trueaxis._tables.read import read_table
+        from trueaxis.io import read_table
 
         return read_table(path).X
 
@@ -217,7 +217,7 @@ class TrueAxis:
         self.array(path, False, False)
 
     def columns(self, path: str) -> list[tuple[str, list]]:
-        from trueaxis._tables.read import read_table
+        from trueaxis.io import read_table
 
         table = read_table(path)
         found = zip(table.columns, table.X.T.tolist(), strict=True)

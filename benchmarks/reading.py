@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from trueaxis._tables.read import read_table
-from trueaxis._tables.streamed_text import TextRows
+from trueaxis.data.text import TextRows
+from trueaxis.io import read_table
 
 COLUMNS = 20
 ROUNDS = 5
@@ -26,7 +26,7 @@ ROUNDS = 5
 STREAM = """
 import re, sys
 from pathlib import Path
-from trueaxis._tables.streamed_text import TextRows
+from trueaxis.data.text import TextRows
 def peak():
     return int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
 before = peak()

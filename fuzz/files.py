@@ -14,7 +14,7 @@ import numpy as np
 import trueaxis
 from fuzz.properties import Watch, attempt, expect, same_bits
 from fuzz.tables import Rng, draw_numbers, often, pick
-from trueaxis._tables.choice import Choice
+from trueaxis.io import Choice
 from trueaxis.report import read_table
 
 sys.path.append(str(Path(__file__).parent.parent / "tests" / "support"))

@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 
 import trueaxis
 from trueaxis._files import atomic_write
-from trueaxis._tables.write import write_table
+from trueaxis.io.write import write_table
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 Key = tuple[str, ...]

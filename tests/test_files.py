@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from trueaxis._files import atomic_write, temporary_folder
-from trueaxis._tables.write import write_table
+from trueaxis.io.write import write_table
 
 
 def test_a_failed_write_leaves_the_old_file_alone(tmp_path):
@@ -34,7 +34,7 @@ FULL = """
 import resource, signal, sys
 import numpy as np
 import trueaxis
-from trueaxis._tables.write import write_table
+from trueaxis.io.write import write_table
 from trueaxis.report import write_report
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 X = np.random.default_rng(0).standard_normal((300, 5))

@@ -1,10 +1,14 @@
-"""Write files atomically: no reader ever sees a half-written one."""
+"""Write files atomically, so that no reader ever sees a half-written one."""
 
 from __future__ import annotations
 
+import datetime
 import errno
 import io
+import json
+import math
 import os
+import re
 import secrets
 import shutil
 import threading
@@ -130,3 +134,65 @@ def check_target(target: Path, path: str | Path) -> None:
     if not target.parent.is_dir():
         reason = "No such folder to write in: create it first"
         raise FileNotFoundError(errno.ENOENT, reason, str(target.parent))
+
+
+def printable(text: object) -> str:
+    r"""Return text on one line, without characters that could control a terminal.
+
+    Examples
+    --------
+    >>> from trueaxis._files import printable
+    >>> printable("a\nb\x1b[2J")
+    'a b�[2J'
+    """
+    return "".join(
+        c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}"
+        for c in str(text)
+    )
+
+
+# All but tabs and ends of lines; some turn the direction of writing.
+_CONTROL = re.compile(
+    "\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+)
+
+
+def harmless(text: str) -> str:
+    r"""Return text of several lines without characters that could control a terminal.
+
+    Examples
+    --------
+    >>> from trueaxis._files import harmless
+    >>> harmless("a\tb\nc\x1b[2J\n")
+    'a\tb\nc�[2J\n'
+    """
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def as_text(value: Any) -> Any:
+    """Return a value as a cell of text; missing ones are empty."""
+    if value is None or value != value:  # NaN and NaT differ from themselves
+        return ""
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, (dict, list)):
+        return json.dumps(as_json(value), ensure_ascii=False)
+    return value
+
+
+def as_json(value: Any) -> Any:
+    """Return a value that JSON can hold: dates are text, NaN and infinity null."""
+    if isinstance(value, dict):
+        return {str(key): as_json(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(each) for each in value]
+    if hasattr(value, "tolist"):  # arrays of NumPy and their elements
+        return as_json(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    text = as_text(value)
+    return None if text == "" else str(text)

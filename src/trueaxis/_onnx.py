@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from trueaxis import __version__
+from trueaxis._columns import quote
 from trueaxis._files import atomic_write
-from trueaxis._tables.column import quote
 from trueaxis.base import SubspaceEstimator
 from trueaxis.pipeline import SplitPipeline
 from trueaxis.preprocessing.encoder import TableEncoder

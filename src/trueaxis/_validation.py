@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from trueaxis._tables.frames import refuse_other_kinds
+from trueaxis._frames import refuse_other_kinds
 from trueaxis.data.dask import DaskRows, is_dask
 from trueaxis.data.files import ENDINGS
 from trueaxis.data.open_rows import open_rows

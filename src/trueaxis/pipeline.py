@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._tables.frames import is_frame
+from trueaxis._frames import is_frame
 from trueaxis._validation import validate_rows
 from trueaxis.preprocessing.encoder import TableEncoder
 from trueaxis.preprocessing.scaler import ColumnScaler, Scaling

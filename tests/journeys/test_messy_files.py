@@ -8,7 +8,7 @@ from command_line import invoke, run
 from messy_sheets import ods
 
 from trueaxis import DSWL
-from trueaxis.report import Choice, read_table
+from trueaxis.io import Choice, read_table
 
 
 def german(x):

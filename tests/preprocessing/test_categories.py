@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
 
 from trueaxis import TableEncoder
-from trueaxis._tables.column import Column
+from trueaxis._columns import Column
 from trueaxis.methods import PlainPCA
 from trueaxis.preprocessing.encoder import cells_as_text, indicators
 

@@ -18,8 +18,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import trueaxis
 from trueaxis import DSWL, ColumnScaler, TableEncoder
-from trueaxis._tables.column import Column
-from trueaxis._tables.frames import columns_of
+from trueaxis._columns import Column
+from trueaxis._frames import columns_of
 from trueaxis.methods import PlainPCA
 
 N = 120

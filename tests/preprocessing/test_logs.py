@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueaxis._tables.column import Column
+from trueaxis._columns import Column
 from trueaxis.preprocessing.decisions import log_helps, log_hint
 
 N = 1000

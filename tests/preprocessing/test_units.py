@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from trueaxis._tables.column import Column
+from trueaxis._columns import Column
 from trueaxis.preprocessing.decisions import LOG_UNIT, decide_scale, is_series, unit_of
 
 

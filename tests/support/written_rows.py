@@ -4,7 +4,7 @@ import io
 
 import numpy as np
 
-from trueaxis._tables.original import open_original, write_rows
+from trueaxis.io.original import open_original, write_rows
 
 
 def written(path, target="out.csv", rows=None, changes=None, choice=None):

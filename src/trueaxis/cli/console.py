@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trueaxis import __version__
-from trueaxis._tables.output.values import as_json
-from trueaxis._tables.parsing.cells import harmless, printable
+from trueaxis._files import as_json, harmless, printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -57,7 +57,7 @@ def _discard_output() -> None:
 
 def _message(error: BaseException) -> str:
     """Return the message for the user about an error."""
-    from trueaxis._tables.parsing.cells import printable
+    from trueaxis._files import printable
     from trueaxis.cli.source import describe_error
 
     text = describe_error(error)

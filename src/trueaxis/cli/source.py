@@ -17,13 +17,23 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._tables.choice import Choice as Choice
-from trueaxis._tables.column import Column, describe_left_out, examine, quote
-from trueaxis._tables.errors import MissingCells, option
-from trueaxis._tables.formats import STANDARD as STANDARD
-from trueaxis._tables.formats import compression_of, ending_of
-from trueaxis._tables.id_columns import IdColumns
-from trueaxis._tables.original import (
+from trueaxis._columns import Column, describe_left_out, examine, quote, select
+from trueaxis._columns import TableError as TableError
+from trueaxis.cli import console
+from trueaxis.cli.id_columns import IdColumns
+from trueaxis.data.files import ENDINGS, WatchedFile, is_text, is_visible, list_files
+from trueaxis.data.open_rows import describe_file, open_rows
+from trueaxis.data.progress import passing
+from trueaxis.data.rows import Rows
+from trueaxis.data.text import TextRows
+from trueaxis.data.transformed import CheckedRows
+from trueaxis.diagnostics import column_names
+from trueaxis.io import read_table
+from trueaxis.io.cells import option
+from trueaxis.io.choice import Choice as Choice
+from trueaxis.io.formats import STANDARD as STANDARD
+from trueaxis.io.formats import compression_of, ending_of, open_text
+from trueaxis.io.original import (
     Original,
     kept_standard_input,
     open_original,
@@ -32,27 +42,17 @@ from trueaxis._tables.original import (
     refuse_text,
     write_rows,
 )
-from trueaxis._tables.output.streamed import copy_rows, refuse_copy
-from trueaxis._tables.output.targets import ENDINGS as TABLE_ENDINGS
-from trueaxis._tables.output.targets import (
+from trueaxis.io.table import MissingCells
+from trueaxis.io.text import TextBlocks
+from trueaxis.io.write import ENDINGS as TABLE_ENDINGS
+from trueaxis.io.write import formulas_guarded as formulas_guarded
+from trueaxis.io.write import (
     refuse_same_targets,
     refuse_table,
     refuse_target,
+    write_content,
     written_together,
 )
-from trueaxis._tables.output.values import formulas_guarded as formulas_guarded
-from trueaxis._tables.parsing.cells import TableError as TableError
-from trueaxis._tables.read import read_table
-from trueaxis._tables.select import select
-from trueaxis._tables.streamed_text import TextRows, TextStream
-from trueaxis._tables.write import write_content
-from trueaxis.cli import console
-from trueaxis.data.files import ENDINGS, WatchedFile, is_text, is_visible, list_files
-from trueaxis.data.open_rows import describe_file, open_rows
-from trueaxis.data.progress import passing
-from trueaxis.data.rows import Rows
-from trueaxis.data.transformed import CheckedRows
-from trueaxis.diagnostics import column_names
 from trueaxis.methods import METHODS
 from trueaxis.pipeline import split_pipeline
 from trueaxis.preprocessing.encoder import TableEncoder
@@ -129,7 +129,11 @@ class Source:
         """Number of rows of the file that are not analyzed."""
         if self.positions is None:
             return 0
-        n = len(self.original) if self.original is not None else self.positions[-1] + 1
+        n = (
+            self.original.n_rows
+            if self.original is not None
+            else self.positions[-1] + 1
+        )
         return int(n) - self.n_rows
 
     def rows_for(self, first_step: Any) -> Any:
@@ -196,10 +200,7 @@ class Source:
                 self.original, file, target, rows, dict(changes or {})
             ):
                 console.note(text)
-            return
-        assert kept is not None  # only tables in memory are repaired
-        copy_rows(self.name, self.choice, kept, file, target)
-        for each in self.watched:
+        for each in self.watched:  # the verdicts are about the rows it had
             each.check()
 
     def to_dict(self) -> dict[str, Any]:
@@ -316,8 +317,6 @@ def _open_large(
     data: str, choice: Choice, taker: Any, targets: list[str], fits: bool
 ) -> Source:
     """Open a file that is read block by block."""
-    for target in targets:
-        refuse_copy(data, target)
     path = Path(data)
     if choice.missing == "drop":
         raise TableError(
@@ -329,12 +328,13 @@ def _open_large(
             f"{data} is read block by block, where --na is only for text: replace the "
             "cells by missing ones."
         )
-    kinds = _kinds_of_text(path, choice) if is_text(path) else describe_file(path)[1]
+    text = open_text(data, choice) if is_text(path) else None
+    kinds = describe_file(path)[1] if text is None else _kinds_of_text(text, choice)
     wanted, left_out = _columns_to_read(data, kinds, choice)
     # A fit reads often: its default blocks fit into a cache.
     block_rows = None if fits else max(1, BLOCK_BYTES // (8 * len(wanted)))
-    if is_text(path):
-        rows: Rows = TextRows(path, choice, wanted, block_rows)
+    if text is not None:
+        rows: Rows = TextRows(path, choice, wanted, block_rows, text)
     else:
         columns: list[Any] = wanted
         if list_files(path)[0][0].suffix.lower() == ".npy":
@@ -347,13 +347,21 @@ def _open_large(
     checked = CheckedRows(rows, wanted, holes=holes)
     checked.names = tuple(wanted)
     names = [name for name in (choice.id, choice.label) if name is not None]
-    texts = IdColumns(path, names, choice.text_format()).next(rows.shape[0])
-    watched = [WatchedFile.of(*each) for each in zip(*list_files(path), strict=True)]
-    return Source(
+    texts = IdColumns(path, names, choice).next(rows.shape[0])
+    source = Source(
         data, choice, tuple(wanted), left_out, checked,
         texts[0] if choice.id else np.arange(rows.shape[0]),
-        texts[-1] if choice.label else None, watched=watched,
+        texts[-1] if choice.label else None,
     )  # fmt: skip
+    if targets:
+        files, shown = list_files(path)
+        source.watched = [
+            WatchedFile.of(file, name) for file, name in zip(files, shown, strict=True)
+        ]
+        source.original = open_original(data, choice, files)
+        for target in targets:
+            refuse_text(source.original, target)
+    return source
 
 
 def _is_large(data: str) -> bool:
@@ -374,18 +382,17 @@ def _is_large(data: str) -> bool:
     return 8 * n * len(kinds) >= LARGE_BYTES
 
 
-def _kinds_of_text(path: Path, choice: Choice) -> dict[str, str]:
-    """Return the kinds of the columns of a text, by its first rows; print notes."""
-    content = TextStream(path, choice.text_format(), choice.unwanted).content()
-    for text in content.notes:
-        console.note(text)
-    kinds: dict[str, str] = {column.name: column.kind for column in content.columns}
-    if content.row_names is not None:
-        kinds[content.row_names] = "names of rows"
+def _kinds_of_text(text: TextBlocks, choice: Choice) -> dict[str, str]:
+    """Return the kinds of the columns of a text; print notes."""
+    for note in text.notes:
+        console.note(note)
+    kinds: dict[str, str] = {name: text.kinds[name] for name in text.names}
+    if text.row_names is not None:
+        kinds[text.row_names] = "names of rows"
     asked: list[str] = []
     if choice.columns is not None:
         asked = select(choice.columns, list(kinds), "--columns", exact=choice.by_name)
-    return kinds | examine(content.columns, asked).left_out
+    return kinds | examine(text.sample(), asked).left_out
 
 
 def _columns_to_read(

@@ -127,7 +127,7 @@ def _files_rows(
         # The working directory may change, and workers may have another one.
         path, ending = path.absolute(), path.suffix.lower()
         if is_text(path):
-            from trueaxis._tables.streamed_text import TextRows
+            from trueaxis.data.text import TextRows
 
             return TextRows(path, None, columns, block_rows)
         if ending not in ENDINGS:

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._tables.column import Column, quote
+from trueaxis._columns import Column, quote
 from trueaxis.preprocessing.scaler import UNEVEN, uneven_columns
 
 LOG_UNIT = "log10"  # of columns that are logarithms
@@ -59,7 +59,7 @@ def decide_scale(columns: Sequence[Column]) -> tuple[Literal["none", "robust"], 
     Examples
     --------
     >>> import numpy as np
-    >>> from trueaxis._tables.column import Column
+    >>> from trueaxis._columns import Column
     >>> from trueaxis.preprocessing.decisions import decide_scale
     >>> flow = Column("flow (l/min)", "number", np.arange(5.0))
     >>> heat = Column("heat [kW]", "number", np.arange(5.0))

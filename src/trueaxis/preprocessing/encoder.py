@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from trueaxis._tables.column import Column, describe_left_out, examine, quote
-from trueaxis._tables.frames import columns_of, frame_names, is_frame, is_number
-from trueaxis._tables.select import select
+from trueaxis._columns import Column, describe_left_out, examine, quote, select
+from trueaxis._frames import columns_of, frame_names, is_frame, is_number
 from trueaxis._validation import validate_array, validate_choice, validate_rows, warn
 from trueaxis.base import unchanged_on_error
 from trueaxis.data.dask import is_dask
@@ -494,7 +493,7 @@ def indicators(column: Column, levels: Sequence[str]) -> NDArray[np.float64]:
     Examples
     --------
     >>> import numpy as np
-    >>> from trueaxis._tables.column import Column
+    >>> from trueaxis._columns import Column
     >>> from trueaxis.preprocessing.encoder import indicators
     >>> site = Column("site", "text", np.array(["a", None, "b"], dtype=object))
     >>> indicators(site, ["a", "b"])

@@ -12,16 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trueaxis._files import atomic_write
-from trueaxis._tables.read import Choice, read_table
 from trueaxis.data.threads import own_floats
 
 if TYPE_CHECKING:
     from trueaxis.report.analysis import Analysis
 
 __all__ = [
-    "Choice",
     "check_dependencies",
-    "read_table",
     "render",
     "write",
     "write_report",

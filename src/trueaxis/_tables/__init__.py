@@ -1,1 +1,0 @@
-"""Reading and writing tables: CSV, TSV, Parquet, .npy and .npz files."""

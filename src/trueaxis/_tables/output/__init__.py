@@ -1,1 +1,0 @@
-"""Where tables are written to, and rows of files as they stand there."""

@@ -1,1 +1,0 @@
-"""Turn the text of a table into cells and numbers."""

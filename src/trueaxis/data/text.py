@@ -1,0 +1,97 @@
+"""Rows of text files, decoded once to a temporary binary file that all passes read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis._columns import examine
+from trueaxis.data.files import SourceError, WatchedFile, decoded_rows
+from trueaxis.data.progress import passing
+from trueaxis.data.rows import Rows
+from trueaxis.io.choice import Choice
+from trueaxis.io.formats import open_text
+from trueaxis.io.text import TextBlocks
+
+
+class TextRows(Rows):
+    """Rows of a text file, decoded once to a temporary binary file.
+
+    Parameters
+    ----------
+    path : Path
+    choice : Choice
+        How the text is written; its columns are not used.
+    columns : sequence of str, optional
+        Columns to read; all columns of numbers by default.
+    block_rows : int, optional
+    text : TextBlocks, optional
+        The text, if it was opened already.
+    """
+
+    names: tuple[str, ...]
+
+    def __init__(
+        self,
+        path: Path,
+        choice: Choice | None = None,
+        columns: Sequence[str] | None = None,
+        block_rows: int | None = None,
+        text: TextBlocks | None = None,
+    ) -> None:
+        self._given = path, choice or Choice(), columns, block_rows
+        self.path, self.watched = path, WatchedFile.of(path)
+        self.text = text or open_text(str(path), self._given[1])
+        for name in columns or ():
+            if name not in self.text.kinds:
+                raise SourceError(
+                    f"{path} has no column {name!r}; its columns are "
+                    f"{', '.join(map(repr, self.text.names[:12]))}."
+                )
+        if columns is None:
+            left_out = examine(self.text.sample()).left_out
+            columns = [
+                name
+                for name in self.text.names
+                if name not in left_out and name != self.text.row_names
+            ]
+        self.names = tuple(columns)
+        if not self.names:
+            raise SourceError(f"{path} has no column of numbers: choose another file.")
+        self.dtype = np.dtype(np.float64)
+        self._rows = decoded_rows(
+            self._decoded(), len(self.names), self.dtype, block_rows
+        )
+        self.shape = self._rows.shape
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TextRows, self._given  # elsewhere, the text is decoded again
+
+    def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Yield (index of the first row, block), in order."""
+        return self._rows.blocks()
+
+    def blocks_between(
+        self, first: int, last: int
+    ) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Yield the blocks of rows `first` up to, but not including, `last`."""
+        return self._rows.blocks_between(first, last)
+
+    def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
+        """Copy the rows with these indices into memory, in the order of `index`."""
+        return self._rows.take(index)
+
+    def place(self, row: int, overall: int | None = None) -> str:
+        """Describe where a row is."""
+        return f"{self.path}, {self.text.file.place(row)}"
+
+    def _decoded(self) -> Iterator[NDArray[np.float64]]:
+        with passing("decoding", self.text.rows) as advance:
+            for _, block in self.text.blocks(self.names):
+                yield block
+                advance(len(block))
+        self.watched.check()
