@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from messy_files import CASES
 
 from trueaxis.cli.main import main
+from trueaxis.cli.options import READING
 from trueaxis.data.text import TextRows
 from trueaxis.io import Choice, TableError, read_table
 
@@ -60,11 +61,16 @@ def outcome(case, folder, monkeypatch):
 
 
 def flags(options):
-    """Return the options of the command line for fields of `Choice`."""
+    """Return the options of `fit` for fields of `Choice`; labels it has not."""
     given = []
     for name, value in options.items():
         for each in [value] if isinstance(value, str | int) else value or ():
-            given += [f"--{name}", str(each)]
+            if name in READING:
+                given += ["--read", f"{name}={each}"]
+            elif name == "categories":
+                given += ["--encode", f"categories={each}"]
+            elif name != "label":
+                given += [f"--{name}", str(each)]
     return given
 
 
