@@ -84,8 +84,6 @@ def test_dates_are_refused_by_everything_that_a_fitted_model_does(name):
         model.distances,
         model.p_values,
         model.score_samples,
-        model.score,
-        model.repair,
         model.repair,
         model.outliers,
         model.summary,
