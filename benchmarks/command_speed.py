@@ -38,7 +38,7 @@ def stop(name):
     os._exit(0)
 trueaxis._tables.read.read_bytes = stop
 sys.argv = {!r}
-from trueaxis._cli.main import main
+from trueaxis.cli.main import main
 main()
 """
 # All imports of a fit, without any work. The names are those of what takes long.
@@ -51,12 +51,12 @@ FLOOR = {
     ),
     "+ scikit-learn, as the commands import it": (
         "import numpy, click, pyarrow.csv, scipy.linalg, scipy.special\n"
-        "from trueaxis._cli import import_sklearn; import_sklearn()"
+        "from trueaxis.cli.start import import_sklearn; import_sklearn()"
     ),
     "+ rich and trueaxis": (
         "import pyarrow.csv, rich.console, rich.table\n"
-        "from trueaxis._cli import import_sklearn; import_sklearn()\n"
-        "import trueaxis._cli.commands, trueaxis._cli.workflow\n"
+        "from trueaxis.cli.start import import_sklearn; import_sklearn()\n"
+        "import trueaxis.cli.commands\n"
         "import trueaxis.report.sentences, trueaxis.persistence"
     ),
     "scikit-learn, as it imports itself": "import sklearn.base",

@@ -244,8 +244,8 @@ def verdicts(found: dict[str, dict]) -> None:
         ratio = found["quarter, Parquet"][clock] / found["quarter, memmap"][clock]
         line(f"3. {clock} time, Parquet over memmap, a quarter of the rows", ratio, 1.5)
     for clock in ("wall", "cpu"):
-        spooled = found["quarter, Parquet, iterating"][clock]
-        ratio = spooled / found["quarter, .npy, iterating"][clock]
+        decoded = found["quarter, Parquet, iterating"][clock]
+        ratio = decoded / found["quarter, .npy, iterating"][clock]
         line(f"3. {clock} time, the same with a method that iterates", ratio, 1.5)
     sheet.show()
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from playwright.sync_api import sync_playwright
 
 from trueaxis import DSWL
-from trueaxis._cli.demo import run
+from trueaxis.cli.commands import demo
 from trueaxis.datasets import sensors
 from trueaxis.plots import CellMapDisplay, OutlierMapDisplay, ScoresDisplay
 
@@ -54,7 +54,7 @@ def capture_report():
     browser_path = shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         page_path = Path(folder) / "demo.html"
-        run(str(page_path))
+        demo(str(page_path))
         browser = playwright.chromium.launch(
             executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"]
         )

@@ -19,34 +19,31 @@ import trueaxis
 from fuzz.files import ENDINGS, draw_model_file, write_file
 from fuzz.properties import PHRASES, Broken, Refused, Watch, attempt, expect
 from fuzz.tables import Rng, often, pick
-from trueaxis._cli.main import main
+from trueaxis.cli.main import main
 
 OLD = b"an older file"  # what a command that fails must leave as it is
 
 OPTIONS: dict[str, list[Any]] = {
     "--id": ["name", "x0", "nowhere"],
-    "--label": ["name", "x1"],
     "--columns": ["x0,x1", "flow*", "nowhere", "x0:x2", ""],
     "--drop": ["x0", "*", "nowhere"],
-    "--decimal": [".", ",", "x"],
-    "--delimiter": [",", ";", "tab", "ab", ""],
-    "--header": ["yes", "no", "x"],
-    "--skip": ["1", "-1", "99"],
-    "--comment": ["none", "x"],
     "--na": ["-999", "x,y"],
-    "--sheet": ["1", "x"],
-    "--encoding": ["utf-8", "cp1252", "klingon"],
-    "--missing": ["fill", "error", "drop"],
+    "--read": [
+        *("decimal=.", "decimal=,", "decimal=x", "delimiter=;", "delimiter=ab"),
+        *("header=yes", "header=no", "skip=1", "skip=-1", "skip=99", "comment=none"),
+        *("sheet=1", "sheet=x", "encoding=cp1252", "encoding=klingon", "x", "x=1"),
+        *("missing=fill", "missing=error", "missing=drop"),
+    ],
 }
+LABELS: dict[str, list[Any]] = {"--label": ["name", "x1"]}
 FIT_OPTIONS: dict[str, list[Any]] = {
     "-k": ["1", "2", "0.9", "auto", "99", "-1", "nan", "x"],
     "--scale": ["none", "standard", "robust", "auto", "x"],
-    "--log": ["auto", "x0", "nowhere"],
-    "--categories": ["*", "name"],
 }
 LINE_OPTIONS: dict[str, list[Any]] = {
     "--level": ["0.01", "0.5", "0", "nan", "x"],
-    "--contamination": ["0.1", "0.5", "1"],
+    "--set": ["contamination=0.1", "contamination=1", "contamination=x"],
+    "--encode": ["log", "log=x0", "log=nowhere", "categories", "categories=name"],
 }
 METHOD_OPTIONS: dict[str, list[Any]] = {
     "--method": [*trueaxis.methods.METHODS, "nothing"],
@@ -88,6 +85,8 @@ def draw_command(rng: Rng, watch: Watch) -> tuple[list[str], list[Path]]:
         arguments += _options(rng, FIT_OPTIONS)
     if command in ("fit", "report", "compare"):
         arguments += _options(rng, LINE_OPTIONS)
+    if command in ("score", "transform", "report"):
+        arguments += _options(rng, LABELS)
     if command in ("fit", "report"):
         arguments += _options(rng, METHOD_OPTIONS)
     if command == "compare":

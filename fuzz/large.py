@@ -10,7 +10,7 @@ from fuzz.commands import check_streams
 from fuzz.properties import Watch, attempt, check_model, expect
 from fuzz.tables import Rng, often, pick
 from trueaxis import diagnostics
-from trueaxis._cli.main import main
+from trueaxis.cli.main import main
 
 CELLS = 300_000
 QUICK = ["dswl", "dswl", "dswl", "pca", "pca-l1", "r1-pca", "l21-max", "rpca-om"]

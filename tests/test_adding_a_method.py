@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from sklearn.utils.estimator_checks import check_estimator
 
 import trueaxis
-from trueaxis._cli.main import main
+from trueaxis.cli.main import main
 from trueaxis.datasets import planted, sensors
 
 PAGE = Path(__file__).parent.parent / "docs" / "adding-a-method.md"

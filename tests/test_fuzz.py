@@ -102,7 +102,7 @@ def test_faults_of_diagnostics_and_commands_are_found(monkeypatch, tmp_path):
         raise KeyError("kind")
 
     monkeypatch.setattr(diagnostics, "diagnose", failing)
-    monkeypatch.setattr("trueaxis._cli.commands.fit", failing)
+    monkeypatch.setattr("trueaxis.cli.commands.fit", failing)
     assert "undocumented KeyError" in kinds_found(tmp_path, "diagnose")
     assert "undocumented KeyError" in kinds_found(tmp_path, "command")
 

@@ -173,7 +173,7 @@ class Own(DSWL):
 @pytest.mark.parametrize("rule", [own_function, OwnRule(1.5), PowerRule(1.5)])
 def test_rules_are_refused_with_a_remedy_that_works(rule, tmp_path):
     model = ReweightedPCA(2, rule=rule).fit(rows())
-    with pytest.raises(TypeError, match=r"rule of .* cannot be .*set_params\(rule=Non"):
+    with pytest.raises(TypeError, match="parameter rule cannot be saved: .* None"):
         trueaxis.save(model, tmp_path / "model")
     before = model.score_samples(rows(1))
     loaded = saved_and_loaded(model.set_params(rule=None), tmp_path)
@@ -351,8 +351,8 @@ def test_forged_values_are_refused(part, key, value, match, tmp_path):
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        (lambda h: h.update(version=2), r"format 2 .* upgrade trueaxis"),
-        (lambda h: h.update(format="other"), "reads format 1 only"),
+        (lambda h: h.update(version=2), "format 1 is expected: upgrade"),
+        (lambda h: h.update(format="other"), "format 1 is expected"),
         (lambda h: h["steps"][1].update({"class": "svm"}), "svm"),
         (lambda h: h["steps"][1].update({"class": ["DSWL"]}), "not an intact"),
         (lambda h: h["steps"][1].update(name="encode__it"), "encode__it"),

@@ -1,5 +1,5 @@
 """Run the command line with `python -m trueaxis`, also where no script is installed."""
 
-from trueaxis._cli.process.start import main
+from trueaxis.cli.start import main
 
 main()

@@ -13,6 +13,7 @@ import io
 import json
 import os
 import zipfile
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -75,16 +76,22 @@ def save(model: Any, path: str | os.PathLike[str], *, training: bool = True) -> 
     """
     path, arrays = Path(os.fspath(path)), dict[str, NDArray[Any]]()
     named = model.steps if is_pipeline(model) else [(None, model)]
-    steps = [_checked(_in_memory(step, training)) for _, step in named]
-    if path.suffix.lower() == ".onnx":
+    graph = path.suffix.lower() == ".onnx"
+    steps = [_in_memory(step, training and not graph) for _, step in named]
+    _check_steps(steps)
+    if graph:
         from trueaxis._onnx import write_graph
 
         write_graph(split_pipeline(model), path)
         return
-    states = [
-        {"name": name} | _encode_step(step, f"{i}." if name else "", arrays)
-        for i, ((name, _), step) in enumerate(zip(named, steps, strict=True))
-    ]
+    states = []
+    for i, ((name, _), step) in enumerate(zip(named, steps, strict=True)):
+        known = _fitted_names(type(step)) | NOT_NEEDED
+        fitted = {each: vars(step)[each] for each in sorted(vars(step).keys() & known)}
+        prefix = f"{i}." if is_pipeline(model) else ""
+        state = {"name": name, "class": type(step).__name__}
+        state["parameters"] = _encode_all(step.get_params(deep=False), prefix, arrays)
+        states.append(state | {"fitted": _encode_all(fitted, prefix, arrays)})
     header = {"format": FORMAT, "version": VERSION, "trueaxis": __version__}
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
@@ -93,9 +100,8 @@ def save(model: Any, path: str | os.PathLike[str], *, training: bool = True) -> 
         text = json.dumps(header | {"steps": states}, indent=1)
         archive.writestr(zipfile.ZipInfo(HEADER), text)
         for name, array in arrays.items():
-            with archive.open(
-                zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True
-            ) as npy:
+            member = zipfile.ZipInfo(f"{name}.npy")
+            with archive.open(member, "w", force_zip64=True) as npy:
                 np.lib.format.write_array(npy, array, (1, 0), allow_pickle=False)
         archive.comment = bytes(CHECKSUM)  # room for that of all that comes before
     content = file.getbuffer()[:-CHECKSUM]
@@ -219,12 +225,29 @@ def _fitted_names(cls: Any) -> set[str]:
     return names | encoding if cls is TableEncoder else names
 
 
-def _checked(step: Any) -> Any:
-    """Return a step whose attributes and parameters can be those of a fit."""
+def _check_steps(steps: list[Any]) -> None:
+    """Raise if a step, or two in a row, cannot be the result of a fit."""
+    if not steps:
+        raise ValueError("there are no steps")
+    for step in steps:
+        _check_step(step)
+    for step, after in pairwise(steps):
+        width = len(step.get_feature_names_out())
+        if width != after.n_features_in_:
+            raise ValueError(
+                f"The {type(step).__name__} returns {width} columns, but the "
+                f"{type(after).__name__} was fitted on {after.n_features_in_}: they "
+                "were not fitted together. Fit the pipeline."
+            )
+
+
+def _check_step(step: Any) -> None:
     values, sizes = vars(step), dict[str, int]()
-    for name, expected in FITTED.items():
-        if name in values:
-            expected.check(name, values[name], sizes)
+    own = {*getattr(step, "_own_attributes", ())} - {"tau_", "_cells"}
+    for name in [*FITTED, *sorted(own - FITTED.keys())]:
+        value = values.get(name)
+        if name in values and not (value is None and name in own):
+            FITTED.get(name, ANY_NUMBER).check(name, value, sizes)
         if name == "n_features_in_":
             sizes |= {"D": values[name], "D + 2": values[name] + 2}
         elif name == "n_components_":
@@ -233,16 +256,12 @@ def _checked(step: Any) -> Any:
     if len({*names}) < len(names) or not all(isinstance(each, str) for each in names):
         raise ValueError("feature_names_in_ are not different strings")
     if isinstance(step, SubspaceEstimator):
-        for name in step._own_attributes - FITTED.keys() - {"tau_", "_cells"}:
-            if values[name] is not None:
-                ANY_NUMBER.check(name, values[name], sizes)
         _check_method(step)
         validate_n_components(step.n_components, *[step.n_features_in_] * 2)
         make_rng(step.random_state)
         check_parameters(step)
     else:
         step._check()
-    return step
 
 
 def _check_method(model: Any) -> None:
@@ -258,14 +277,15 @@ def _check_method(model: Any) -> None:
         "mean_": (np.abs(mean) > 2 * largest_squarable(mean.dtype)).any(),
         "_n_judging": not min(1, len(axes)) <= model._n_judging <= len(axes),
         "_tails": not all(tail.is_valid() for tail in tails),
-        "_sides": (sides[:, -1] == sides[:, -2]).any() or not sides.any(axis=1).all(),
+        "_sides": (sides[:, -1] == sides[:, -2]).any()
+        or not sides[:, :-2].any(axis=1).all(),
         "history_": any(np.isnan(part).any() for part in model.history_.values()),
         "tau_": type(tau) is not tuple or not all(each >= 0 for each in tau),
         "_cells": len(cells) > 0 and find_flaw(cells, model.n_features_in_),
     }
     for name, found in wrong.items():
         if found:
-            raise ValueError(f"{name} cannot be the result of a fit")
+            raise ValueError(f"{name} cannot be the result of a fit: fit again")
 
 
 # --------------------------------------------------------------------- write and read
@@ -295,27 +315,6 @@ def _in_memory(step: Any, training: bool) -> Any:
     return step
 
 
-def _encode_step(
-    step: Any, prefix: str, arrays: dict[str, NDArray[Any]]
-) -> dict[str, Any]:
-    cls, parameters = type(step), {}
-    for name, value in step.get_params(deep=False).items():
-        try:
-            parameters[name] = _encode(value, f"{prefix}{name}", arrays)
-        except TypeError as error:
-            default = cls().get_params(deep=False)[name]
-            raise TypeError(
-                f"The parameter {name} of {cls.__name__} cannot be saved: {error}, and "
-                "model files hold only numbers and text. Predictions do not need it: "
-                f"save after set_params({name}={default!r})."
-            ) from None
-    fitted = {
-        name: _encode(vars(step)[name], f"{prefix}{name}", arrays)
-        for name in sorted(vars(step).keys() & (_fitted_names(cls) | NOT_NEEDED))
-    }
-    return {"class": cls.__name__, "parameters": parameters, "fitted": fitted}
-
-
 def _decode_step(state: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     cls = _classes()[state["class"]]
     step = cls(**{k: _decode(v, arrays) for k, v in state["parameters"].items()})
@@ -325,9 +324,6 @@ def _decode_step(state: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     if odd:  # other names could replace methods
         raise ValueError(f"{cls.__name__} lacks, or does not have, {sorted(odd)}")
     vars(step).update(fitted)
-    _checked(step)
-    if isinstance(step, SubspaceEstimator):
-        step._set_line(step.offset_)
     return step
 
 
@@ -344,16 +340,24 @@ def _encode(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
     if kind is tuple:
         return {"tuple": _encode([*value], name, arrays)}
     if kind is dict:
-        return {
-            "dict": {k: _encode(v, f"{name}.{k}", arrays) for k, v in value.items()}
-        }
+        return {"dict": _encode_all(value, f"{name}.", arrays)}
     if isinstance(value, (np.ndarray, np.generic)):
         if value.dtype.kind in NUMBERS:
             arrays[name] = np.asarray(value)
             return {"array": name}
         if all(isinstance(item, str) for item in np.ravel(value)):
             return {"names": [str(item) for item in np.ravel(value)]}
-    raise TypeError(f"{value!r:.80} is a {kind.__name__}")
+    raise TypeError(
+        f"The parameter {name} cannot be saved: {value!r:.80} is a {kind.__name__}, "
+        "and model files hold only numbers and text. Predictions do not need it: save "
+        "after set_params with another value, such as None."
+    )
+
+
+def _encode_all(
+    values: dict[str, Any], prefix: str, arrays: dict[str, NDArray[Any]]
+) -> dict[str, Any]:
+    return {k: _encode(v, f"{prefix}{k}", arrays) for k, v in values.items()}
 
 
 def _decode(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
@@ -389,22 +393,23 @@ def _read(path: Path) -> Any:
             raise ValueError(f"members of {total:,} bytes in a file of {len(data):,}")
         header = json.loads(archive.read(HEADER))
         if (header["format"], header["version"]) != (FORMAT, VERSION):
-            raise ValueError(
-                f"it has format {header['version']!r:.20} of trueaxis "
-                f"{header['trueaxis']!s:.20}, but trueaxis {__version__} reads format "
-                f"{VERSION} only: upgrade trueaxis, or fit again"
-            )
+            raise ValueError(f"format {VERSION} is expected: upgrade, or fit again")
         arrays = {
             name.removesuffix(".npy"): _read_array(archive.read(name))
             for name in names - {HEADER}
         }
-    steps = [(each["name"], _decode_step(each, arrays)) for each in header["steps"]]
-    if steps[0][0] is None:
-        return steps[0][1]
+    steps = [_decode_step(each, arrays) for each in header["steps"]]
+    _check_steps(steps)
+    for step in steps:
+        if isinstance(step, SubspaceEstimator):
+            step._set_line(step.offset_)
+    called = [each["name"] for each in header["steps"]]
+    if called == [None]:
+        return steps[0]
     from sklearn.pipeline import Pipeline
 
-    pipeline = Pipeline(steps)
-    pipeline._validate_names([name for name, _ in steps])
+    pipeline = Pipeline([*zip(called, steps, strict=True)])
+    pipeline._validate_names(called)
     return pipeline
 
 

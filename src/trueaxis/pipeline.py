@@ -57,6 +57,47 @@ class SplitPipeline(NamedTuple):
         """Return rows, as the first step of the pipeline takes them, for the method."""
         return X if self.scaler is None else self.scaler.transform(X)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the model is, and its components, as values for JSON."""
+        model = self.model
+        columns = getattr(model, "feature_names_in_", None)
+        if columns is None:
+            columns = [f"x{i}" for i in range(model.n_features_in_)]
+        scale = getattr(self.scaler, "how", None) or getattr(
+            self.scaler, "scale_", None
+        )
+        components = [
+            {
+                "name": str(name),
+                "variance": float(variance),
+                "share": float(share),
+                "axis": dict(zip(map(str, columns), axis.tolist(), strict=True)),
+                "loadings": dict(
+                    zip(map(str, columns), loadings.tolist(), strict=True)
+                ),
+            }
+            for name, variance, share, axis, loadings in zip(
+                model.get_feature_names_out(),
+                model.explained_variance_,
+                model.explained_variance_ratio_,
+                model.components_,
+                model.loadings_,
+                strict=True,
+            )
+        ]
+        return {
+            "method": type(model).__name__,
+            "scale": scale or "none",
+            "log": list(getattr(self.scaler, "log_", ())),
+            "categories": list(getattr(self.scaler, "categories_", ())),
+            "n_components": model.n_components_,
+            "explained_variance_ratio": model.explained_variance_ratio_.tolist(),
+            "components": components,
+            "cutoffs": model.cutoffs_._asdict(),
+            "iterations": model.n_iter_,
+            "converged": bool(model.converged_),
+        }
+
 
 def is_pipeline(model: Any) -> bool:
     """Return whether a model is a pipeline of scikit-learn."""

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 from messy_files import CASES
 
-from trueaxis._cli.main import main
 from trueaxis._tables.read import Choice, TableError, read_table
 from trueaxis._tables.streamed_text import TextRows
+from trueaxis.cli.main import main
 
 TEXTS = [case for case in CASES if case.is_text and not case.file.endswith(".zst")]
 

@@ -19,12 +19,12 @@ from click.testing import CliRunner
 from text_files import text_file
 
 import trueaxis
-from trueaxis._cli.main import main
 from trueaxis._tables import formats
 from trueaxis._tables.parsing import splitting
 from trueaxis._tables.parsing import text_file as text_files_of_package
 from trueaxis._tables.read import Choice, TableError, read_table
 from trueaxis._tables.write import write_table
+from trueaxis.cli.main import main
 
 
 def test_other_encodings(tmp_path):

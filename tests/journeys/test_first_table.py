@@ -101,7 +101,7 @@ def test_the_level_of_the_command_line(pumps, tmp_path):
     lax = flagged("--level", "0.2")
     assert pumps.bad.keys() <= strict <= usual < lax
     assert len(strict) <= 9 and 20 <= len(lax) <= 60
-    ten = flagged("--contamination", 10 / 150)
+    ten = flagged("--set", f"contamination={10 / 150}")
     assert len(ten) == 10 and pumps.bad.keys() <= ten
 
 

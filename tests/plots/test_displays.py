@@ -25,7 +25,7 @@ from trueaxis.plots import (
     ScoresDisplay,
     ScreeDisplay,
 )
-from trueaxis.plots.canvas import percent, shorten
+from trueaxis.wording import percent, shorten
 
 OF_ROWS = (OutlierMapDisplay, ScoresDisplay, ScreeDisplay)
 

@@ -8,6 +8,7 @@ loading; all that in bounded memory. A loop over seeds is a fuzzer.
 """
 
 import functools
+import re
 import struct
 import tempfile
 import tracemalloc
@@ -17,7 +18,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from saved_models import as_array, assert_same, models, npy, repack, sealed, unpack
 
 import trueaxis
@@ -47,33 +47,18 @@ def honest():
         return found
 
 
-def flip_bytes(data, rng, other):
+def flip_bytes(data, rng):
     changed = bytearray(data)
     for _ in range(int(rng.integers(1, 6))):
         changed[rng.integers(len(data))] = int(rng.integers(256))
     return sealed(bytes(changed)) if rng.random() < 0.9 else bytes(changed)
 
 
-def cut_off(data, rng, other):
+def cut_off(data, rng):
     return data[: int(rng.integers(len(data)))]
 
 
-def splice(data, rng, other):
-    at, there = int(rng.integers(len(data))), int(rng.integers(len(other)))
-    return sealed(data[:at] + other[there:])
-
-
-def directory(data, rng, other):
-    """Change a field of an entry in the zip directory, or of its end."""
-    entries = [i for i in range(len(data)) if data[i : i + 4] == b"PK\x01\x02"]
-    end = data.rindex(b"PK\x05\x06")
-    at = int(rng.choice([*entries, end]))
-    field = at + 4 + 2 * int(rng.integers(((22 if at == end else 46) - 4) // 2))
-    value = int(rng.choice([0, 1, 8, 9, 12, 14, 99, 0x0800, 0x7FFF, 0xFFFF]))
-    return sealed(data[:field] + struct.pack("<H", value) + data[field + 2 :])
-
-
-def bomb(data, rng, other):
+def bomb(data, rng):
     """Compress arrays of zeros that take hundreds of times the size of the file."""
     header, arrays = unpack(data)
     arrays[str(rng.choice([*arrays]))] = npy(np.zeros(3 << 20))
@@ -84,20 +69,21 @@ NUMBERS = [np.nan, np.inf, -np.inf, 0.0, -0.0, -1.0, 1.0, 2.0, 0.5, 1e-320, -1e-
 NUMBERS += [1e8, -1e16, 1e100, 1e150, -1e155, 1e300, -1.7e308, 1e-8, 1e-30, -1e-12]
 
 
-def values(data, rng, other):
+def values(data, rng):
     """Change numbers of an array: one, a line or all of them."""
     header, arrays = unpack(data)
     name, value = str(rng.choice([*arrays])), float(rng.choice(NUMBERS))
     array = as_array(arrays[name]).copy()
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        new = np.asarray(value).astype(array.dtype)
         match int(rng.integers(6)):
             case 0 if array.size:
-                array.flat[rng.integers(array.size)] = value
+                array.flat[rng.integers(array.size)] = new
             case 1 if array.ndim and len(array):
-                array[rng.integers(len(array))] = value
+                array[rng.integers(len(array))] = new
             case 2:
-                array[...] = value
+                array[...] = new
             case 3:
                 array = np.asarray(array * value).astype(array.dtype)
             case 4:
@@ -114,7 +100,7 @@ def claiming(descr, shape, data):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + data
 
 
-def forms(data, rng, other):
+def forms(data, rng):
     """Change the type or the shape of an array, or swap it for another."""
     header, arrays = unpack(data)
     name, second = (str(each) for each in rng.choice([*arrays], 2))
@@ -149,7 +135,7 @@ def hostile(rng):
     return odd[rng.integers(len(odd))]
 
 
-def entries(data, rng, other):
+def entries(data, rng):
     """Replace, remove or add an entry somewhere in the header."""
     header, arrays = unpack(data)
     places = [(header, key) for key in header]
@@ -166,18 +152,17 @@ def entries(data, rng, other):
     return repack(header, arrays)
 
 
-HOW = [flip_bytes, cut_off, splice, directory, bomb, values, forms, entries]
-WEIGHTS = np.array([1, 1, 1, 1, 1, 6, 4, 6]) / 21
+HOW = [flip_bytes, cut_off, bomb, values, forms, entries]
+WEIGHTS = np.array([2, 1, 1, 6, 4, 6]) / 20
 
 
 def forged(seed):
     """Return one hostile file."""
     rng = np.random.default_rng([seed, 20261])
-    names = [str(name) for name in rng.choice([*honest()], 2)]
-    (data, X), (other, _) = (honest()[name] for name in names)
+    name = str(rng.choice([*honest()]))
     change = HOW[rng.choice(len(HOW), p=WEIGHTS)]
-    how = f"seed {seed}: {change.__name__} of {names[0]}"
-    return Forged(how, change(data, rng, other), X)
+    data, X = honest()[name]
+    return Forged(f"seed {seed}: {change.__name__} of {name}", change(data, rng), X)
 
 
 def outcome(case, folder):
@@ -208,17 +193,10 @@ def outcome(case, folder):
 
 def assert_usable(model, X, folder):
     """Assert that a model answers rows, and is the same after saving and loading."""
-    if hasattr(model, "feature_names_in_") != hasattr(X, "columns"):
-        X = ordinary_rows(model)
     try:
         scores = model.transform(X)
-    except ValueError as error:  # rows of another model
-        assert "feature" in str(error) or "olumn" in str(error), error
-        if hasattr(model, "categories_") or hasattr(model, "steps"):
-            return
-        scores = model.transform(X := ordinary_rows(model))
-    except UserWarning as error:
-        assert "level" in str(error)  # that the encoder does not know
+    except (ValueError, UserWarning) as error:  # a model of other columns or levels
+        assert re.search("feature|olumn|level", str(error)), error
         return
     if not hasattr(model, "score_samples"):
         return
@@ -232,10 +210,3 @@ def assert_usable(model, X, folder):
     trueaxis.save(again, paths[1])
     assert paths[0].read_bytes() == paths[1].read_bytes()
     assert_same(again.score_samples(X), p)
-
-
-def ordinary_rows(model):
-    """Return a few rows with the columns that a model was fitted on."""
-    table = np.random.default_rng(0).standard_normal((5, model.n_features_in_))
-    names = getattr(model, "feature_names_in_", None)
-    return table if names is None else pd.DataFrame(table, columns=names)

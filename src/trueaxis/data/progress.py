@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 DELAY = 0.5  # seconds before a pass gets a bar
@@ -39,11 +39,18 @@ def show_progress() -> Iterator[None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+    class LateBars(Progress):
+        """A bar for the innermost running pass, once it has run for a while."""
+
+        def get_renderables(self) -> Iterator[Any]:
+            late = [task for task in self.tasks if (task.elapsed or 0) > DELAY]
+            yield self.make_tasks_table(late[-1:])
+
     console = Console(stderr=True, soft_wrap=True)
     if not console.is_interactive:
         yield
         return
-    bars = Progress(
+    bars = LateBars(
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.completed:,} of {task.total:,} rows"),
@@ -69,15 +76,9 @@ def passing(title: str, total: int) -> Iterator[Callable[[int], None]]:
     if bars is None:
         yield _ignore
         return
-    task = bars.add_task(title, total=total, visible=False)
-    start = time.monotonic()
-
-    def advance(rows: int) -> None:
-        late = time.monotonic() - start > DELAY
-        bars.update(task, advance=rows, visible=late)
-
+    task = bars.add_task(title, total=total)
     try:
-        yield advance
+        yield partial(bars.advance, task)
     finally:
         bars.remove_task(task)
 

@@ -124,16 +124,46 @@ class ColumnCorrectionKernel(RecordKernel):
         outside = 1 - (P**2).sum(axis=0)
         self.outside = np.where(outside > WITHIN, outside, 0.0)
         self.diagonal = own + self.off * self.outside
+        # My = t times one matrix, plus y times one number for each column.
+        self.of_values = np.where(self.outside > 0, self.off, 0.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.of_scores = self.inside * self.scaled - self.of_values * P
 
     def absorb(
         self, state: None, block: NDArray[Any], first: int
     ) -> NDArray[np.float64]:
         """Return column, share, value and surplus of the rows of a block."""
+        quick = self._quickly(block)
+        if quick is not None:
+            return quick
+        # Values overflow, or nothing varies.
         freed = self.freed(block)
         column = np.nan_to_num(freed.gain, nan=0.0, posinf=np.inf).argmax(axis=1)
         best = np.arange(len(block)), column
         share = _as_shares(freed.gain[best], freed.total)
         return np.stack([column, share, block[best], freed.surplus[best]])
+
+    def _quickly(self, block: NDArray[Any]) -> NDArray[np.float64] | None:
+        """Return the same as `freed` has, several times as fast, for ordinary rows."""
+        if not (self.diagonal > 0).all():
+            return None
+        rows = block if self.repair is None else self.repair(block)
+        y = rows - self.sub.mean
+        with np.errstate(over="ignore", invalid="ignore"):
+            My = (y @ self.sub.basis.T) @ self.of_scores
+            My += self.of_values * y
+            total = np.einsum("ij,ij->i", My, y)
+            roots = np.abs(My / np.sqrt(self.diagonal), out=y)
+        if rows is not block:  # NaN differs from itself, too
+            roots[rows != block] = 0.0
+        column = roots.argmax(axis=1)
+        best = np.arange(len(block)), column
+        with np.errstate(over="ignore"):
+            gain = roots[best] ** 2
+        if not (np.isfinite(total) & np.isfinite(gain) & (total > 0)).all():
+            return None
+        share = np.minimum(gain / total, 1.0)
+        return np.stack([column, share, block[best], My[best] / self.diagonal[column]])
 
     def freed(self, block: NDArray[Any]) -> FreedColumns:
         """Set each column of every row free in turn."""

@@ -78,6 +78,19 @@ class ComparedMethod:
         """Whether the fit converged; None if it failed."""
         return None if self.model is None else bool(self.model.converged_)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as values for JSON; None for what a failed fit lacks."""
+        return {
+            "method": self.method,
+            "seconds": self.seconds,
+            "outliers": self.flagged,
+            "shared": self.shared,
+            "angle": self.angle,
+            "center": self.shift,
+            "converged": self.converged,
+            "problem": self.problem,
+        }
+
 
 def suitable(n: int, D: int) -> list[str]:
     """Return the methods that fit n rows of D columns in about three seconds each."""

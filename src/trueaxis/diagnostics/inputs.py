@@ -205,6 +205,12 @@ def column_names(model: Any) -> NDArray[np.str_]:
     return np.array([str(name) for name in names])
 
 
+def as_records(columns: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return one record per row of a table, with values of Python's own types."""
+    values = [np.asarray(each).tolist() for each in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
+
+
 def row_labels(X: Any, n: int) -> NDArray[Any]:
     """Return the labels of n rows: the index of a frame, or numbers from 0."""
     index = getattr(X, "index", None)

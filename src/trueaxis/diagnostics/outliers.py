@@ -15,10 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._validation import fitted_rows, raw_rows
-from trueaxis.core.law import Sides
 from trueaxis.core.reweighting import measure_rows
-from trueaxis.core.verdicts import cutoff_ratio
-from trueaxis.data.rows import RecordKernel
+from trueaxis.core.verdicts import PValueKernel, cutoff_ratio
 from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics.cells import list_cells
 from trueaxis.diagnostics.columns import ColumnCorrectionKernel, explained_rows
@@ -181,16 +179,12 @@ def diagnose(
     """
     law, line = model._law(), model.offset_ * LN_10
     with fitted_rows(model, X) as rows:
-        _, e, s = measure_rows(rows, model._subspace())[:3]
-        beyond = np.zeros(len(s))
-        if law.sides is not None:
-            (beyond,), _ = rows.scan(BeyondKernel(law.sides))
+        (e, s, beyond, log_p), _ = rows.scan(DiagnosisKernel(model._subspace(), law))
         repair = cell_repair(rows)
         # The kernel repairs rows itself, to see which cells there are.
         source = rows if repair is None else rows.rows  # type: ignore[attr-defined]
         corrections, _ = source.scan(ColumnCorrectionKernel(model, repair))
     column, share, value, surplus = corrections
-    log_p = law.log_p(e, s, beyond)
     if fdr is not None:
         line = discovery_line(log_p, fdr)
     # Compare what `predict` compares: a root may be rounded to the other side.
@@ -252,20 +246,22 @@ def kinds(
     return kind
 
 
-class BeyondKernel(RecordKernel):
-    """Record how far every row lies towards a group that stands apart."""
+class DiagnosisKernel(PValueKernel):
+    """Record squared distances, the place towards groups apart, and log p-values."""
 
-    n_fields = 1
-    title = "groups apart"
-
-    def __init__(self, sides: Sides) -> None:
-        self.sides = sides
+    n_fields = 4
+    title = "distances"
 
     def absorb(
-        self, state: None, block: NDArray[Any], first: int
+        self, state: Any, block: NDArray[Any], first: int
     ) -> NDArray[np.float64]:
         """Measure the rows of a block."""
-        return self.sides.beyond(block)[None]
+        distances = self.measuring.absorb(state, block, first)
+        assert distances is not None  # it records distances
+        _, e, s = distances
+        sides = self.law.sides
+        beyond = np.zeros(len(s)) if sides is None else sides.beyond(block)
+        return np.stack([e, s, beyond, self.law.log_p(e, s, beyond)])
 
 
 class Reasons(NamedTuple):

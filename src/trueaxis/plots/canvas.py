@@ -12,10 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.diagnostics import KINDS
-
-# The displays and the report import these from here, too.
-from trueaxis.wording import percent as percent
-from trueaxis.wording import shorten as shorten
+from trueaxis.wording import shorten
 
 GRAY, BLUE, ORANGE, RED = "#9a9a9a", "#0072b2", "#e69f00", "#d55e00"
 PINK = "#cc79a7"

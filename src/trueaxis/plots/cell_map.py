@@ -21,8 +21,8 @@ from trueaxis.plots.canvas import (
     Display,
     legend_below,
     name_axes,
-    shorten,
 )
+from trueaxis.wording import shorten
 
 MOST_ROWS = 40  # rows that are shown, worst first, unless others are asked for
 FULL = 6.0  # standard deviations at which colors are full

@@ -28,8 +28,8 @@ from trueaxis.plots.canvas import (
     label_points,
     legend_below,
     name_axes,
-    shorten,
 )
+from trueaxis.wording import shorten
 
 IN_WORDS = {
     "regular": "regular",

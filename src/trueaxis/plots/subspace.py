@@ -22,9 +22,9 @@ from trueaxis.plots.canvas import (
     draw_kinds,
     legend_below,
     name_axes,
-    percent,
     whole_numbers,
 )
+from trueaxis.wording import percent
 
 LEVEL = 0.975  # share of normally distributed rows within a tolerance ellipse
 REACH = 10  # rows beyond this many robust ellipses are drawn on the edge

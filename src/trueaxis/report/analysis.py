@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from trueaxis.diagnostics import (
+    KINDS,
     CellMap,
     Diagnosis,
     Effect,
@@ -24,10 +25,11 @@ from trueaxis.diagnostics import (
     column_names,
     diagnose,
     effect,
+    reasons,
     row_labels,
 )
-from trueaxis.diagnostics.inputs import in_order_of_rows
-from trueaxis.pipeline import split_pipeline
+from trueaxis.diagnostics.inputs import as_records, in_order_of_rows
+from trueaxis.pipeline import SplitPipeline, split_pipeline
 from trueaxis.preprocessing.decisions import is_series
 from trueaxis.preprocessing.encoder import TableEncoder
 from trueaxis.preprocessing.scaler import ColumnScaler, UnevenSpread, uneven_columns
@@ -220,6 +222,85 @@ class Analysis:
     def shift(self) -> NDArray[np.float64]:
         """Plain mean minus robust mean of every column, in raw units."""
         return self.plain.shift * (1.0 if self.scaler is None else self.scaler.unit_)
+
+    def columns(self, rows: NDArray[np.intp] | None = None) -> dict[str, Any]:
+        """Return the verdict on every row, or on some rows, as columns of a table."""
+        d, some = self.diagnosis, np.arange(len(self.raw)) if rows is None else rows
+        columns: dict[str, Any] = {"row": texts_of(self.given_ids[some])}
+        if self.labels is not None:
+            columns["label"] = self.labels[some]
+        columns |= {
+            "outlier": d.flagged[some],
+            "kind": d.kind[some],
+            "p_value": np.exp(d.log_p[some]),
+            "excess": d.excess[some],
+            "score": d.score[some],
+            "orthogonal": d.orthogonal[some],
+            "column": d.names[d.column[some]],
+            "share": d.share[some],
+            "value": self.value[some],
+            "fits": self.fitting[some],
+        }
+        if hasattr(self.model, "tau_"):
+            with ignore_feature_name_warning():
+                columns |= reasons(self.model, self.X[some])._asdict()
+        if self.finds_wrong_cells:
+            wrong: list[list[str]] = [[] for _ in self.raw]
+            found = self.wrong_cells
+            for row, name in zip(found.row, self.names[found.column], strict=True):
+                wrong[row].append(str(name))
+            names = np.array([";".join(each) for each in wrong], dtype=object)
+            columns["wrong_cells"] = names[some]
+        return columns
+
+    def to_dict(self, positions: NDArray[np.intp] | None = None) -> dict[str, Any]:
+        """Return the model, the outliers and the wrong cells as values for JSON.
+
+        Parameters
+        ----------
+        positions : ndarray of int, optional
+            Numbers of the rows in their file; from 0 by default.
+        """
+        # `sentences` puts an analysis into words, so that it imports this module.
+        from trueaxis.report.sentences import hints, reason
+
+        if positions is None:
+            positions = np.arange(len(self.raw))
+        rows, most = self.flagged, self.most_shifted[0]
+        worst = {
+            "position": positions[rows],
+            **(self.columns(rows) if len(rows) else {}),
+        }
+        worst["reason"] = [reason(self, row) for row in rows]
+        content = SplitPipeline(self.scaler, self.model).to_dict() | {
+            "level": self.level,
+            "contamination": self.model.contamination,
+            "outliers": {"count": len(rows)}
+            | {kind: self.counts.get(kind, 0) for kind in KINDS[1:]},
+            "worst_first": as_records(worst) if len(rows) else [],
+            "angle_to_plain_pca": self.plain.angle,
+            "plain_mean_moves_most": {
+                "column": str(self.names[most]),
+                "by": float(self.shift[most]),
+            },
+            "hints": hints(self),
+        }
+        if self.finds_wrong_cells:
+            found = self.wrong_cells
+            cells = {
+                "position": positions[found.row],
+                "row": self.ids[found.row],
+                "column": self.names[found.column],
+                "value": found.value,
+                "fitted": found.fitted,
+                "deviation": found.deviation,
+            }
+            content["wrong_cells"] = {
+                "count": len(found.row),
+                "rows": len(np.unique(found.row)),
+                "cells": as_records(cells),
+            }
+        return content
 
 
 def analyse(

@@ -51,7 +51,6 @@ def page_of(
 ) -> str:
     """Return the page; the parameters are those of `trueaxis.report.render`."""
     analysis = with_short_names(analysis)
-    plain = plain_pca(analysis)
     levels = levels_of(analysis)
     rows = shown_rows(analysis, levels)
     data = script_data(analysis, levels, rows)
@@ -85,7 +84,7 @@ def page_of(
         finds_wrong=analysis.finds_wrong_cells,
         cell_table=worst_cells(analysis),
         cell_map=cell_map(analysis),
-        plain=plain,
+        plain=plain_pca(analysis),
         fit=sentences.fit_sentence(analysis, seconds),
         command=command,
         shape="{:,} rows and {:,} columns".format(*analysis.raw.shape),

@@ -28,5 +28,5 @@ def pump(folder):
 @pytest.fixture(scope="session")
 def model(folder, pump):
     path = str(folder / "model.npz")
-    run("fit", pump, "-k", 2, "--id", "pump", "--label", "remark", "-o", path)
+    run("fit", pump, "-k", 2, "--id", "pump", "-o", path)
     return path

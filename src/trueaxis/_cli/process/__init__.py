@@ -1,1 +1,0 @@
-"""How the command line gets along with its process: streams, signals, exit codes."""

@@ -1,0 +1,213 @@
+"""Run `trueaxis repair`: fill missing cells, replace wrong ones, and list them all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis.cli import console
+from trueaxis.cli.findings import fit_model
+from trueaxis.cli.options import (
+    choice_from,
+    first_step_from,
+    method_from,
+    refuse_fit_options,
+    refuse_two_outputs,
+)
+from trueaxis.cli.source import (
+    STANDARD,
+    Source,
+    TableError,
+    beside,
+    check_outputs,
+    open_source,
+    write_table,
+    written,
+)
+from trueaxis.diagnostics.cells import list_cells
+from trueaxis.diagnostics.inputs import as_records
+from trueaxis.persistence import load
+from trueaxis.pipeline import split_pipeline
+from trueaxis.preprocessing.encoder import TableEncoder
+from trueaxis.report.given import ignore_feature_name_warning
+
+_KNOWS_NONE = (
+    "{} was fitted without --set cells=true and knows no wrong cells, so that only "
+    "missing ones can be filled. To replace wrong ones, fit it with --set cells=true, "
+    "or leave out --model."
+)
+
+
+@dataclass
+class Repair:
+    """Cells of a table that a model fills or replaces.
+
+    Attributes
+    ----------
+    source : Source
+    cells : dict of ndarray
+        The changed cells, in the units of the table, as `list_cells` returns them.
+    n_kept : int
+        Number of wrong cells that stay, because their rows are wrong as a whole.
+    looked_for_wrong : bool
+        Whether wrong cells were looked for.
+    """
+
+    source: Source
+    cells: dict[str, NDArray[Any]]
+    n_kept: int
+    looked_for_wrong: bool
+
+    def changes(self) -> dict[str, dict[int, float]]:
+        """Return the new cells by column, and by their row in the file."""
+        out: dict[str, dict[int, float]] = {}
+        rows = self.source.positions_of(self.cells["position"]).tolist()
+        new = self.cells["fitted"].tolist()
+        for row, column, x in zip(rows, self.cells["column"], new, strict=True):
+            out.setdefault(self.source.columns[column], {})[row] = x
+        return out
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the changed cells as columns of a table."""
+        ids, row = self.source.ids, self.cells["position"]
+        return {
+            "row": row if ids is None else ids[row],
+            "column": np.array(self.source.columns, dtype=str)[self.cells["column"]],
+            **{name: self.cells[name] for name in ("value", "fitted", "deviation")},
+            "kind": np.where(np.isnan(self.cells["value"]), "missing", "wrong"),
+        }
+
+    def counts(self) -> dict[str, Any]:
+        """Return numbers of changed cells; columns with most of them come first."""
+        n, missing = len(self.cells["value"]), int(np.isnan(self.cells["value"]).sum())
+        times = Counter(self.cells["column"].tolist()).most_common()
+        return {
+            "count": n,
+            "rows": len(np.unique(self.cells["position"])),
+            "missing": missing,
+            "wrong": n - missing,
+            "by_column": {self.source.columns[i]: found for i, found in times},
+        }
+
+    def describe(self) -> str:
+        """Return a summary of the changed cells."""
+        counts, kept, count = self.counts(), "", console.count
+        if self.n_kept:
+            were = "was" if self.n_kept == 1 else "were"
+            wrong = count(self.n_kept, "wrong cell")
+            kept = f" In rows that are wrong as a whole, {wrong} {were} kept."
+        if not counts["count"]:
+            return f"No cell was changed.{kept}"
+        wrong = f", {counts['wrong']:,} wrong" if self.looked_for_wrong else ""
+        most, times = next(iter(counts["by_column"].items()))
+        return (
+            f"{count(counts['count'], 'cell')} in {count(counts['rows'], 'row')} "
+            f"{'was' if counts['count'] == 1 else 'were'} changed: "
+            f"{counts['missing']:,} missing{wrong}; most in column {most} ({times:,})."
+            f"{kept}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was read, and the changed cells, as values for JSON."""
+        return self.source.to_dict() | {
+            "changed": self.counts(),
+            "kept": self.n_kept,
+            "looked_for_wrong": self.looked_for_wrong,
+            "cells": as_records(self.columns()),
+        }
+
+
+def repair(
+    data: str,
+    output: str,
+    changes: str,
+    model: str,
+    cells: bool | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Write a table without missing and wrong cells, and the list of changed cells."""
+    output = output or ("" if as_json else STANDARD)
+    refuse_two_outputs(as_json, output=output, changes=changes)
+    if model:
+        refuse_fit_options()
+    if options["reading"].get("missing") == "error":
+        raise click.UsageError(
+            "--read missing=error refuses missing cells, which repair is to fill: "
+            "leave it out, or use --read missing=drop to leave out their rows."
+        )
+    method = method_from(options).set_params(cells=cells is not False)
+    if not changes and output not in ("", STANDARD):
+        changes = beside(output, "-changes")
+    check_outputs(
+        (data, model), rows={"--output": output}, tables={"--changes": changes}
+    )
+    loaded = _load(model, cells) if model else None
+    with console.stages() as begin:
+        choice = choice_from(options)
+        source = open_source(data, choice, loaded or method, targets=[output])
+        if loaded is None:
+            begin("fitting")
+            loaded = fit_model(source, first_step_from(options), method)
+        begin("repairing")
+        repaired = repair_source(loaded, source, replace_wrong=cells is not False)
+    if model and cells is None and not repaired.looked_for_wrong:
+        console.note(_KNOWS_NONE.format(model))
+
+    def write_repaired(file: Any) -> None:
+        source.write_rows(file, output, changes=repaired.changes())
+
+    def write_changes(file: Any) -> None:
+        write_table(file, changes, [repaired.columns()])
+
+    with written({output: write_repaired, changes: write_changes}):
+        pass
+    if as_json:
+        content = repaired.to_dict() | {"model": model or None}
+        content |= {"output": output or None, "changes": changes or None}
+        console.show_json("repair", data, content)
+        return
+    aside = STANDARD in (output, changes)
+    console.show(repaired.describe(), aside)
+    console.show_saved("Repaired table", output, aside)
+    console.show_saved("Changed cells", changes, aside)
+
+
+def repair_source(model: Any, source: Source, *, replace_wrong: bool) -> Repair:
+    """Find the cells of a table in memory that a model fills or replaces.
+
+    Parameters
+    ----------
+    model : DSWL or Pipeline
+        Fitted, alone or after a scaler.
+    source : Source
+    replace_wrong : bool
+        Whether to replace wrong cells, or only to fill missing ones.
+    """
+    with ignore_feature_name_warning():
+        cells = list_cells(model, np.asarray(source.rows), True)
+    missing, outlier = np.isnan(cells["value"]), cells["outlier"]
+    wrong = ~missing & replace_wrong
+    changed = {name: x[missing | (wrong & ~outlier)] for name, x in cells.items()}
+    looked = replace_wrong and split_pipeline(model).model._repair().wrong is not None
+    return Repair(source, changed, int((wrong & outlier).sum()), looked)
+
+
+def _load(model_path: str, cells: bool | None) -> Any:
+    """Load a model that repairs cells."""
+    model = load(model_path)
+    first, method = split_pipeline(model)
+    if isinstance(first, TableEncoder) or not method._takes_holes:
+        raise TableError(
+            f"{model_path} repairs no cells: it takes logarithms or categories, or "
+            f"judges whole rows ({type(method).__name__}). Use a model of dswl fitted "
+            "without --encode, or leave out --model."
+        )
+    if cells and method._repair().wrong is None:
+        raise TableError(_KNOWS_NONE.format(model_path))
+    return model

@@ -1,0 +1,554 @@
+"""The table of a command: how it is read, and how its rows are written again.
+
+This is the only module of the command line that knows files. Commands get the columns
+of a table, names of its rows, and numbers: an array if the table fits into memory, and
+otherwise rows that are read block by block.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueaxis._tables.choice import Choice as Choice
+from trueaxis._tables.column import Column, describe_left_out, examine, quote
+from trueaxis._tables.errors import MissingCells, option
+from trueaxis._tables.formats import STANDARD as STANDARD
+from trueaxis._tables.formats import compression_of, ending_of
+from trueaxis._tables.id_columns import IdColumns
+from trueaxis._tables.original import (
+    Original,
+    kept_standard_input,
+    open_original,
+    refuse_original,
+    refuse_other_rows,
+    refuse_text,
+    write_rows,
+)
+from trueaxis._tables.output.streamed import copy_rows, refuse_copy
+from trueaxis._tables.output.targets import ENDINGS as TABLE_ENDINGS
+from trueaxis._tables.output.targets import (
+    refuse_same_targets,
+    refuse_table,
+    refuse_target,
+    written_together,
+)
+from trueaxis._tables.output.values import formulas_guarded as formulas_guarded
+from trueaxis._tables.parsing.cells import TableError as TableError
+from trueaxis._tables.read import read_table
+from trueaxis._tables.select import select
+from trueaxis._tables.streamed_text import TextRows, TextStream
+from trueaxis._tables.write import write_content
+from trueaxis.cli import console
+from trueaxis.data.files import ENDINGS, WatchedFile, is_text, is_visible, list_files
+from trueaxis.data.open_rows import describe_file, open_rows
+from trueaxis.data.progress import passing
+from trueaxis.data.rows import Rows
+from trueaxis.data.transformed import CheckedRows
+from trueaxis.diagnostics import column_names
+from trueaxis.methods import METHODS
+from trueaxis.pipeline import split_pipeline
+from trueaxis.preprocessing.encoder import TableEncoder
+
+LARGE_BYTES = 1 << 28  # files of this size or more are read block by block
+BLOCK_BYTES = 1 << 24
+USUAL_COMPRESSION = 4  # of numbers written as text
+
+
+class Block(NamedTuple):
+    """Some rows of a table, with their names and labels.
+
+    X : numbers, with NaN in missing cells
+    rows : the same rows as the first step of a model takes them
+    ids, labels : None if there are none
+    """
+
+    X: NDArray[np.float64]
+    rows: Any
+    ids: NDArray[Any] | None
+    labels: NDArray[Any] | None
+
+
+@dataclass
+class Source:
+    """The table of a command.
+
+    Attributes
+    ----------
+    name : str
+        The file.
+    choice : Choice
+        Which columns play which role, and how the file is read.
+    columns : tuple of str
+        Columns of numbers that are analyzed.
+    left_out : dict
+        Why other columns are not analyzed.
+    rows : ndarray of shape (n, D), or Rows
+        In memory, or read block by block; NaN in missing cells.
+    frame : tuple of Column
+        Analyzed columns of all kinds, for an encoder; none if read block by block.
+    ids, labels : ndarray of shape (n,), or None
+        Names and labels of rows in memory.
+    positions : ndarray of shape (n,), or None
+        Which rows of the file these are; None for all.
+    original : Original or None
+        Rows in memory as the file has them, if they are to be written again.
+    """
+
+    name: str
+    choice: Choice
+    columns: tuple[str, ...]
+    left_out: dict[str, str]
+    rows: NDArray[np.float64] | Rows
+    frame: tuple[Column, ...] = ()
+    ids: NDArray[Any] | None = None
+    labels: NDArray[Any] | None = None
+    positions: NDArray[np.intp] | None = None
+    original: Original | None = None
+    _missing: NDArray[np.int_] | None = None
+    _watched: list[WatchedFile] = field(default_factory=list)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the table is held in memory."""
+        return isinstance(self.rows, np.ndarray)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that are analyzed."""
+        return int(self.rows.shape[0])
+
+    @property
+    def n_left_out(self) -> int:
+        """Number of rows of the file that are not analyzed."""
+        if self.positions is None:
+            return 0
+        n = len(self.original) if self.original is not None else self.positions[-1] + 1
+        return int(n) - self.n_rows
+
+    def rows_for(self, first_step: Any) -> Any:
+        """Return the rows as a scaler takes them, or as an encoder does."""
+        return list(self.frame) if isinstance(first_step, TableEncoder) else self.rows
+
+    def blocks(self, model: Any, title: str) -> Iterator[Block]:
+        """Yield the rows as a model takes them; a table in memory is one block."""
+        if isinstance(self.rows, np.ndarray):
+            rows = self.rows_for(split_pipeline(model).scaler)
+            yield Block(self.rows, rows, self.ids, self.labels)
+            return
+        names = [each for each in (self.choice.id, self.choice.label) if each]
+        cells = IdColumns(Path(self.name), names, self.choice.text_format())
+        missing = np.zeros(len(self.columns), dtype=int)
+        with passing(title, self.n_rows) as advance:
+            for first, block in self.rows.blocks():
+                n = len(block)
+                found = cells.next(n)
+                ids = found[0] if self.choice.id else np.arange(first, first + n)
+                missing += np.isnan(block).sum(axis=0)
+                yield Block(block, block, ids, found[-1] if self.choice.label else None)
+                advance(n)
+        self._missing = missing
+        self.note_missing()
+
+    def missing(self) -> NDArray[np.int_]:
+        """Return the number of missing cells of every column, where they are known.
+
+        Those of rows read block by block are known after a pass over `blocks`.
+        """
+        if isinstance(self.rows, np.ndarray) and self._missing is None:
+            # Whether there are any takes less time to find out than their number.
+            holes = np.isnan(self.rows.min(initial=0.0))
+            none = np.zeros(len(self.columns), dtype=int)
+            self._missing = np.isnan(self.rows).sum(axis=0) if holes else none
+        return np.zeros(len(self.columns), int) if self._missing is None else (
+            self._missing
+        )  # fmt: skip
+
+    def note_missing(self) -> None:
+        """Say how many cells are missing, if any are."""
+        by_column = self.missing()
+        total, D = int(by_column.sum()), len(by_column)
+        if total:
+            are, they = ("is", "it is") if total == 1 else ("are", "they are")
+            console.note(
+                f"{total:,} of {self.n_rows * D:,} cells {are} missing, in "
+                f"{(by_column > 0).sum()} of {D} columns; {they} filled by what the "
+                "other columns say."
+            )
+
+    def positions_of(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return where analyzed rows are in the file."""
+        return rows if self.positions is None else self.positions[rows]
+
+    def in_file(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which rows of the file are chosen, given this for rows analyzed."""
+        out = np.zeros(self.n_rows + self.n_left_out, dtype=bool)
+        out[self.positions_of(np.flatnonzero(chosen))] = True
+        return out
+
+    def write_rows(
+        self,
+        file: IO[bytes],
+        target: str,
+        kept: NDArray[np.bool_] | None = None,
+        changes: Mapping[str, dict[int, float]] | None = None,
+    ) -> None:
+        """Write rows of the file again, in its format or in that of the target.
+
+        Parameters
+        ----------
+        file : binary file
+        target : str
+            Its name.
+        kept : ndarray of bool, optional
+            Which rows of the file; all by default.
+        changes : dict, optional
+            New values by column and row, if the table is in memory.
+        """
+        if self.original is not None:
+            rows = self.positions if kept is None else np.flatnonzero(kept)
+            for text in write_rows(
+                self.original, file, target, rows, dict(changes or {})
+            ):
+                console.note(text)
+            return
+        assert kept is not None  # only tables in memory are repaired
+        copy_rows(self.name, self.choice, kept, file, target)
+        for each in self._watched:  # the verdicts are about the rows it had
+            each.check()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was read, for JSON."""
+        by_column = dict(zip(self.columns, self.missing().tolist(), strict=True))
+        return {
+            "rows": self.n_rows,
+            "columns": list(self.columns),
+            "left_out_columns": self.left_out,
+            "missing": {
+                "count": sum(by_column.values()),
+                "by_column": {name: n for name, n in by_column.items() if n},
+            },
+        }
+
+
+# ---------------------------------------------------------------- opening
+
+
+def open_source(
+    data: str,
+    choice: Choice,
+    taker: Any,
+    *,
+    targets: Iterable[str] = (),
+    large: bool = False,
+) -> Source:
+    """Open the table of a command, and print what is worth knowing about it.
+
+    Parameters
+    ----------
+    data : str
+        A file, or "-" for standard input.
+    choice : Choice
+    taker : estimator or Pipeline
+        What the rows are given to: a fitted model, or a method that is to be fitted.
+    targets : iterable of str
+        Files that rows of the table will be written to; "" for none.
+    large : bool
+        Whether a large file is read block by block.
+    """
+    targets = list(filter(None, targets))
+    method = split_pipeline(taker).model
+    fits = not hasattr(method, "components_")
+    asked = choice if fits else choice_for_model(taker, choice)
+    streamed = large and _is_large(data)
+    opened = _open_large if streamed else _read
+    try:
+        with kept_standard_input(data):
+            source = opened(data, asked, method, targets, fits)
+    except TableError as error:
+        if asked is choice:
+            raise
+        # The user has not named the columns that are not there.
+        raise TableError(
+            f"{error} (The model was fitted on {quote(asked.columns or ())}.)"
+        ) from None
+    source.note_missing()
+    if fits:
+        _refuse_to_fit(source)
+    return source
+
+
+def _refuse_to_fit(source: Source) -> None:
+    """Raise if nothing can be learned from a table."""
+    if source.n_rows < 2:
+        raise TableError(
+            f"{source.name} has only {source.n_rows} row to analyze, and a fit needs "
+            "at least 2: pass a table with more rows."
+        )
+    empty = np.flatnonzero(source.missing() == source.n_rows)
+    if len(empty):
+        name = source.columns[empty[0]]
+        raise TableError(
+            f"Column {name!r} is empty, and nothing can fill it (empty columns: "
+            f"{len(empty)} of {len(source.columns)}): leave out such columns (--drop "
+            f"{option([name])})."
+        )
+
+
+def _read(
+    data: str, choice: Choice, taker: Any, targets: list[str], fits: bool
+) -> Source:
+    """Read a table into memory."""
+    original = open_original(data, choice) if targets else None
+    for target in targets:
+        assert original is not None
+        refuse_text(original, target)
+    refused = choice.missing == "fill" and not taker._takes_holes
+    try:
+        table = read_table(
+            data, replace(choice, missing="error") if refused else choice
+        )
+    except MissingCells as error:
+        if not refused:
+            raise
+        name = (taker if isinstance(taker, type) else type(taker)).__name__
+        takers = [name for name, each in METHODS.items() if each._takes_holes]
+        raise MissingCells(
+            f"{error} {name} needs complete rows; the methods that take missing cells: "
+            f"{', '.join(takers)}."
+        ) from None
+    if original is not None and table.positions is None:
+        refuse_other_rows(original, len(table.X), data)
+    for text in table.notes:
+        console.note(text)
+    return Source(
+        data, choice, table.columns, table.left_out, table.X, table.frame, table.ids,
+        table.labels, table.positions, original,
+    )  # fmt: skip
+
+
+def _open_large(
+    data: str, choice: Choice, taker: Any, targets: list[str], fits: bool
+) -> Source:
+    """Open a file that is read block by block."""
+    for target in targets:
+        refuse_copy(data, target)
+    path = Path(data)
+    if choice.missing == "drop":
+        raise TableError(
+            f"{data} is read block by block, where rows cannot be left out: use "
+            "--read missing=fill or error, or remove the rows from the file."
+        )
+    if choice.na and not is_text(path):
+        raise TableError(
+            f"{data} is read block by block, where --na is only for text: replace the "
+            "cells by missing ones."
+        )
+    kinds = _kinds_of_text(path, choice) if is_text(path) else describe_file(path)[1]
+    wanted, left_out = _columns_to_read(data, kinds, choice)
+    # A fit reads often: its default blocks fit into a cache.
+    block_rows = None if fits else max(1, BLOCK_BYTES // (8 * len(wanted)))
+    if is_text(path):
+        rows: Rows = TextRows(path, choice, wanted, block_rows)
+    else:
+        columns: list[Any] = wanted
+        if list_files(path)[0][0].suffix.lower() == ".npy":
+            columns = [list(kinds).index(name) for name in wanted]
+        rows = open_rows(data, columns=columns, block_rows=block_rows)
+    if not rows.shape[0]:
+        raise TableError(f"{data} has no rows: check the files.")
+    # A fit refuses missing cells itself, and says what to do.
+    holes = choice.missing == "fill" and (fits or taker._takes_holes)
+    checked = CheckedRows(rows, wanted, holes=holes)
+    checked.names = tuple(wanted)
+    source = Source(data, choice, tuple(wanted), left_out, checked)
+    if targets:
+        source._watched = [
+            WatchedFile.of(file, name)
+            for file, name in zip(*list_files(path), strict=True)
+        ]
+    return source
+
+
+def _is_large(data: str) -> bool:
+    """Return whether a file, or a folder of files, is read block by block."""
+    path = Path(data)
+    if data == STANDARD or not path.exists():
+        return False
+    if path.is_dir():
+        files = [file for file in path.rglob("*") if file.is_file()]
+        endings = {file.suffix.lower() for file in files if is_visible(file, path)}
+        return len(endings) == 1 and endings <= set(ENDINGS)
+    if is_text(path):
+        size = path.stat().st_size
+        return size * (USUAL_COMPRESSION if compression_of(data) else 1) >= LARGE_BYTES
+    if path.suffix.lower() not in ENDINGS:
+        return False
+    n, kinds = describe_file(path)
+    return 8 * n * len(kinds) >= LARGE_BYTES
+
+
+def _kinds_of_text(path: Path, choice: Choice) -> dict[str, str]:
+    """Return the kinds of the columns of a text, by its first rows; print notes."""
+    content = TextStream(path, choice.text_format(), choice.unwanted).content()
+    for text in content.notes:
+        console.note(text)
+    kinds: dict[str, str] = {column.name: column.kind for column in content.columns}
+    if content.row_names is not None:
+        kinds[content.row_names] = "names of rows"
+    asked: list[str] = []
+    if choice.columns is not None:
+        asked = select(choice.columns, list(kinds), "--columns", exact=choice.by_name)
+    return kinds | examine(content.columns, asked).left_out
+
+
+def _columns_to_read(
+    data: str, kinds: dict[str, str], choice: Choice
+) -> tuple[list[str], dict[str, str]]:
+    """Return the columns of a large file to analyze, and why not the others."""
+    names = list(kinds)
+    for role, name in (("--id", choice.id), ("--label", choice.label)):
+        if name is not None:
+            select([name], names, role)
+    excluded = {*select(choice.drop, names, "--drop"), choice.id, choice.label}
+    chosen = names
+    if choice.columns is not None:
+        chosen = select(choice.columns, names, "--columns", exact=choice.by_name)
+    chosen = [name for name in chosen if name not in excluded]
+    left_out = {name: kinds[name] for name in chosen if kinds[name] != "number"}
+    for name in left_out.keys() & {*(choice.columns or ())}:
+        raise TableError(
+            f"Column {name!r} of {data} is not one of numbers ({left_out[name]}), and "
+            "only numbers can be analyzed in a file that is read block by block: leave "
+            "it out."
+        )
+    for text in describe_left_out(left_out):
+        console.note(text)
+    wanted = [name for name in chosen if name not in left_out]
+    if not wanted:
+        raise TableError(f"No column of numbers in {data} is left to analyze.")
+    return wanted, left_out
+
+
+def choice_for_model(model: Any, choice: Choice) -> Choice:
+    """Return the choice of the columns a model was fitted on, if it has names."""
+    first, method = split_pipeline(model)
+    named = first if isinstance(first, TableEncoder) else method
+    if not hasattr(named, "feature_names_in_"):
+        return choice
+    names: list[str] = column_names(method).tolist()
+    categories: tuple[str, ...] = ()
+    if isinstance(first, TableEncoder):
+        names = first.columns_
+        categories = tuple(first.categories_)
+    if choice.columns or choice.drop:
+        raise TableError(
+            f"The model selects its columns by name ({quote(names)}): leave out "
+            "--columns and --drop."
+        )
+    for role, name in (("--id", choice.id), ("--label", choice.label)):
+        if name in names:
+            raise TableError(
+                f"{role} {name} is a column that the model was fitted on: choose "
+                "another one."
+            )
+    return replace(choice, columns=names, drop=(), categories=categories, by_name=True)
+
+
+# ---------------------------------------------------------------- writing
+
+
+def check_outputs(
+    sources: tuple[str, ...],
+    *,
+    files: Mapping[str, str] | None = None,
+    tables: Mapping[str, str] | None = None,
+    rows: Mapping[str, str] | None = None,
+) -> None:
+    """Raise early if outputs cannot be written, or are inputs, or the same file.
+
+    Parameters
+    ----------
+    sources : tuple of str
+        Files that are read, the table first.
+    files, tables, rows : dict
+        Names of outputs by option: any file; tables, whose ending tells the format; and
+        tables with rows of the input. "" for none.
+    """
+    files, tables, rows = files or {}, tables or {}, rows or {}
+    refuse_same_targets({**files, **tables, **rows})
+    for target in files.values():
+        refuse_target(target, *sources)
+    for target in tables.values():
+        refuse_table(target, *sources)
+    for target in rows.values():
+        refuse_original(target, *sources)
+
+
+def beside(output: str, suffix: str) -> str:
+    """Return the name of a table beside another one, such as NAME-changes.csv.
+
+    It has the ending of the output, so that those of x.csv and x.parquet differ.
+    """
+    path, ending = Path(output), ending_of(output) + compression_of(output)
+    if ending_of(output) not in TABLE_ENDINGS or not ending:
+        return str(path.with_name(f"{path.name}{suffix}.csv"))
+    return str(path.with_name(f"{path.name[: -len(ending)]}{suffix}{ending}"))
+
+
+def write_table(
+    file: IO[bytes], target: str, blocks: Iterable[dict[str, Any]], n: int = 0
+) -> None:
+    """Write columns to an open file, a block of rows at a time.
+
+    Parameters
+    ----------
+    file : binary file
+    target : str
+        Its name, whose ending tells the format.
+    blocks : iterable of dict
+        Columns by name.
+    n : int
+        Number of rows, which .npy files need.
+    """
+    write_content(file, target, iter(blocks), n)
+
+
+def written(
+    writers: Mapping[str, Callable[[IO[bytes]], object]],
+) -> AbstractContextManager[None]:
+    """Write files that appear after the `with` statement, if it succeeds.
+
+    Standard output comes last: whoever reads it may close it early.
+
+    Parameters
+    ----------
+    writers : dict
+        What writes each file, by its name; "-" is standard output, "" is left out.
+    """
+    return written_together({name: each for name, each in writers.items() if name})
+
+
+# ---------------------------------------------------------------- errors
+
+# Sentences about text name the parameter of a reader like an option of its own.
+_READING = re.compile(
+    r"(?<![\w-])--(decimal|delimiter|header|skip|comment|sheet|encoding|missing)"
+    r"(?: (?=[\w.,|;:\"'<]))?"
+)
+
+
+def describe_error(error: BaseException) -> str:
+    """Return the sentence about an error in the words of the command line."""
+    text = _READING.sub(r"--read \1=", str(error))
+    text = text.replace("--categories ", "--encode categories=")
+    if type(error).__name__ == "IncompleteRows":
+        text += " On the command line: --method dswl, or `trueaxis repair`."
+    return text
