@@ -277,7 +277,6 @@ def replace_cancelled(
     d: NDArray[Any],
     y: NDArray[Any],
     basis: NDArray[np.float64],
-    shift: NDArray[np.float64] | None = None,
 ) -> None:
     """Compute squared distances off a subspace from the residuals, where d - v cancels.
 
@@ -288,13 +287,12 @@ def replace_cancelled(
     d : ndarray
         Squared lengths of y.
     y : ndarray
-        Rows about the center of the subspace minus `shift`.
+        Rows about the center of the subspace.
     basis : ndarray
-    shift : ndarray, optional
     """
     near = ~(e > np.finfo(y.dtype).eps ** 0.25 * d)
     if near.any():
-        some = y[near] if shift is None else (y[near] - shift).astype(y.dtype)
+        some = y[near]
         thin = basis.astype(y.dtype, copy=False)
         some -= (some @ thin.T) @ thin
         e[near] = np.einsum("ij,ij->i", some, some)
