@@ -277,6 +277,7 @@ def replace_cancelled(
     d: NDArray[Any],
     y: NDArray[Any],
     basis: NDArray[np.float64],
+    shift: NDArray[np.float64] | None = None,
 ) -> None:
     """Compute squared distances off a subspace from the residuals, where d - v cancels.
 
@@ -287,12 +288,13 @@ def replace_cancelled(
     d : ndarray
         Squared lengths of y.
     y : ndarray
-        Rows about the center of the subspace.
+        Rows about the center of the subspace minus `shift`.
     basis : ndarray
+    shift : ndarray, optional
     """
     near = ~(e > np.finfo(y.dtype).eps ** 0.25 * d)
     if near.any():
-        some = y[near]
+        some = y[near] if shift is None else (y[near] - shift).astype(y.dtype)
         thin = basis.astype(y.dtype, copy=False)
         some -= (some @ thin.T) @ thin
         e[near] = np.einsum("ij,ij->i", some, some)
