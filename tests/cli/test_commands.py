@@ -79,9 +79,9 @@ def test_methods_and_their_parameters(pump, tmp_path):
     given = ("fit", pump, *NAMED, "-o", path)
     run(*given, "-k", 2, "--method", "l2p-pca", "--set", "p=0.7")
     assert trueaxis.load(path).p == 0.7
-    run(*given, "-k", 1, "--set", "tau=[20, 10, 30]", "--set", "reweight=False")
+    run(*given, "-k", 1, "--set", "tau=[20, 10, 30]", "--set", "tol=0.01")
     assert trueaxis.load(path).tau == (20, 10, 30)
-    assert trueaxis.load(path).reweight is False
+    assert trueaxis.load(path).tol == 0.01
 
 
 @pytest.mark.parametrize(("k", "expected"), [("0.9", 2), ("auto", 2), ("1", 1)])

@@ -21,7 +21,7 @@ from trueaxis.data.files import SourceError
 from trueaxis.datasets import planted
 from trueaxis.methods import METHODS, RPCAOM
 
-UNEQUAL = {"tau": (4e-4, 1e-4, 3e-4), "reweight": False, "init": "uniform"}
+UNEQUAL = {"tau": (4e-4, 1e-4, 3e-4)}
 FEW = planted("ocs", n=300, n_features=8, share=0.1).X
 
 
@@ -111,7 +111,7 @@ def test_blocks_are_kept_where_they_fit(client, tmp_path, monkeypatch):
     assert reads(tmp_path / "kept") == {0: 1, 1: 1, 2: 1}
     monkeypatch.setattr(dask_module, "WORKER_SHARE", 0.0)
     DSWL(3).fit(counting(lazy, str(tmp_path / "read")))
-    assert reads(tmp_path / "read") == {0: 3, 1: 3, 2: 3}  # sample, weights, verdicts
+    assert reads(tmp_path / "read") == {0: 4, 1: 4, 2: 4}  # sample, twice weights, verdicts
 
 
 def test_small_blocks_are_bundled():

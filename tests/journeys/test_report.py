@@ -53,7 +53,7 @@ def cells_report(plant, typos, tmp_path_factory):
     folder = tmp_path_factory.mktemp("cells")
     source, path = folder / "typed.csv", folder / "typed.html"
     table.to_csv(source, float_format="%.2f")
-    run("report", source, "--id", "serial", "--cells", "-o", path)
+    run("report", source, "--id", "serial", "--set", "cells=true", "-o", path)
     return path
 
 
