@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from trueaxis import DSWL, ColumnScaler, PlainPCA, TableEncoder, diagnostics
+from trueaxis import DSWL, ColumnScaler, TableEncoder, diagnostics
 from trueaxis._frames import refuse_other_kinds
 from trueaxis.datasets import planted
+from trueaxis.methods import PlainPCA
 
 pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
 
@@ -83,8 +84,7 @@ def test_dates_are_refused_by_everything_that_a_fitted_model_does(name):
         model.distances,
         model.p_values,
         model.score_samples,
-        model.score,
-        model.impute,
+        model.repair,
         model.repair,
         model.outliers,
         model.summary,
@@ -97,7 +97,6 @@ def test_dates_are_refused_by_everything_that_a_fitted_model_does(name):
         lambda X: diagnostics.effect(model, X),
         lambda X: diagnostics.contributions(model, X),
         lambda X: diagnostics.cell_map(model, X),
-        lambda X: diagnostics.score_plane(model, X),
     ):
         with pytest.raises(TypeError, match="has dates or times"):
             use(X)
