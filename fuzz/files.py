@@ -15,7 +15,7 @@ import trueaxis
 from fuzz.properties import Watch, attempt, expect, same_bits
 from fuzz.tables import Rng, draw_numbers, often, pick
 from trueaxis.io import Choice
-from trueaxis.report import read_table
+from trueaxis.io.table import read_table
 
 sys.path.append(str(Path(__file__).parent.parent / "tests" / "support"))
 from forged_models import forged, honest, outcome

@@ -7,7 +7,6 @@ from trueaxis.core.problem import (
     above_chance,
     above_noise,
     above_white_noise,
-    before_drop,
     choose_dimension,
 )
 from trueaxis.datasets import planted, spectra
@@ -62,13 +61,6 @@ def test_rows_without_noise_have_their_rank():
     for n, k in ((50, 3), (12, 4), (300, 7)):
         X = spectra(n=n, n_components=k, noise=0.0).X
         assert chosen(X) == k
-
-
-def test_a_gradual_decay_has_no_drop_and_a_gap_in_it_is_one():
-    decay = 0.8 ** np.arange(200.0)
-    for k in (1, 4, 15):
-        gap = np.where(np.arange(200) < k, 8 * decay, decay)
-        assert before_drop(gap, 40) == k
 
 
 def test_chance_is_parallel_analysis():

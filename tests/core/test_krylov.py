@@ -58,24 +58,6 @@ def test_a_subspace_nearby_leads_to_that_of_the_solver(n, D, k, offset):
         assert_same(found, expected, rtol=1e-7)
 
 
-def test_axes_that_the_start_lacks_are_found():
-    X, w = gapped(2), np.ones(300)
-    expected = weighted_pca(X, w, 3)
-    others = np.linalg.svd(X - X.mean(axis=0))[2][[0, 1, 50]]
-    found = solve_near(ArrayRows(X), w, replace(expected, basis=others))
-    assert found is None or subspace_change(found.basis, expected.basis) < 1e-7
-
-
-def test_single_precision_reaches_its_own_rounding_errors():
-    X, w = gapped(4, offset=10.0), np.ones(300)
-    expected = weighted_pca(X, w, 3)
-    start = turned(expected, 1e-3)
-    found = solve_near(ArrayRows(X.astype(np.float32)), w, start)
-    assert found is not None
-    assert subspace_change(found.basis, expected.basis) < 1e-4
-    np.testing.assert_allclose(found.variances, expected.variances, rtol=1e-4)
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_few_columns_are_solved_exactly_by_a_rough_search(dtype):
     X = gapped(D=40, offset=3.0).astype(dtype)

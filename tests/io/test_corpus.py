@@ -60,16 +60,10 @@ def outcome(case, folder, monkeypatch):
     }
 
 
-READ = "decimal delimiter header skip comment sheet encoding missing".split()
-
-
 def flags(options):
     """Return the options of `fit` for fields of `Choice`; labels it has not."""
     given = []
     for name, value in options.items():
-        if name in READ:
-            given += ["--read", f"{name}={value}"]
-            continue
         for each in [value] if isinstance(value, str | int) else value or ():
             if name in READING:
                 given += ["--read", f"{name}={each}"]

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as arrays
 from trueaxis import DSWL, ColumnScaler, TableEncoder, diagnostics
 from trueaxis._frames import refuse_other_kinds
 from trueaxis.datasets import planted
-from trueaxis.methods import PlainPCA
+from trueaxis.methods.reweighted import PlainPCA
 
 pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
 
@@ -85,7 +85,6 @@ def test_dates_are_refused_by_everything_that_a_fitted_model_does(name):
         model.p_values,
         model.score_samples,
         model.repair,
-        model.repair,
         model.outliers,
         model.summary,
         model.explain,
@@ -97,6 +96,7 @@ def test_dates_are_refused_by_everything_that_a_fitted_model_does(name):
         lambda X: diagnostics.effect(model, X),
         lambda X: diagnostics.contributions(model, X),
         lambda X: diagnostics.cell_map(model, X),
+        lambda X: diagnostics.score_plane(model, X),
     ):
         with pytest.raises(TypeError, match="has dates or times"):
             use(X)

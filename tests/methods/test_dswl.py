@@ -149,15 +149,6 @@ def test_on_large_data_support_is_what_predict_says():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [3900, 4200])
-def test_light_rows_stay_light_beyond_the_sample(n):
-    cloud = planted("ocs", n=n, share=0.55)
-    model = DSWL(3).fit(cloud.X, sample_weight=np.where(cloud.is_outlier, 0.1, 1.0))
-    assert angle(model.components_, cloud.components) < 2
-    assert not model.support_[cloud.is_outlier].any()
-
-
-@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bits():
     X = planted("both", share=0.3, n=5000).X
     one, two = DSWL(3).fit(X), DSWL(3).fit(X.copy())

@@ -1,6 +1,5 @@
 """The fit of every method: data and weights it takes, what it warns of."""
 
-import inspect
 import pickle
 
 import numpy as np
@@ -14,23 +13,14 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import has_fit_parameter
-from streamed import Streamed
 
 from trueaxis import DSWL
-from trueaxis.base import Method
 from trueaxis.data.transformed import IncompleteRows
 from trueaxis.datasets import planted
 from trueaxis.methods import (
-    DRPCA,
     METHODS,
-    PCAL1,
-    PCP,
     RPCAOM,
-    RRPCP,
     SPCP,
-    TRPCA,
-    L2pPCA,
     PlainPCA,
     ReweightedPCA,
 )
@@ -132,24 +122,6 @@ def test_large_data_are_judged_by_a_sample(name):
     assert model.support_[~cloud.is_outlier].mean() > 0.95
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "model",
-    [DRPCA(2), TRPCA(2, n_init=5), L2pPCA(2, n_init=5), PCAL1(2, n_init=10)],
-    ids=str,
-)
-def test_many_starts_of_large_data_are_tried_on_a_sample(model):
-    cloud = planted("scatter", n=9000, n_features=6, n_components=2, share=0.1)
-    rows = Streamed(cloud.X)
-    few = clone(model).set_params(n_init=1).fit(rows)
-    once, rows.reads = rows.reads, 0
-    many = clone(model).fit(rows)
-    assert rows.reads < 4 * once
-    sense = 1 if isinstance(model, PCAL1) else -1
-    best = [sense * one.history_["objective"][-1] for one in (few, many)]
-    assert best[1] >= best[0] * (1 - 1e-6 * np.sign(best[0]))
-
-
 def test_unfinished_iterations_warn():
     X = planted("scatter", share=0.2).X
     with pytest.warns(ConvergenceWarning, match="RPCAOM stopped after 2 iterations"):
@@ -194,17 +166,6 @@ def test_sample_weight_is_routed(cloud):
 # ---------------------------------------------------------------- one fit for all
 
 CLASSES = [*METHODS.values(), ReweightedPCA]
-
-
-@pytest.mark.parametrize("cls", [PCP, SPCP, RRPCP])
-def test_pursuits_change_the_signature_of_fit_only(cls, monkeypatch):
-    assert list(inspect.signature(cls.fit).parameters)[:3] == ["self", "X", "y"]
-    assert not has_fit_parameter(cls, "sample_weight")
-    calls = []
-    monkeypatch.setattr(Method, "fit", lambda *args: calls.append(args) or "fitted")
-    model = cls(2)
-    assert model.fit(GOOD) == "fitted"
-    assert calls == [(model, GOOD)]
 
 
 # ---------------------------------------------------------------- fits that fail

@@ -82,18 +82,6 @@ class CoreRule(Rule):
         return _equal(core if core.sum() >= self.need else _nearest(z, self.need))
 
 
-@dataclass(eq=False)
-class CutRule(Rule):
-    """Equal weights of the rows within cut-offs."""
-
-    cuts: Cuts
-    row_local = True
-
-    def weigh(self, distances: RowDistances) -> RowWeights:
-        """Return 0 for rows that are kept, otherwise minus infinity."""
-        return _equal((distances.e <= self.cuts.e) & (distances.s <= self.cuts.s))
-
-
 def _equal(kept: NDArray[np.bool_]) -> RowWeights:
     return RowWeights(np.where(kept, 0.0, -np.inf))
 

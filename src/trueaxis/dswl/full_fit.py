@@ -355,7 +355,7 @@ class DSWLRecipe(DSWLParameters, Recipe):
             row_weights, subspaces = full.reweight(state, rule)
         else:
             row_weights = full.weights(state, rule)
-            fit_weight = full.per_copy(row_weights.weights)
+            fit_weight = full.per_copy(np.asarray(row_weights.weights))
             subspaces = FinalSubspaces(state, state, fit_weight, problem.n_copies)
         tau = tuple(float(t / problem.n_copies) for t in temperatures)
         return DSWLResult(

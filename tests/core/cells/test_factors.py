@@ -55,20 +55,6 @@ def test_predictions_are_conditional_means_of_the_gaussian():
         np.testing.assert_allclose(var[hole], filled, atol=1e-9)
 
 
-def test_a_deviation_is_that_from_a_prediction_without_the_cell():
-    X, W = table(3)
-    given_model = model(4)
-    deviations = given_model.deviations(X, W)
-    for j in range(X.shape[1]):
-        without = W.copy()
-        without[:, j] = 0.0
-        fitted, spread = given_model.predict(X, without)
-        expected = (X - fitted)[:, j]
-        np.testing.assert_allclose(deviations.difference[:, j], expected, atol=1e-8)
-        variance = spread[:, j] + given_model.noise[j]
-        np.testing.assert_allclose(deviations.variance[:, j], variance, rtol=1e-8)
-
-
 def test_log_posterior_is_the_density_of_the_cells_that_are_there():
     X, W = table(5)
     given_model, prior = model(6), np.ones(6)

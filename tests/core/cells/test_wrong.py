@@ -7,7 +7,6 @@ from scipy.stats import norm
 from trueaxis.cells.factors import Deviations
 from trueaxis.cells.wrong import (
     WrongCells,
-    raise_known,
     reach,
 )
 
@@ -50,24 +49,6 @@ def test_cells_that_stand_apart_lie_beyond_the_law(share):
     assert z[~wrong].max() * 0.4 < high < z[wrong].min()
 
 
-def test_cells_that_the_rest_of_the_row_knows_are_not_errors():
-    rng = np.random.default_rng(4)
-    factors = rng.normal(size=(600, 3))
-    z = rng.normal(size=(600, 2))
-    kind = factors[:, 0] > 1.2  # rows of a kind have a mode of their own in column 0
-    z[kind, 0] = 15.0 + rng.normal(size=kind.sum())
-    z[rng.permutation(600)[: kind.sum()], 1] = 15.0  # in column 1, anybody does
-    seen = np.ones_like(z, dtype=bool)
-    before = reach(z, seen, seen, np.zeros(2, dtype=bool))
-    after = raise_known(before, z, seen, factors)
-    assert (before[1] < 12).all()
-    assert np.isinf(after[1, 0]) and after[1, 1] == before[1, 1]
-    # Errors that lie farther away than the mode are still found.
-    z[:4, 0] = 90.0
-    after = raise_known(reach(z, seen, seen, np.zeros(2, dtype=bool)), z, seen, factors)
-    assert 15 < after[1, 0] < 90
-
-
 def test_classes_by_brute_force():
     rng = np.random.default_rng(2)
     X = rng.normal(0, 3, size=(40, 3))
@@ -96,17 +77,3 @@ def test_classes_by_brute_force():
     np.testing.assert_allclose(classes.high, seen * sides[1] / total, atol=1e-12)
     likely = good >= np.maximum(*sides)
     np.testing.assert_array_equal(wrong.good(X, seen, deviations), seen & likely)
-
-
-def test_cells_within_the_limits_are_good_whatever_the_mixture_says():
-    X = np.array([[4.0, 4.0]])
-    deviations = Deviations(X, np.ones_like(X), np.zeros_like(X))
-    wrong = WrongCells(
-        np.full((2, 2), 0.3),
-        np.array([[-4.0] * 2, [4.0] * 2]),
-        np.ones((2, 2)),
-        np.array([[1.0, 1.0], [np.inf, 1.0]]),
-        np.zeros(2, dtype=bool),
-    )
-    seen = np.ones_like(X, dtype=bool)
-    np.testing.assert_array_equal(wrong.good(X, seen, deviations), [[True, False]])

@@ -47,41 +47,6 @@ def test_a_group_that_bends_an_axis_among_many_is_found(n, D, k, share):
     assert DSWL(k).fit(clean).support_.mean() > 0.93
 
 
-@pytest.mark.parametrize(
-    "sizes",
-    [
-        (160, 120, 120),  # without the largest, two would be left that bend an axis
-        (200, 200),
-    ],
-)
-def test_groups_of_which_none_is_the_majority_are_all_kept(sizes):
-    rng = np.random.default_rng(0)
-    group = np.repeat(np.arange(len(sizes)), sizes)
-    X = rng.standard_normal((400, 10))
-    X[:, :3] += 15 * np.eye(3)[group]
-    support = DSWL(4).fit(X).support_
-    assert all(support[group == i].mean() > 0.9 for i in range(len(sizes)))
-
-
-@pytest.mark.slow
-def test_two_groups_that_bend_axes_are_both_found():
-    X, bad = shifted(400, 300, 30, seed=0)
-    rng = np.random.default_rng(1)
-    other = ~bad & (rng.random(400) < 0.2)
-    X[other] += 25 * np.linalg.qr(rng.standard_normal((300, 1)))[0].T
-    for options in ({}, {"sample_weight": np.ones(400)}):
-        support = DSWL(20).fit(X, **options).support_
-        assert not support[bad | other].any() and support[~bad & ~other].mean() > 0.9
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", [{}, {"n_components": "auto"}])
-def test_a_group_that_bends_an_axis_gets_no_weight(options):
-    X, bad = shifted(200, 150, 30, seed=0)
-    model = DSWL(**{"n_components": 10} | options).fit(X)
-    assert not model.support_[bad].any() and model.weights_[bad].sum() < 1e-3
-
-
 @pytest.mark.slow
 def test_a_group_that_bends_an_axis_is_found_beyond_the_sample():
     X, bad = shifted(9000, 60, 30, seed=0)

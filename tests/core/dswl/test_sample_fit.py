@@ -86,31 +86,6 @@ def test_few_coordinates_give_the_answer_of_all_columns(
     )
 
 
-@pytest.mark.slow
-def test_beyond_the_sample_few_coordinates_give_nearly_the_answer_of_all(monkeypatch):
-    X, bad = gapped(1, 4500, 110, 2)
-    one = DSWL(2).fit(X)
-    two = on_all_columns(monkeypatch, DSWL(2), X)
-    assert subspace_change(one.components_, two.components_) < 1e-3
-    assert (one.support_ != two.support_).mean() < 2e-3
-    assert not one.support_[bad].any()
-
-
-def test_noise_is_fitted_in_all_columns_in_the_end(monkeypatch):
-    shapes, learned = [], sample_fit._learned
-
-    def recorded(rows, *arguments):
-        shapes.append(rows.shape)
-        return learned(rows, *arguments)
-
-    monkeypatch.setattr(sample_fit, "_learned", recorded)
-    DSWL(3).fit(np.random.default_rng(0).standard_normal((300, 130)))
-    assert shapes[0] == (300, 26) and (300, 130) in shapes
-    shapes.clear()
-    DSWL(3).fit(gapped(0, 300, 130, 3)[0])
-    assert set(shapes) == {(300, 26)}
-
-
 def degenerate():
     """Tables that are hard to fit, each with many and few columns."""
     rng = np.random.default_rng(0)
@@ -145,23 +120,3 @@ def test_degenerate_tables_have_a_finite_fit_without_warnings(X):
         inner = model.components_ @ model.components_.T
         np.testing.assert_allclose(inner, np.eye(k), atol=1e-6)
         assert model.explained_variance_.min() >= 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("share", [0.3, 0.8, 0.95])
-def test_a_share_of_the_variance_is_reached(share):
-    rng = np.random.default_rng(0)
-    for n, D in [(300, 40), (200, 300), (800, 150)]:
-        X = gapped(0, n, D)[0] + rng.standard_normal((n, D))
-        model = DSWL(share).fit(X)
-        assert model.explained_variance_ratio_.sum() >= share
-        assert_equal(model, DSWL(int(model.n_components_)).fit(X))
-
-
-@pytest.mark.slow
-def test_single_precision_gives_the_answer_of_double_precision_in_wide_tables():
-    X, bad = gapped(5, 150, 600, 4, offset=10.0)
-    one, two = DSWL(4).fit(X), DSWL(4).fit(X.astype(np.float32))
-    assert subspace_change(one.components_, two.components_) < 1e-4
-    np.testing.assert_array_equal(one.support_, two.support_)
-    assert not one.support_[bad].any()

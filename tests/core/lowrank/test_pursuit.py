@@ -94,18 +94,6 @@ def test_outlying_rows_are_found():
 
 
 @pytest.mark.slow
-def test_no_noise_tends_to_principal_pursuit_linearly():
-    _, X = low_rank_and_errors(n=60, D=40, rank=3)
-    exact = solve(PrincipalPursuit(X, rho=1.1), tol=1e-9).low_rank
-    gaps = [
-        apart(solve(penalised(X, sigma), tol=1e-9).low_rank, exact)
-        for sigma in [0.1, 0.01, 0.001]
-    ]
-    assert gaps[0] < 0.1
-    np.testing.assert_allclose(np.divide(gaps[:-1], gaps[1:]), 10, rtol=0.15)
-
-
-@pytest.mark.slow
 @given(
     st.integers(0, 10**6),
     st.sampled_from([(20, 12), (12, 20), (50, 5), (15, 1)]),
