@@ -6,9 +6,8 @@ from streamed import Streamed
 
 from trueaxis.core.iteration import iterate
 from trueaxis.core.reweighting import ReweightedStep
-from trueaxis.core.rules import UniformRule
 from trueaxis.core.starts import equal_weights
-from trueaxis.core.subspace import Subspace, subspace_change
+from trueaxis.core.subspace import subspace_change
 from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import planted
 from trueaxis.dswl.plan import EntropyRule, TrustRule, calibrate
@@ -26,18 +25,6 @@ def test_two_passes_and_one_pass_agree():
     np.testing.assert_allclose(one.next.mean, two.next.mean, rtol=1e-10)
     assert subspace_change(one.next.basis, two.next.basis) < 1e-10
     np.testing.assert_allclose(one.effective, 1 / (w**2).sum())
-
-
-def test_uniform_rule_is_plain_pca_in_one_step():
-    X = normal_cloud()
-    start = Subspace(X[0], np.eye(2, 5), np.ones(2), 1.0)
-    result = iterate(
-        ReweightedStep(ArrayRows(X), UniformRule()), start, max_iter=5, tol=1e-9
-    )
-    expected = pca_subspace(X)
-    assert result.converged and result.n_iter <= 3
-    assert subspace_change(result.last.next.basis, expected.basis) < 1e-10
-    np.testing.assert_allclose(result.last.next.variances, expected.variances)
 
 
 def test_a_row_local_rule_reads_the_data_once_per_iteration():

@@ -346,23 +346,6 @@ def test_dswl_flags_rows_with_huge_cells(cell, k, shape, weighted):
 
 
 @pytest.mark.parametrize("name", METHODS)
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_refit_that_fails_leaves_the_earlier_fit(name, tmp_path):
-    pd = pytest.importorskip("pandas")
-    model = METHODS[name](2)
-    X = pd.DataFrame(planted("none", n=30, n_features=4).X, columns=[*"abcd"])
-    model.fit(X)
-    before = pickle.dumps(vars(model))
-    other = X.rename(columns=str.upper)
-    other.iloc[2, 1] = np.inf
-    with pytest.raises(ValueError, match="infinity"):
-        model.fit(other)
-    assert pickle.dumps(vars(model)) == before
-    trueaxis.save(model, tmp_path / "model.npz")
-    assert [*trueaxis.load(tmp_path / "model.npz").feature_names_in_] == [*"abcd"]
-
-
-@pytest.mark.parametrize("name", METHODS)
 def test_new_rows_that_overflow_are_infinitely_far_away(name):
     X = planted("none", n=60, n_features=6, n_components=2).X
     model = METHODS[name](2).fit(X * 1e100)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.linalg import subspace_angles
 from sklearn.exceptions import ConvergenceWarning
 
 from trueaxis import DSWL
@@ -77,15 +76,6 @@ def test_only_two_temperatures_matter():
     # the same 1/tau_a + 1/tau_c and 1/tau_b + 1/tau_c
     two = literal(X, 2, (2 / 3, 0.4, 2.0))
     np.testing.assert_allclose(one.weights_, two.weights_, atol=1e-12)
-
-
-def test_infinite_temperatures_are_plain_pca():
-    X = planted("scatter", n=100, n_features=5, share=0.1).X
-    model = literal(X, 2, (np.inf, np.inf, np.inf))
-    np.testing.assert_allclose(model.weights_, 1 / 100)
-    np.testing.assert_allclose(model.mean_, X.mean(axis=0))
-    P = np.linalg.svd(X - X.mean(axis=0))[2][:2]
-    assert subspace_angles(model.components_.T, P.T)[0] < 1e-7
 
 
 @pytest.mark.slow

@@ -5,8 +5,6 @@ import pytest
 from engine_data import low_rank_and_errors
 from hypothesis import given
 from hypothesis import strategies as st
-from pyrpca import rpca_pcp_ialm
-from skpcp.pcp import pcp
 
 from trueaxis.core.iteration import iterate
 from trueaxis.methods.lowrank import PenalisedPursuit, PrincipalPursuit
@@ -52,15 +50,6 @@ def test_principal_pursuit_is_optimal(n, D):
     assert np.linalg.norm(Y, 2) <= 1 + 1e-8
     assert np.abs(Y).max() <= step.lam * (1 + 1e-4)
     assert np.vdot(Y, X) == pytest.approx(step.objective(found), rel=1e-6)
-
-
-@pytest.mark.slow
-def test_principal_pursuit_agrees_with_other_packages():
-    _, X = low_rank_and_errors(seed=4)
-    step = PrincipalPursuit(X)
-    found = solve(step)
-    assert apart(rpca_pcp_ialm(X, step.lam, verbose=False)[0], found.low_rank) < 1e-5
-    assert apart(pcp(X, max_iter=1000)[0], found.low_rank) < 1e-5
 
 
 @pytest.mark.slow
