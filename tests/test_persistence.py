@@ -304,3 +304,10 @@ def test_bombs_are_refused_before_they_are_read(tmp_path):
 def test_random_forgeries_are_refused_or_harmless(tmp_path):
     ends = [outcome(forged(seed), tmp_path) for seed in range(150)]
     assert 50 < ends.count("refused") < 140
+
+
+def test_missing_files_and_folders(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"nothing\.npz"):
+        trueaxis.load(tmp_path / "nothing.npz")
+    with pytest.raises(FileNotFoundError, match=r"create it first.*none"):
+        trueaxis.save(models()["pca"][0], tmp_path / "none" / "model")

@@ -21,7 +21,7 @@ LOG_UNIT = "log10"  # of columns that are logarithms
 _BRACKETED = re.compile(r".*\S\s*(?:\(([^()]+)\)|\[([^\[\]]+)\])\s*")
 _NUMBER_NAME = re.compile(r"[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?", re.IGNORECASE)
 _FEWEST_IN_SERIES = 3
-_EVEN = 0.02  # relative differences of steps that rounded names may have
+_EVEN = 0.05  # relative differences of steps that rounded names may have
 
 # Skewness is measured between these quantiles and their mirror images, so that up to
 # 3/16 of the rows can be anything. Several of them, because those of counts jump.
@@ -117,10 +117,7 @@ def is_series(names: Sequence[str]) -> bool:
     steps = np.diff(values)
     counts = values[0] in (0, 1) and (steps == 1).all()
     size = np.abs(np.median(steps))
-    # Names are rounded: their last digit may be off by one in every step.
-    digits = max(len(name.partition(".")[2]) for name in names)
-    slack = max(_EVEN * size, 1.01 * 10.0**-digits if digits else 0.0)
-    even = np.abs(steps - np.median(steps)).max() <= slack
+    even = np.abs(steps - np.median(steps)).max() <= _EVEN * size
     return bool(size > 0 and even and not counts)
 
 
