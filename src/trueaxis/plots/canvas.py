@@ -164,38 +164,65 @@ def _mark_distances(axis: Any, knee: float, top: float) -> None:
 
 
 def label_points(
-    ax: Any, x: NDArray[Any], y: NDArray[Any], labels: NDArray[Any]
+    ax: Any,
+    x: NDArray[Any],
+    y: NDArray[Any],
+    labels: NDArray[Any],
+    others: NDArray[Any],
 ) -> None:
-    """Write labels beside points, above or below where they would cover another.
+    """Write labels next to points, where they cover no other label or marker.
 
-    They stand on the side where there is more room; earlier points come first.
+    Earlier points get the better places. `others`, of shape (n, 2), are markers to
+    keep clear of, including the points themselves.
     """
     ax.figure.draw_without_rendering()  # determines limits and layout
-    spots = ax.transData.transform(np.column_stack([x, y])) * 72 / ax.figure.dpi
-    middle = ax.transAxes.transform((0.5, 0.5))[0] * 72 / ax.figure.dpi
-    taken: list[tuple[float, float, float]] = []
-    height = 1.2 * SMALL
-    steps = sorted(range(-20, 21), key=abs)
-    for (across, up), label, *point in zip(spots, labels, x, y, strict=True):
-        text, left = shorten(str(label), 14), across > middle
-        width = 0.62 * SMALL * len(text)
-        low = across - 10 - width if left else across + 10
-        near = [b for a, b, w in taken if low < a + w and a < low + width]
-        free = (
-            n for n in steps if all(abs(up + n * height - b) >= height for b in near)
-        )
-        shift = next(free, 0) * height
-        taken.append((low, up + shift, width))
+    scale = 72 / ax.figure.dpi
+    spots = ax.transData.transform(np.column_stack([x, y])) * scale
+    marks = ax.transData.transform(others) * scale
+    title = ax.title.get_window_extent()
+    taken = [
+        tuple(scale * size for size in title.bounds),
+        *((a - 4, b - 4, 8.0, 8.0) for a, b in marks),
+    ]
+    for spot, label, px, py in zip(spots, labels, x, y, strict=True):
+        text = shorten(str(label), 14)
+        width, height = 0.62 * SMALL * len(text), 1.15 * SMALL
+        dx, dy = _free_offset(spot, width, height, taken)
+        taken.append((spot[0] + dx, spot[1] + dy, width, height))
+        far = dx > 10 or dx + width < -10 or dy > 10 or dy + height < -10
         ax.annotate(
             text,
-            point,
-            xytext=(-10 if left else 10, shift),
+            (px, py),
+            xytext=(dx, dy),
             textcoords="offset points",
-            ha="right" if left else "left",
-            va="center",
             fontsize=SMALL,
             color=TEXT,
-            arrowprops={"arrowstyle": "-", "lw": 0.5, "color": GRAY} if shift else None,
+            arrowprops={"arrowstyle": "-", "lw": 0.5, "color": GRAY} if far else None,
             annotation_clip=False,
             zorder=4,
         )
+
+
+def _free_offset(
+    spot: NDArray[Any],
+    width: float,
+    height: float,
+    taken: list[Any],
+) -> tuple[float, float]:
+    """Return the nearest free offset of a label's lower left corner."""
+    places = []
+    for reach in (7, 15, 25, 37, 50):
+        for angle in np.arange(12) * np.pi / 6:
+            # The side of the label that faces the point is `reach` away from it.
+            right, up = np.cos(angle), np.sin(angle)
+            dx = reach * right - 0.5 * width * (1 - right)
+            dy = reach * up - 0.5 * height * (1 - up)
+            places.append((dx, dy))
+    for dx, dy in places:
+        left, low = spot[0] + dx, spot[1] + dy
+        if not any(
+            left < a + w and a < left + width and low < b + h and b < low + height
+            for a, b, w, h in taken
+        ):
+            return dx, dy
+    return places[0]

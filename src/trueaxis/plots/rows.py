@@ -151,7 +151,10 @@ class OutlierMapDisplay(Display):
         legend_below(ax)
         worst = diagnosis.worst_first()[:n_labels]
         if len(worst):
-            label_points(ax, score[worst], orthogonal[worst], self.labels[worst])
+            near = diagnosis.worst_first()[:500]
+            markers = np.column_stack([score[near], orthogonal[near]])
+            labels = self.labels[worst]
+            label_points(ax, score[worst], orthogonal[worst], labels, markers)
         return self
 
 
