@@ -58,7 +58,6 @@ from trueaxis.data.dask import dask_rows, is_dask, refuse_frames
 from trueaxis.data.rows import ArrayRows, Rows
 from trueaxis.data.threads import own_floats
 from trueaxis.data.transformed import IncompleteRows, refuse_overflow, replace_uncounted
-from trueaxis.overview import as_html, overview
 
 
 class Distances(NamedTuple):
@@ -387,20 +386,6 @@ class SubspaceEstimator(
         from trueaxis.diagnostics import summary
 
         return summary(self, X)
-
-    def _repr_html_inner(self) -> str:
-        html: str = super()._repr_html_inner()
-        return html + self._overview_html()
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
-        if "text/html" in bundle:
-            bundle["text/html"] += self._overview_html()
-        return bundle
-
-    def _overview_html(self) -> str:
-        """Return what notebooks show below scikit-learn's diagram of a fitted model."""
-        return as_html(overview(self)) if hasattr(self, "components_") else ""
 
     def _measure(self, X: ArrayLike, record: RowRecord) -> Any:
         """Return the record of every row, in one pass."""

@@ -30,8 +30,7 @@ from trueaxis.core.verdicts import (
     Judge,
     LogSum,
     LogWeightKernel,
-    RegularKernel,
-    SupportKernel,
+    ReweightKernel,
     Verdicts,
     measure_without_leverage,
     without_leverage,
@@ -114,7 +113,7 @@ class FullDataFit:
 
     def weights(self, state: Subspace, rule: Rule) -> LearnedWeights:
         """Weight all rows by their distances from `state`."""
-        kernel = LogWeightKernel(state, rule, RowCounts(self.counts), self.apart)
+        kernel = LogWeightKernel(state, rule, RowCounts(self.counts))
         (log_weights,), (_, total) = self.judge.rows.scan_in_place(kernel)
         return _normalized(log_weights, total)
 
@@ -145,13 +144,14 @@ class FullDataFit:
         rows = self.judge.rows
         if distances is None:
             # Data that are not in memory leave no per-row array except the weights.
-            cuts = law.cuts(least)._replace(beyond=1.0)
-            regular = SupportKernel(subspace, cuts, self.apart)
-            sums = rows.scan(RegularKernel(regular, RowCounts(self.counts)))[1]
-            span = sums.span().widened(self.filling)
+            counts, cuts = RowCounts(self.counts), law.cuts(least)
+            kernel = ReweightKernel(state, rule, subspace, cuts, counts, self.apart)
+            (log_weights,), (sums, total) = rows.scan_in_place(kernel)
+            span = sums.both.widened(self.filling)
             solved = EXACT(span, None, subspace)
             n = float(np.exp(span.log_weight()))
-            return self.weights(state, rule), FinalSubspaces(solved, solved, None, n)
+            weights = _normalized(log_weights, total)
+            return weights, FinalSubspaces(solved, solved, None, n)
         # Not by cuts: where half of the sample is kept, one row lies on the cut.
         kept = law.log_p(distances.e, distances.s) >= least
         weighting = RowWeights(np.where(kept, 0.0, -np.inf))
