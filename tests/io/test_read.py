@@ -153,16 +153,8 @@ def test_options_and_notes_reach_the_command_line(tmp_path):
     text = "".join(";".join(f"{x:,}" for x in row) + "\n" for row in rows.tolist())
     path = str(text_file(tmp_path, text))
     asked = CliRunner().invoke(main, ["fit", path])
-    assert asked.exit_code == 1 and "--read decimal" in asked.stderr
-    options = [
-        "--read",
-        "decimal=.",
-        "--read",
-        "delimiter=;",
-        "--read",
-        "header=no",
-        "--json",
-    ]
+    assert asked.exit_code == 1 and "decimal" in asked.stderr
+    options = [*"--read decimal=. --read delimiter=; --read header=no --json".split()]
     done = CliRunner().invoke(main, ["fit", path, *options])
     assert json.loads(done.stdout)["rows"] == 30 and done.stderr == ""
     model = str(tmp_path / "m.npz")
