@@ -644,8 +644,7 @@ class Method(SubspaceEstimator):
         fit = fit_with(recipe, problem, self.n_components)  # iterate and judge
         self._store(problem, fit)
         # Rows that do not count are judged, too, like new ones.
-        (support,), _ = rows.scan_in_place(self._support_kernel())
-        self.support_ = rows.like_rows(support)
+        (self.support_,), _ = rows.scan(self._support_kernel())
         return fit
 
     def _complete(
@@ -714,7 +713,7 @@ class Method(SubspaceEstimator):
         self._n_judging = verdicts.n_judging
         self._set_line(self._draw_line(problem))
         if found.weights is not None:
-            self.weights_ = rows.like_rows(found.weights)
+            self.weights_ = found.weights
         self.history_ = found.iterations.history
         self.n_iter_ = found.iterations.n_iter
         self.converged_ = found.iterations.converged

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from trueaxis.data.dask import is_dask
 from trueaxis.wording import counted, percent, share_of, shorten
 
 MOST_COMPONENTS = 10  # components that are listed one by one
@@ -96,8 +95,6 @@ def _outliers(model: Any) -> str:
     support = getattr(model, "support_", None)
     if support is None:
         return "not known, as the model was saved without its rows"
-    if is_dask(support):
-        return "not counted yet, as support_ is lazy"
     return share_of((~np.asarray(support)).sum(), len(support))
 
 

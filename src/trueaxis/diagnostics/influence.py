@@ -26,8 +26,6 @@ from trueaxis.preprocessing.scaler import Scaling
 if TYPE_CHECKING:
     from trueaxis.base import SubspaceEstimator
 
-LEAST = 0.0005  # smallest share of a row that is worth mentioning
-
 
 @dataclass(frozen=True, repr=False)
 class Effect:
@@ -62,12 +60,6 @@ class Effect:
     def __repr__(self) -> str:
         n = len(self.tilt_share)
         return f"Effect({n:,} rows, largest angle {self.angle:.3g} degrees)"
-
-
-def responsible(share: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the indices of rows with a share worth mentioning, largest first."""
-    order = np.argsort(-share, kind="stable")
-    return order[share[order] >= LEAST]
 
 
 def _in_units_of_data(found: Any, parts: SplitPipeline) -> Any:

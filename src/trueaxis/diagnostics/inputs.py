@@ -167,31 +167,6 @@ def row_labels(X: Any, n: int) -> NDArray[Any]:
     return np.arange(n) if index is None or callable(index) else np.asarray(index)
 
 
-def in_order_of_rows(values: Any, X: Any, name: str) -> Any:
-    """Return one value per row of X; a series is matched by its index.
-
-    Raises
-    ------
-    ValueError
-        If the index of a series has other labels than that of X.
-    """
-    index, own = getattr(X, "index", None), getattr(values, "index", None)
-    if index is None or own is None or callable(index) or callable(own):
-        return values
-    if own.equals(index):
-        return values
-    if (
-        own.is_unique
-        and index.is_unique
-        and own.sort_values().equals(index.sort_values())
-    ):
-        return values.reindex(index)
-    raise ValueError(
-        f"{name} is a series of {len(own):,} values whose index is not that of X: pass "
-        f"{name}.to_numpy() if they are in the order of the rows."
-    )
-
-
 def to_frame(fields: dict[str, Any], X: Any = None) -> Any:
     """Return columns as a DataFrame, or as a record array without pandas.
 

@@ -49,7 +49,6 @@ class LearnedWeights(NamedTuple):
     Attributes
     ----------
     weights : array
-        A lazy array for Dask collections.
     objective : float
         Logarithm of their sum before scaling.
     perplexity : float
@@ -114,7 +113,7 @@ class FullDataFit:
     def weights(self, state: Subspace, rule: Rule) -> LearnedWeights:
         """Weight all rows by their distances from `state`."""
         kernel = LogWeightKernel(state, rule, RowCounts(self.counts))
-        (log_weights,), (_, total) = self.judge.rows.scan_in_place(kernel)
+        (log_weights,), (_, total) = self.judge.rows.scan(kernel)
         return _normalized(log_weights, total)
 
     def per_copy(self, weights: NDArray[Any]) -> NDArray[np.float64]:
@@ -146,7 +145,7 @@ class FullDataFit:
             # Data that are not in memory leave no per-row array except the weights.
             counts, cuts = RowCounts(self.counts), law.cuts(least)
             kernel = ReweightKernel(state, rule, subspace, cuts, counts, self.apart)
-            (log_weights,), (sums, total) = rows.scan_in_place(kernel)
+            (log_weights,), (sums, total) = rows.scan(kernel)
             span = sums.both.widened(self.filling)
             solved = EXACT(span, None, subspace)
             n = float(np.exp(span.log_weight()))
@@ -299,17 +298,14 @@ def full_data_fit(problem: Problem, plan: Plan, sample_fit: SampleFit) -> FullDa
     return FullDataFit(plan, sample_fit, judge, kept_rows, apart, problem.filling)
 
 
-def _normalized(log_weights: Any, total: LogSum) -> LearnedWeights:
-    """Turn log-weights into weights, in place if they are in memory."""
+def _normalized(log_weights: NDArray[Any], total: LogSum) -> LearnedWeights:
+    """Turn log-weights into weights, in place."""
     log_total = total.log_total()
     # Next to a large exponent, the logarithms of sums and counts are rounded away.
     large = abs(total.top) > LARGE_EXPONENT
     shift = total.top if large else log_total
-    if isinstance(log_weights, np.ndarray):
-        np.subtract(log_weights, shift, out=log_weights)
-        weights = np.exp(log_weights, out=log_weights)
-    else:
-        weights = np.exp(log_weights - shift)
+    np.subtract(log_weights, shift, out=log_weights)
+    weights = np.exp(log_weights, out=log_weights)
     if large:
         weights = weights / weights.sum()
     return LearnedWeights(weights, log_total, total.perplexity())
