@@ -339,6 +339,7 @@ def test_formulas_are_guarded_in_every_table(tmp_path):
     for command in (
         ["score", model, path, *named],
         ["transform", model, path, *named],
+        ["fit", path, *named, "-k", 1, "--clean", "-"],
     ):
         plain, guarded = run(*command), run("--guard-formulas", *command)
         assert "\n=1+7," in plain and "\n'=1+7," in guarded

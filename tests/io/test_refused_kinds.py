@@ -96,7 +96,6 @@ def test_dates_are_refused_by_everything_that_a_fitted_model_does(name):
         lambda X: diagnostics.effect(model, X),
         lambda X: diagnostics.contributions(model, X),
         lambda X: diagnostics.cell_map(model, X),
-        lambda X: diagnostics.score_plane(model, X),
     ):
         with pytest.raises(TypeError, match="has dates or times"):
             use(X)

@@ -33,7 +33,6 @@ from trueaxis.data.rows import Rows
 from trueaxis.data.text import TextRows
 from trueaxis.data.transformed import CheckedRows
 from trueaxis.diagnostics import column_names
-from trueaxis.io import read_table
 from trueaxis.io.cells import option
 from trueaxis.io.choice import Choice as Choice
 from trueaxis.io.formats import STANDARD as STANDARD
@@ -47,7 +46,7 @@ from trueaxis.io.original import (
     refuse_text,
     write_rows,
 )
-from trueaxis.io.table import MissingCells
+from trueaxis.io.table import MissingCells, read_table
 from trueaxis.io.text import TextBlocks
 from trueaxis.io.write import ENDINGS as TABLE_ENDINGS
 from trueaxis.io.write import formulas_guarded as formulas_guarded

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from trueaxis._columns import (
     Column,
-    TableError,
     describe_left_out,
     examine,
     select,
 )
+from trueaxis._columns import TableError as TableError
 from trueaxis.data.files import refuse_odd_paths
 from trueaxis.data.threads import own_floats
 from trueaxis.io.cells import Place, option
