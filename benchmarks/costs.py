@@ -16,6 +16,7 @@ import numpy as np
 
 from trueaxis import DSWL, open_rows
 from trueaxis.core.starts import SAMPLE_ROWS
+from trueaxis.core.verdicts import LogWeightKernel, SupportKernel
 from trueaxis.data.rows import ArrayRows, Kernel
 from trueaxis.data.transformed import refuse_nonfinite
 
@@ -53,14 +54,15 @@ class Parts:
 
 @contextmanager
 def timed_passes() -> Iterator[list[float]]:
-    """Record how long each pass over all rows in memory takes."""
+    """Record how long the passes for weights and for verdicts take."""
     found: list[float] = []
     scan = ArrayRows.scan
 
     def timed(self: ArrayRows, kernel: Kernel) -> tuple:
         begin = time.perf_counter()
         answer = scan(self, kernel)
-        found.append(time.perf_counter() - begin)
+        if isinstance(kernel, LogWeightKernel | SupportKernel):
+            found.append(time.perf_counter() - begin)
         return answer
 
     ArrayRows.scan = timed  # type: ignore[method-assign]

@@ -32,17 +32,8 @@ def test_same_model_for_any_chunks(in_process, options, chunks):
     assert_same(model, DSWL(3, **options).fit(X))
 
 
-def test_same_model_from_workers(client):
-    lazy = da.from_array(X, chunks=(2_000, D))
-    model = DSWL(3).fit(lazy)
-    expected = DSWL(3).fit(X)
-    assert_same(model, expected)
-    pd.testing.assert_frame_equal(model.outliers(lazy), expected.outliers(X), rtol=1e-9)
-
-
-@pytest.mark.parametrize("name", ["plain", "rpca-om", "pca-l1", "two-way"])
+@pytest.mark.parametrize("name", ["pca", "rpca-om", "pca-l1", "two-way"])
 def test_other_methods_and_sample_weights(in_process, name):
-    name = name if name in METHODS else sorted(METHODS)[-1]
     w = np.random.default_rng(0).integers(0, 3, 300).astype(float)
     lazy = da.from_array(FEW, chunks=(77, -1))
     for weights in (None, w):

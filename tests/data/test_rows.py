@@ -102,27 +102,6 @@ def test_the_number_of_threads_does_not_change_the_model(threads, X, monkeypatch
         assert np.array_equal(model.support_, expected.support_)
 
 
-def test_an_error_in_a_thread_reaches_the_caller(monkeypatch):
-    monkeypatch.setenv("TRUEAXIS_THREADS", "2")
-    X = np.ones((60_000, 20))
-
-    class Failing(Sums):
-        def absorb(self, state, block, first):
-            if first > 30_000:
-                raise FloatingPointError("in a thread")
-            return super().absorb(state, block, first)
-
-    for rows in (ArrayRows(X), Streamed(X)):
-        with pytest.raises(FloatingPointError, match="in a thread"):
-            rows.scan(Failing())
-
-
-def test_what_a_kernel_must_have():
-    for method, n in (("start", 0), ("absorb", 3), ("merge", 2)):
-        with pytest.raises(TypeError, match=f"does not implement `{method}`"):
-            getattr(Kernel(), method)(*[None] * n)
-
-
 def test_results_that_do_not_fit_into_memory_are_refused(monkeypatch):
     monkeypatch.setattr("trueaxis.data.memory.available_memory", lambda: 10_000)
     rows = Streamed(np.ones((2_000, 3)))
