@@ -19,7 +19,8 @@ from trueaxis.core.starts import plain_moments
 from trueaxis.core.subspace import SquaresOverflow, Subspace, solve
 from trueaxis.data.rows import Kernel, RecordKernel, Rows
 from trueaxis.data.transformed import TransformedRows
-from trueaxis.diagnostics.inputs import PipelineParts, imputed, takes_pipelines
+from trueaxis.diagnostics.inputs import imputed, takes_pipelines
+from trueaxis.pipeline import SplitPipeline
 from trueaxis.preprocessing.scaler import Scaling
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Effect:
         return f"Effect({n:,} rows, largest angle {self.angle:.3g} degrees)"
 
 
-def _in_units_of_data(found: Any, parts: PipelineParts) -> Any:
+def _in_units_of_data(found: Any, parts: SplitPipeline) -> Any:
     return replace(found, shift=parts.unscaled(found.shift))
 
 

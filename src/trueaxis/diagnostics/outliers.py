@@ -20,7 +20,6 @@ from trueaxis.data.threads import cached_property, own_floats
 from trueaxis.diagnostics.cells import list_cells
 from trueaxis.diagnostics.columns import ColumnCorrectionKernel, explained_rows
 from trueaxis.diagnostics.inputs import (
-    PipelineParts,
     cell_repair,
     check_positions,
     column_names,
@@ -29,7 +28,8 @@ from trueaxis.diagnostics.inputs import (
     takes_pipelines,
     to_frame,
 )
-from trueaxis.overview import Summary, as_text, overview
+from trueaxis.overview import Summary, facts_of, overview
+from trueaxis.pipeline import SplitPipeline
 from trueaxis.wording import counted, share_of
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class Diagnosis:
         return f"Diagnosis({len(self.kind):,} rows, {self.flagged.sum():,} outliers)"
 
 
-def _in_units_of_data(diagnosis: Diagnosis, parts: PipelineParts) -> Diagnosis:
+def _in_units_of_data(diagnosis: Diagnosis, parts: SplitPipeline) -> Diagnosis:
     column = diagnosis.column
     return replace(
         diagnosis,
@@ -426,14 +426,13 @@ def summary(model: Any, X: ArrayLike | None = None) -> Summary:
     'DSWL: 200 rows, 6 columns, 2 components'
     """
     parts = pipeline_parts(model)
-    shown = overview(parts.method, column_names(model))
-    facts = dict(shown.facts)
+    facts = facts_of(parts.model)
     before = [type(step).__name__ for _, step in getattr(model, "steps", [])[:-1]]
     if before:
         facts["columns"] = f"as {' and '.join(before)} gave them to the fit"
     if X is not None:
         facts |= _about_rows(model, X)
-    return as_text(shown._replace(facts=facts))
+    return overview(parts.model, column_names(model), facts)
 
 
 @takes_pipelines()
