@@ -21,7 +21,7 @@ from trueaxis.dswl.plan import calibrate, min_rows
 STARTS = SAMPLE = DIRECTIONS = "core.starts"
 PLAN, COMPRESSED = "dswl.plan", "dswl.sample_fit"
 FIT, GROUPS, FULL = "dswl.sample_fit", "dswl.groups", "dswl.full_fit"
-CORE, DISCRETE = "core.verdicts", "core.columns"
+CORE, DISCRETE = "core.verdicts", "core.moments"
 LAW = TAIL = "core.law"
 NEVER = 10**9
 
@@ -236,7 +236,7 @@ def _changes():
         "tol, not its cube root",
         {f"{PLAN}:make_plan": to_the_last_digit},
     )
-    yield from _constant("Algorithm 1", "reweighted", "POWER_STEPS", 2, 1)
+    yield from _constant("Algorithm 1", "core.reweighting", "POWER_STEPS", 2, 1)
     yield "Algorithm 1", "trust 0.5 to 0.35", {}, {"trust": 0.35}
     yield "Algorithm 1", "trust 0.5 to 0.65", {}, {"trust": 0.65}
     yield "columns", "never in few coordinates", {f"{FIT}:worthwhile": never}
@@ -262,7 +262,7 @@ def _changes():
     )
     yield (
         "refit", "rows of the learned law",
-        {"outliers.judge:Judge.law_of_fit": refit_by_the_law},
+        {f"{CORE}:Judge.law_of_fit": refit_by_the_law},
     )  # fmt: skip
     yield "refit", "at least half off", {f"{FULL}:min_rows!": half_of_one}
     yield from _constant("law", LAW, "REGULAR", 0.025, 0.01, 0.05)
@@ -313,7 +313,7 @@ def _changes():
         "groups", "groups and bending off",
         {f"{FIT}:cleave": nothing_found, f"{FIT}:bending": nothing_found},
     )  # fmt: skip
-    yield "groups", "sides off in verdicts", {"outliers.judge:learn_law!": no_sides}
+    yield "groups", "sides off in verdicts", {f"{CORE}:learn_law!": no_sides}
     for name, ours, others in (
         ("CLIP", 3.0, (1.0, 1e9)),
         ("LEAST_SHARE", 0.08, (0.02, 0.15)),

@@ -31,7 +31,7 @@ from trueaxis.diagnostics import cell_map
 
 FIRST_SEED = 8000
 FACTORS, WRONG, MODEL, LEARN = (
-    f"trueaxis.core.cells.{name}" for name in ("factors", "wrong", "model", "learn")
+    f"trueaxis.cells.{name}" for name in ("factors", "wrong", "model", "learn")
 )
 NO_LIMITS = lambda z, *_: np.zeros((2, z.shape[1]))  # noqa: E731
 EQUAL_FACTORS = lambda model, prior: np.full_like(model.loadings, 1e-3)  # noqa: E731

@@ -50,7 +50,6 @@ def targets(wide: Path, long: Path, model: Path) -> dict[str, list[str]]:
     return {
         "fit": ["fit", str(wide), "-o", "m.npz"],
         "fit, long table": ["fit", str(long), "-o", "m.npz"],
-        "fit, workers": ["fit", str(long), "--workers", "2", "-o", "m.npz"],
         "fit, rows": [*fit, "-o", "m.npz", "--flagged", "bad.npy"],
         "score": ["score", str(model), str(wide), "-o", "scores.csv"],
         "score, Excel": ["score", str(model), str(wide), "-o", "scores.xlsx"],

@@ -192,7 +192,8 @@ def process(rng: Rng, watch: Watch) -> str:
     output.write_bytes(OLD)
     watch.wrote.add(output)
     arguments = [sys.executable, "-m", "trueaxis", "fit", str(data), "-o", str(output)]
-    arguments += pick(rng, [[], ["--json"], ["--method", "pcp"], ["--cells"]])
+    more = ["", "--json", "--method pcp", "--set cells=true"]
+    arguments += pick(rng, more).split()
     watch.story = story = f"{trouble}: {' '.join(arguments[2:])}"
     delay = float(rng.uniform(0.0, 4.0))
     code, stderr, seconds = _run(arguments, trouble, delay, watch)

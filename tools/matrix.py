@@ -54,7 +54,7 @@ ABOUT_THE_CHECKOUT = (
     "tests/test_tools.py",
 )
 # More than half of the time; the other methods share the interface of DSWL.
-REPETITION = "tests/estimators/test_sklearn.py::test_other_methods"
+REPETITION = "tests/methods/test_sklearn.py::test_other_methods"
 
 
 @dataclass(frozen=True)

@@ -42,12 +42,11 @@ def output(*arguments: str | Path) -> str:
 
 
 def try_package(folder: Path) -> None:
-    """Fit, save and load; leave an array and a model."""
+    """Fit, save and load a model."""
     home = Path(trueaxis.__file__)
     check(home.is_relative_to(sys.prefix), f"trueaxis comes from {home}")
     check((home.parent / "py.typed").exists(), "the types are not marked as such")
     X = planted("ocs").X
-    np.save(folder / "X.npy", X)
     model = trueaxis.DSWL(3).fit(X)
     check((model.predict(X) == -1).any(), "no outlier was found")
     trueaxis.save(model, folder / "model.npz")
@@ -106,7 +105,6 @@ def main() -> None:
             ("parquet", ("pyarrow",), ("fit", parquet, "-k", "2")),
             ("io", ("python_calamine",), ("fit", sheet, "-k", "2")),
             ("onnx", ("onnx",), ("export", pumps, folder / "pumps.onnx")),
-            ("dask", ("distributed",), ("fit", folder / "X.npy", "--workers", "1")),
         ]
         # Files to read, where they cannot be written.
         parquet.write_bytes(b"PAR1")

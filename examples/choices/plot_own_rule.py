@@ -40,11 +40,8 @@ for i, (name, model) in enumerate(models.items()):
         cloud = planted(kind, n=300, n_features=10, n_components=2, share=0.2)
         axes = model.fit(cloud.X).components_
         angles.append(np.degrees(subspace_angles(axes.T, cloud.components.T).max()))
-    print(
-        name,
-        *(f"{kind}: {a:.0f}" for kind, a in zip(kinds, angles, strict=True)),
-        sep=", ",
-    )
+    described = (f"{kind}: {a:.0f}" for kind, a in zip(kinds, angles, strict=True))
+    print(name, *described, sep=", ")
     bars = ax.bar(
         np.arange(3) + 0.2 * i, angles, 0.2, label=name, hatch=["", "//", "..", "x"][i]
     )

@@ -54,6 +54,6 @@ print(f"the graph says {by_graph}, the model file {by_file}")
 
 # %%
 # Yes: a loaded model gives the same bits, and the graph the same verdicts, with
-# distances that agree to 1e-9. Both files are small (8 and 3 KiB). But a graph has no
+# distances that agree to 1e-9. Both files are small (7 and 3 KiB). But a graph has no
 # p-values, and it cannot fill holes: a row with one gets -1 from the graph, but 1 from
 # the model file.

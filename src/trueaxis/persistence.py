@@ -279,7 +279,10 @@ def _check_method(model: Any) -> None:
         "_tails": not all(tail.is_valid() for tail in tails),
         "_sides": (sides[:, -1] == sides[:, -2]).any()
         or not sides[:, :-2].any(axis=1).all(),
-        "history_": any(np.isnan(part).any() for part in model.history_.values()),
+        "history_": any(
+            not name.isidentifier() or np.isnan(part).any()
+            for name, part in model.history_.items()
+        ),
         "tau_": type(tau) is not tuple or not all(each >= 0 for each in tau),
         "_cells": len(cells) > 0 and find_flaw(cells, model.n_features_in_),
     }
