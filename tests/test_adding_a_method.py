@@ -29,15 +29,6 @@ def welsch(monkeypatch):
     return module.WelschPCA
 
 
-def test_the_example_is_short():
-    lines = [line for line in METHOD.splitlines() if line.strip()]
-    code = [line for line in lines if not line.startswith(("from ", "import "))]
-    assert len(lines) <= 20 and len(code) <= 14
-    assert [line for line in LINE.splitlines() if "import" not in line and line] == [
-        'METHODS["welsch-pca"] = WelschPCA'
-    ]
-
-
 @pytest.mark.sklearn
 def test_the_new_method_passes_scikit_learns_suite(welsch):
     pytest.importorskip("pandas")  # a check that is skipped warns

@@ -2,7 +2,6 @@
 
 import os
 import re
-import runpy
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -80,13 +79,6 @@ def test_every_method_is_in_the_table_of_methods():
     text = (ROOT / "docs" / "methods.md").read_text()
     rows = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \|", text, re.M)
     assert rows == [(name, method.__name__) for name, method in METHODS.items()]
-
-
-@pytest.mark.parametrize("example", sorted(ROOT.glob("examples/*.py")), ids=str)
-@pytest.mark.slow
-def test_examples_run(example, capsys):
-    runpy.run_path(str(example), run_name="__main__")
-    assert capsys.readouterr().out
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=name_of)

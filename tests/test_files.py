@@ -72,14 +72,6 @@ def test_a_folder_that_cannot_be_written_names_the_file():
         pass
 
 
-def test_errors_of_what_is_written_keep_their_names(tmp_path):
-    with (
-        pytest.raises(FileNotFoundError, match="nowhere"),
-        atomic_write(tmp_path / "out"),
-    ):
-        open("nowhere")
-
-
 def test_a_temporary_folder_is_removed():
     with pytest.raises(KeyboardInterrupt), temporary_folder() as folder:
         Path(folder, "deep").mkdir()

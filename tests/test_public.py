@@ -19,15 +19,6 @@ def run(code):
     return done.stdout.strip()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["datasets", "diagnostics", "methods", "plots", "report"]
-)
-def test_public_folders_are_attributes(name):
-    printed = run(f"import trueaxis; print(trueaxis.{name}.__name__)")
-    assert printed == f"trueaxis.{name}"
-
-
 def test_dir_lists_what_is_public_and_nothing_else():
     assert trueaxis.__all__ == sorted(trueaxis.__all__)
     assert dir(trueaxis) == sorted(trueaxis.__all__)

@@ -55,37 +55,17 @@ def test_the_reference_lists_nothing_else_and_nothing_twice():
         assert leaf in importlib.import_module(module).__all__, name
 
 
-def test_the_commands_are_generated_from_the_command_line():
-    text = (REFERENCE / "commands.md").read_text()
-    module, name = re.search(r"\.\. click:: ([\w.]+):(\w+)", text).groups()
-    assert getattr(importlib.import_module(module), name).commands
-    assert ":nested: full" in text and "--" not in text
-
-
 def test_problems_of_a_site_are_found(tmp_path):
     assert problems(tmp_path) == [f"{tmp_path} has no pages"]
     page = tmp_path / "index.html"
     (tmp_path / "other.html").write_text("<h1 id='top'>Other</h1>")
-    (tmp_path / "style.css").write_text("body { background: url(logo.svg) }")
-    page.write_text(
-        "<link rel='stylesheet' href='style.css?v=1'><a href='other.html#top'>a</a>"
-        "<a id='here' href='#here'>b</a><a href='https://example.org'>c</a>"
-        "<link rel='canonical' href='https://example.org/'><img src='data:,'>"
-    )
+    page.write_text("<a href='other.html#top'>a</a><a href='https://example.org'>b</a>")
     assert problems(tmp_path) == []
     for tag, complaint in (
         ("<a href='lost.html'>", "links to lost.html, which does not exist"),
         ("<a href='other.html#low'>", "links to other.html#low: no such anchor"),
-        ("<a href='#low'>", "links to #low: no such anchor"),
-        ("<img src='lost.png'>", "links to lost.png, which does not exist"),
         ("<script src='https://cdn.org/a.js'>", "https://cdn.org/a.js from the"),
-        ("<script src='//cdn.org/a.js'>", "//cdn.org/a.js from the network"),
-        ("<link rel='stylesheet' href='https://f.org/a.css'>", "https://f.org/a.css"),
     ):
         page.write_text(tag)
         (found,) = problems(tmp_path)
         assert found.startswith("index.html ") and complaint in found
-    page.write_text("")
-    font = "@font-face { src: url('https://f.org/a.woff') }"
-    (tmp_path / "style.css").write_text(font)
-    assert problems(tmp_path) == ["style.css loads a file from the network"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import matrix
 import release_check
 import trueaxis
 from environments import (
@@ -18,7 +19,6 @@ from environments import (
 )
 
 ROOT = Path(__file__).parent.parent
-pytest_plugins = "pytester"
 
 
 def test_tools_of_developers_have_the_versions_of_the_constraints():
@@ -27,14 +27,6 @@ def test_tools_of_developers_have_the_versions_of_the_constraints():
     for extra in PINNED_EXTRAS:
         for name, floor in floors(project()["optional-dependencies"][extra]).items():
             assert f"{pinned[normal(name)]}.".startswith(f"{floor}."), name
-
-
-def test_floors_are_read_from_requirements():
-    assert floors(["a>=1", "b-c[d,e]>=2.3.4", "a>=1"]) == {"a": "1", "b-c": "2.3.4"}
-    with pytest.raises(SystemExit, match="a from 1 and from 2"):
-        floors(["a>=1", "a[b]>=2"])
-    with pytest.raises(SystemExit, match="no plain floor"):
-        floors(["a"])
 
 
 def recorded():
@@ -77,26 +69,7 @@ def test_the_latest_dated_heading_counts():
         release_check.released("# Changelog\n\n## Unreleased\n")
 
 
-LIBRARY = """
-def bare(): import no_such_package
-def polite(): raise ImportError("Plots need it: pip install 'trueaxis[plot]'")
-"""
-TESTS = """
-import library
-def test_that_imports_it(): import no_such_package
-def test_of_other_packages(): import not_this_one_either
-def test_of_a_bare_error(): library.bare()
-def test_of_a_request(): library.polite()
-def test_that_fails(): assert 1 == 2
-def test_that_passes(): pass
-"""
-
-
-@pytest.mark.slow
-def test_only_what_is_lacking_is_skipped(pytester, monkeypatch):
-    pytester.mkdir("tests").joinpath("test_some.py").write_text(TESTS)
-    pytester.path.joinpath("library.py").write_text(LIBRARY)
-    monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'tools'}:{pytester.path}")
-    options = ["-p", "lacking", "--may-lack=no_such_package", "tests"]
-    found = pytester.runpytest_subprocess(*options).parseoutcomes()
-    assert (found["passed"], found["skipped"], found["failed"]) == (1, 1, 4)
+def test_the_tests_that_the_matrix_leaves_out_exist():
+    for name in (*matrix.ABOUT_THE_CHECKOUT, matrix.REPETITION):
+        path, _, function = name.partition("::")
+        assert f"def {function}" in (ROOT / path).read_text(), name

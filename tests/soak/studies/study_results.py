@@ -1,34 +1,12 @@
-"""Invented results of the toy and UCI studies."""
+"""Invented results of the UCI study."""
 
 import numpy as np
 
 from studies.data import UCI
 from studies.methods import AUTOMATIC, NAMES
 from studies.study import Results, TaskOutcome
-from studies.toy.study import KINDS
 from studies.uci.printed import KS
 from studies.uci.study import ORACLE
-
-
-def toy_results(best):
-    """Results in which one method is better than all others."""
-    rng = np.random.default_rng(0)
-    rows = [
-        {
-            "kind": kind,
-            "seed": seed,
-            "method": name,
-            "angle": rng.random() + 10 * (name != best) * (kind in ("ocs", "both")),
-            "mean_error": rng.random() + (name != best),
-            "margin": rng.random() + 3 * (name == best),
-            "spread": rng.random() + (name != best),
-            "converged": True,
-        }
-        for kind in KINDS
-        for seed in range(20)
-        for name in NAMES
-    ]
-    return Results({("all",): TaskOutcome(rows)})
 
 
 def uci_results(lead, sets=UCI, n_seeds=6):

@@ -18,16 +18,6 @@ def test_temperatures_scale_with_the_data_and_the_objective_cannot_fall():
         assert all(tau[2] > 0 for tau in grid(X, k).values())
 
 
-@pytest.mark.slow
-def test_one_point_of_the_grid_serves_all_numbers_of_components():
-    X = planted("scatter", n=60, n_features=5, n_components=2).X
-    places = [
-        [p for p, tau in grid(X, k).items() if tau == found]
-        for k, found in temperatures(X, [1, 2]).items()
-    ]
-    assert places[0] == places[1] and len(places[0]) == 1
-
-
 def test_contenders_are_built_by_name():
     for name in NAMES:
         assert build(name, 2, (1.0, 1.0, 1.0)).n_components == 2

@@ -55,16 +55,6 @@ def test_other_settings_do_not_reuse_parts(tmp_path):
 
 
 @pytest.mark.slow
-def test_two_processes_write_the_same_table(tmp_path):
-    one, two = (Slow(str(tmp_path / name)) for name in ("log1", "log2"))
-    run(one, tmp_path / "one")
-    run(two, tmp_path / "two", jobs=2)
-    tables = [(tmp_path / x / "slow.csv").read_bytes() for x in ("one", "two")]
-    assert tables[0] == tables[1]
-    assert done(two) == done(one)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("how", ["SIGINT", "SIGKILL"])
 def test_a_killed_run_goes_on_where_it_stopped(tmp_path, how):
     study = Slow(str(tmp_path / "log"), n=8, pause=0.3)

@@ -85,31 +85,3 @@ def test_a_matlab_file_is_read(order, file, home, cache, tmp_path):
     assert np.array_equal(data.X, known.X) and np.array_equal(data.target, known.target)
     shutil.copytree(tmp_path / "home", cache)
     assert load("yale", download=False).origin.startswith(str(cache))
-
-
-@pytest.mark.parametrize(
-    "arrays, message",
-    [
-        ({"fea": np.ones((3, 1024))}, "no array 'gnd'"),
-        ({"fea": np.ones((3, 900)), "gnd": np.ones(3)}, r"\(3, 900\), but 165"),
-        ({"fea": np.ones((165, 1024)), "gnd": np.ones(165)}, "does not look like"),
-    ],
-)
-def test_another_matlab_file_is_refused(arrays, message, tmp_path):
-    savemat(tmp_path / "yale.mat", arrays)
-    with pytest.raises(ValueError, match=message):
-        load("yale", data_home=tmp_path)
-
-
-def test_a_damaged_matlab_file_is_refused(tmp_path):
-    (tmp_path / "yale.mat").write_bytes(b"x" * 500)
-    with pytest.raises(ValueError, match="cannot be read.*-v7"):
-        load("yale", data_home=tmp_path)
-
-
-def test_a_matlab_file_with_other_pixels_is_not_exact(home, tmp_path):
-    known = load("yale", data_home=home)
-    fea = np.minimum(known.X + 1, 255)
-    savemat(tmp_path / "yale.mat", {"fea": fea, "gnd": known.target})
-    data = load("yale", data_home=tmp_path)
-    assert not data.exact and "not bit for bit" in data.description

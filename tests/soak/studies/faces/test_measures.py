@@ -31,15 +31,6 @@ def test_only_training_images_are_occluded():
         np.testing.assert_array_equal(fold.train, again.train)
 
 
-def test_the_number_of_components_leaves_the_oracle_enough_images():
-    images = invented(165)
-    fewest = measures.fewest_clean(165, 10, 0.2)
-    for number in range(10):
-        fold = measures.fold_of(images, "yale", number, folds=10, seed=0, share=0.2)
-        assert (~fold.occluded).sum() >= fewest
-    assert fewest == 118
-
-
 def test_error_and_psnr_are_those_of_the_paper():
     rng = np.random.default_rng(0)
     rows, mean = rng.uniform(0, 255, (5, 9)), rng.uniform(0, 255, 9)

@@ -1,7 +1,5 @@
 """The study of faces as a whole, on invented images and on Yale."""
 
-import os
-
 import numpy as np
 import pytest
 
@@ -68,13 +66,3 @@ def test_study_of_invented_images(made_up, tmp_path, monkeypatch):
         assert run(study, tmp_path).rows == results.rows
     task = ("orl", "fold0", "dswl-published", "block0")
     assert study.run(task).rows == results.outcomes[task].rows
-
-
-def test_yale(tmp_path):
-    if not os.environ.get("TRUEAXIS_DATA"):
-        pytest.skip("the images of Yale are not ours to ship: set TRUEAXIS_DATA")
-    study = FacesStudy(("yale",), run_folds=1, ks=(20,))
-    results = run(study, tmp_path)
-    error = {row["method"]: row["error"] for row in results.rows}
-    assert error["dswl"] < 1.02 * error["oracle"] < error["pca"]
-    assert "Yale" in study.section(results)

@@ -43,15 +43,6 @@ def test_lowest_error_flips_with_the_errors():
     assert doubtful.verdict == verdicts.OPEN and "within chance" in doubtful.why
 
 
-def test_nearness_to_the_oracle_flips_with_the_errors():
-    def verdict(level):
-        return verdicts.near_oracle(measured(dswl=level), "orl", "dswl").verdict
-
-    assert verdict(1.01) == verdicts.HOLDS
-    assert verdict(1.04) == verdicts.FAILS
-    assert verdict((1.0, 1.0, 1.1)) == verdicts.OPEN
-
-
 def test_the_gain_flips_with_what_is_printed():
     data = measured(dswl=1.0)
     ours = data.gain("orl", "dswl", 100)
@@ -70,19 +61,6 @@ def test_the_gain_flips_with_what_is_printed():
     assert two.verdict == verdicts.FAILS
 
 
-def test_a_rising_error_is_seen():
-    rows = [
-        {"set": "orl", "method": "pca", "fold": fold, "k": k, "error": error + fold}
-        for fold in range(3)
-        for k, error in ((10, 9.0), (20, 5.0), (30, 6.0))
-    ]
-    found = verdicts.falling(verdicts.FaceMeasurements(rows), "orl", ["pca"])
-    assert found.verdict == verdicts.FAILS and "from 20 to 30" in found.why
-    rows = [row for row in rows if row["k"] < 30]
-    found = verdicts.falling(verdicts.FaceMeasurements(rows), "orl", ["pca"])
-    assert found.verdict == verdicts.HOLDS
-
-
 def test_verdicts_on_weights_flip_with_the_weights():
     bad = np.array([False] * 8 + [True] * 2)
     good, wrong = np.where(bad, 1e-3, 1.0), np.where(bad, 2.0, 1.0)
@@ -94,9 +72,3 @@ def test_verdicts_on_weights_flip_with_the_weights():
     assert verdicts.ordered(np.ones(10), bad) == 0.5
     assert verdicts.wider_gap(good, wrong, bad).verdict == verdicts.HOLDS
     assert verdicts.wider_gap(wrong, good, bad).verdict == verdicts.FAILS
-
-
-def test_neighbouring_numbers_are_drawn_together():
-    ks = [10, 20, 30, 40, 60]
-    assert verdicts.spans([10, 20, 40, 60], ks) == "10 to 20, 40 to 60"
-    assert verdicts.spans([30], ks) == "30"

@@ -29,23 +29,3 @@ def test_contaminate_draws_rows_features_and_factors_alike():
         assert (ratio.max(axis=1) == factor).mean() == pytest.approx(1 / 3, abs=0.02)
     halves = is_outlier.reshape(2, -1).mean(axis=1)
     np.testing.assert_allclose(halves, 0.25, atol=0.01)
-
-
-def test_contaminate_obeys_its_parameters_and_seed():
-    X = np.ones((100, 100))
-    damaged, bad = contaminate(X, share=0.1, features=0.29, factors=[3])
-    assert bad.sum() == 10 and (damaged[bad] == 3).sum() == 290
-    again, _ = contaminate(X, share=0.1, features=0.29, factors=[3])
-    assert np.array_equal(damaged, again)
-    other, _ = contaminate(X, share=0.1, features=0.29, factors=[3], random_state=1)
-    assert not np.array_equal(damaged, other)
-    assert np.array_equal(contaminate(X, features=0)[0], X)
-    for wrong, message in (
-        ({"share": 1.5}, "share=1.5"),
-        ({"features": -1}, "features=-1"),
-        ({"factors": ()}, "factors is empty"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            contaminate(X, **wrong)
-    with pytest.raises(ValueError, match=r"shape \(3,\)"):
-        contaminate(np.ones(3))

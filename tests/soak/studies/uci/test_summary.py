@@ -6,7 +6,7 @@ from scipy import stats
 
 from studies.data import UCI
 from studies.methods import AUTOMATIC, OTHERS
-from studies.significance import FAILS, HOLDS, UNCLEAR
+from studies.significance import FAILS, HOLDS
 from studies.uci import summary as uci_summary
 from studies.uci.printed import METHODS, TABLE
 from tests.soak.studies.study_results import uci_results
@@ -40,8 +40,3 @@ def test_verdicts_on_uci_follow_the_results(fewer_draws):
     assert set(found[5].values()) == {HOLDS}
     assert set(found[-5].values()) == {FAILS}
     assert set(found[0].values()) != {HOLDS}
-
-
-def test_one_seed_cannot_tell():
-    summary = uci_summary.UciSummary.of(uci_results(5, n_seeds=1))
-    assert {v.verdict for v in uci_summary.verdicts(summary)} == {UNCLEAR}
