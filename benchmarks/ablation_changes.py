@@ -216,7 +216,7 @@ def _changes():
     yield from _constant("start", FIT, "MANY_COMPONENTS", 20, 0, NEVER)
     yield (
         "start", "tightest half to median and MAD",
-        {f"{STARTS}:shortest_variance": median_and_mad},
+        {f"{STARTS}:_tightest": median_and_mad},
     )  # fmt: skip
     yield "start", "deepest half to all rows", {f"{FIT}:deep_start": start_of_all_rows}
     yield from _constant("start", SAMPLE, "SAMPLE_ROWS", 4000, 1500)

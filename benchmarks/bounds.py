@@ -42,7 +42,6 @@ model = DSWL({k}).fit(X)
 CALLS = {
     "diagnose": "diagnostics.diagnose(model, X)",
     "outlier_table": "diagnostics.outlier_table(model, X)",
-    "reasons": "diagnostics.reasons(model, X[:1])",
     "explain": "diagnostics.explain(model, X[:1])",
     "contributions": "diagnostics.contributions(model, X)",
     "effect": "diagnostics.effect(model, X)",

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
 import pyarrow
 import pyarrow.parquet as parquet
@@ -157,13 +158,13 @@ def same_model(folder: Path, n: int) -> None:
         "components differ by", "mean by", "variances by", "rows judged differently",
         "limit", "verdict",
     )  # fmt: skip
-    with scale_dask.cluster() as client:
+    with scale_dask.cluster():
         sources = {
             "memory map": lambda: np.load(path, mmap_mode="r"),
             ".npy, blocks of 7,777": lambda: open_rows(path, block_rows=7777),
             "Parquet with nulls": lambda: open_rows(folder / "small"),
             "Dask array": lambda: da.from_array(X, chunks=(n // 7, -1)),
-            "Parquet, Dask": lambda: open_rows(folder / "small", client=client),
+            "Parquet, Dask": lambda: dd.read_parquet(folder / "small"),
         }
         for options in ({}, {"cells": True}):
             expected = DSWL(K, **options).fit(X)

@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
 import pyarrow
 import pyarrow.parquet as parquet
@@ -144,11 +145,11 @@ def same_model(folder: Path) -> None:
     }
     for size in (1000, 7777, n):
         sources[f".npy, blocks of {size:,}"] = open_rows(path, block_rows=size)
-    with scale_dask.cluster() as client:
+    with scale_dask.cluster():
         for size in (2500, 7777, n):
             name = f"Dask array, blocks of {size:,}"
             sources[name] = da.from_array(X, chunks=(size, -1))
-        sources["Parquet folder, Dask"] = open_rows(folder / "small", client=client)
+        sources["Parquet folder, Dask"] = dd.read_parquet(folder / "small")
         for title, given in options.items():
             expected = DSWL(K, **given).fit(X)
             for name, source in sources.items():

@@ -257,7 +257,6 @@ def diagnose(rng: Rng, watch: Watch) -> str:
         lambda: diagnostics.contributions(model, X),
         lambda: diagnostics.effect(model, X),
         lambda: diagnostics.summary(model, X),
-        lambda: diagnostics.reasons(model, X),
         lambda: diagnostics.cell_map(model, X),
         lambda: diagnostics.cell_table(model, X, missing=True),
     ]

@@ -14,7 +14,6 @@ from small_tables import with_sides
 
 import trueaxis
 from trueaxis import DSWL, ColumnScaler, TableEncoder
-from trueaxis.base import Distances
 from trueaxis.methods import METHODS, PlainPCA
 from trueaxis.pipeline import split_pipeline
 
@@ -75,15 +74,6 @@ def test_models_agree_on_old_and_new_rows(name, tmp_path):
     assert {*labels} == {1, -1} or name == "wide"
 
 
-def test_models_of_float32_rows_agree(tmp_path):
-    for name in ("single", "single pcp"):
-        model, X = models()[name]
-        np.testing.assert_array_equal(
-            run(model, X, tmp_path)["label"], model.predict(X)
-        )
-        assert_agree(model, rows(seed=1), tmp_path)
-
-
 @pytest.mark.parametrize(
     ("what", "X", "k"), [*nasty()], ids=[case[0] for case in nasty()]
 )
@@ -95,11 +85,6 @@ def test_nasty_rows_agree(what, X, k, tmp_path):
     room = 1e-13 * np.abs(X[np.abs(X).max(axis=1) < 1e299]).max()
     for name in ("scores", "orthogonal_distance"):
         np.testing.assert_allclose(got[name], wanted[name], 1e-6, room)
-
-
-def test_no_row_and_one_row(tmp_path):
-    run(models()["dswl"][0], np.empty((0, 6)), tmp_path)
-    assert_agree(models()["dswl"][0], rows()[:1], tmp_path)
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e6], ids=["near", "far"])
@@ -123,13 +108,6 @@ def test_rows_of_groups_apart_are_outliers(how, shift, tmp_path):
     assert_agree(model, X, tmp_path)
 
 
-def test_cutoffs_of_zero_leave_no_room(tmp_path):
-    model = DSWL(2).fit(np.full((20, 4), 3.7))
-    model.cutoffs_ = Distances(0.0, 0.0)
-    got = run(model, [[3.7] * 4, [3.7, 3.7, 3.7, 3.8]], tmp_path)
-    np.testing.assert_array_equal(got["label"], [1, -1])
-
-
 def test_rows_without_measure_are_outliers_never_regular(tmp_path):
     X = np.tile(rows()[:1], (6, 1))
     X[0, 2], X[1, 3], X[2], X[3], X[4, ::2] = np.nan, np.inf, 1e200, 1e308, -1e308
@@ -138,16 +116,6 @@ def test_rows_without_measure_are_outliers_never_regular(tmp_path):
     for name in OUTPUTS[:-1]:
         assert np.isnan(got[name][0]).all()
     assert np.isinf(got["orthogonal_distance"][1:5]).all()
-
-
-def test_another_runtime_gives_the_same(tmp_path):
-    X = rows(seed=1).copy()
-    X[3, 2] = np.nan
-    wanted = run(models()["robust"][0], X, tmp_path)
-    evaluator = onnx.reference.ReferenceEvaluator(onnx.load(tmp_path / "model.onnx"))
-    for name, got in zip(OUTPUTS, evaluator.run(None, {"X": X}), strict=True):
-        assert got.dtype == wanted[name].dtype
-        np.testing.assert_allclose(got, wanted[name], 1e-12, 1e-12, err_msg=name)
 
 
 def test_what_the_file_says_about_itself(tmp_path):

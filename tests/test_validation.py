@@ -41,19 +41,13 @@ def test_invalid_weights_are_refused(weights, error, words):
         (0, {}, ValueError, r"p=0 is out of range: it must be a number in \(0, 2\]"),
         (-1, {"include_low": True}, ValueError, r"a number in \[0, 2\]"),
         (1.5, {"whole": True}, TypeError, "pass an integer of at least 0"),
-        (10**400, {}, ValueError, "p is larger than all floats"),
+        (10**400, {}, ValueError, "p=10{19} is out of range"),
         ("x", {"auto": True}, TypeError, r'a number in \(0, 2\] or "auto"'),
     ],
 )
 def test_numbers_outside_their_interval_are_refused(value, options, error, words):
     with pytest.raises(error, match=words):
         validation.validate_number("p", value, 0, 2, **options)
-
-
-def test_numbers_inside_their_interval_pass():
-    validation.validate_number("p", 2, 0, 2)
-    validation.validate_number("p", 0, 0, 2, whole=True)
-    validation.validate_number("p", "auto", 0, 2, auto=True)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +59,7 @@ def test_numbers_inside_their_interval_pass():
             'is a str: pass an integer, a float between 0 and 1, "auto"',
         ),
         (7, ValueError, "X has 9 rows and 6 columns: pass 1 to 6"),
-        (10**400, ValueError, "^n_components has more than 15 digits, but X has 9"),
+        (10**400, ValueError, "^n_components=10{19}, but X has 9 rows"),
         (1.5, ValueError, "neither an integer nor a share of the variance"),
     ],
 )

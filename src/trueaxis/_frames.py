@@ -13,9 +13,8 @@ from __future__ import annotations
 import datetime
 import decimal
 import numbers
-import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,8 +29,6 @@ CALENDAR = (
     np.datetime64,
     np.timedelta64,
 )
-# How NumPy, pandas, polars and Arrow begin the names of types of dates and times.
-_CALENDAR_TYPE = re.compile(r"date|time|duration|period|month_", re.IGNORECASE)
 _NUMBERS = (numbers.Real, decimal.Decimal, np.bool_)
 
 
@@ -39,9 +36,9 @@ def is_frame(X: Any) -> bool:
     """Return whether `columns_of` takes X: a data frame, or a list of columns."""
     if isinstance(X, (list, tuple)):
         return len(X) > 0 and all(isinstance(each, Column) for each in X)
-    if _library(X) == "pandas":
-        return hasattr(X, "columns")
-    return _library(X) == "polars" or hasattr(X, "__arrow_c_stream__")
+    if _library(X) in ("pandas", "polars"):  # but no series
+        return hasattr(type(X), "columns")
+    return hasattr(X, "__arrow_c_stream__")
 
 
 def columns_of(X: Any) -> list[Column]:
@@ -60,8 +57,8 @@ def columns_of(X: Any) -> list[Column]:
 
     Raises
     ------
-    ValueError
-        If two columns have the same name.
+    TypeError, ValueError
+        If the names of columns are not different names, or the frame is lazy.
 
     Examples
     --------
@@ -71,16 +68,23 @@ def columns_of(X: Any) -> list[Column]:
     >>> [(column.name, column.kind) for column in columns_of(frame)]
     [('flow', 'number'), ('ok', 'number'), ('site', 'text')]
     """
+    return list(_each_column(X))
+
+
+def _each_column(X: Any) -> Iterator[Column]:
+    names = frame_names(X)
     if isinstance(X, (list, tuple)):
-        columns = list(X)
+        yield from X
     elif _library(X) == "pandas":
-        columns = _from_pandas(X)
+        for i in range(X.shape[1]):
+            yield _from_series(f"x{i}" if names is None else names[i], X.iloc[:, i])
     elif _library(X) == "polars":
-        columns = _from_polars(X)
+        for series in X.get_columns():
+            yield _from_polars_series(series.name, series)
     else:
-        columns = _from_arrow(X)
-    _refuse_repeated([column.name for column in columns])
-    return columns
+        table = _arrow(X)
+        for i, name in enumerate(table.column_names):
+            yield _from_arrow_array(name, table.column(i).combine_chunks())
 
 
 def frame_names(X: Any) -> list[str] | None:
@@ -89,14 +93,26 @@ def frame_names(X: Any) -> list[str] | None:
     Raises
     ------
     TypeError
-        If only some of the names are text.
+        If only some of the names are text, or the frame is a lazy one.
+    ValueError
+        If two columns have the same name, which would stand for either.
     """
     if isinstance(X, (list, tuple)):
-        return [column.name for column in X]
-    stored = (
-        X.columns if _library(X) in ("pandas", "polars") else _arrow(X).column_names
-    )
-    names = list(stored)
+        names = [column.name for column in X]
+    elif hasattr(type(X), "collect"):
+        raise TypeError(
+            f"X is a polars {type(X).__name__}, whose rows are not in memory: pass "
+            "X.collect()."
+        )
+    elif _library(X) in ("pandas", "polars"):
+        names = list(X.columns)
+    else:
+        names = _arrow(X).column_names
+    for name, times in Counter(names).most_common(1):
+        if times > 1:
+            raise ValueError(
+                f"X has {times} columns named {name!r}: give each column its own name."
+            )
     if all(isinstance(name, (int, float, np.number)) for name in names):
         # Wavelengths, unless they only count the columns, as pandas does.
         counted = names == list(range(len(names)))
@@ -132,14 +148,6 @@ def _numbers(name: str, values: Any) -> Column:
 # ------------------------------------------------------------------------------- pandas
 
 
-def _from_pandas(frame: Any) -> list[Column]:
-    names = frame_names(frame)
-    return [
-        _from_series(f"x{i}" if names is None else names[i], frame.iloc[:, i])
-        for i in range(frame.shape[1])
-    ]
-
-
 def _from_series(name: str, series: Any) -> Column:
     import pandas as pd
     from pandas.api import types
@@ -154,9 +162,7 @@ def _from_series(name: str, series: Any) -> Column:
         dtype = series.dtype
     if types.is_complex_dtype(dtype):
         raise complex_error(f"Column {name!r} of X")
-    if types.is_bool_dtype(dtype) and not isinstance(dtype, pd.CategoricalDtype):
-        return _numbers(name, series.to_numpy(dtype=np.float64, na_value=np.nan))
-    if types.is_numeric_dtype(dtype):
+    if types.is_numeric_dtype(dtype):  # or booleans
         return _numbers(name, series.to_numpy(dtype=np.float64, na_value=np.nan))
     values = series.astype(object).to_numpy(copy=True)
     values[series.isna().to_numpy()] = None
@@ -169,15 +175,6 @@ def _from_series(name: str, series: Any) -> Column:
 
 
 # ------------------------------------------------------------------------------- polars
-
-
-def _from_polars(frame: Any) -> list[Column]:
-    if not hasattr(frame, "get_columns"):
-        raise TypeError(
-            f"X is a polars {type(frame).__name__}, whose rows are not in memory: pass "
-            "X.collect()."
-        )
-    return [_from_polars_series(each.name, each) for each in frame.get_columns()]
 
 
 def _from_polars_series(name: str, series: Any) -> Column:
@@ -199,14 +196,6 @@ def _arrow(X: Any) -> Any:
     import pyarrow
 
     return X if isinstance(X, pyarrow.Table) else pyarrow.table(X)
-
-
-def _from_arrow(X: Any) -> list[Column]:
-    table = _arrow(X)
-    return [
-        _from_arrow_array(name, table.column(i).combine_chunks())
-        for i, name in enumerate(table.column_names)
-    ]
 
 
 def _from_arrow_array(name: str, array: Any) -> Column:
@@ -293,65 +282,47 @@ def refuse_other_kinds(X: Any) -> None:
     X : array-like, or frame of pandas, polars or pyarrow
         Sparse matrices and the like are left to scikit-learn.
     """
-    columns = _column_types(X)
-    _refuse_repeated([name for name, _ in columns])
-    for name, kind in columns:
-        _refuse_type(kind, f"Column {name!r} of X")
-    cells = X
-    if columns or isinstance(X, (list, tuple)):
+    if is_frame(X):
+        frame_names(X)  # which refuses names
+        kinds = [getattr(kind, "kind", "O") for kind in getattr(X, "dtypes", "O")]
+        if all(kind in "biuf" for kind in kinds):  # of a pandas frame
+            return
+        for column in _each_column(X):
+            where = f"Column {column.name!r} of X"
+            if column.kind == "calendar":
+                known = [cell for cell in column.values if cell is not None]
+                raise _calendar(where, type(known[0]).__name__ if known else "missing")
+            if column.kind != "number":
+                _refuse_cells(column.values, f" in column {column.name!r}")
+        return
+    if isinstance(X, (list, tuple)):
         try:
-            cells = np.asarray(X)
+            X = np.asarray(X)
         except ValueError:
             raise ValueError(
                 f"X is a {type(X).__name__} whose rows differ in length: every "
                 "row needs the same number of cells."
             ) from None
-    kind = getattr(cells, "dtype", None)
-    _refuse_type(kind, "X")
-    if getattr(kind, "kind", "") in "OUS" and getattr(cells, "ndim", 0) in (1, 2):
-        _refuse_cells(np.asarray(cells), [name for name, _ in columns])
+    dtype = getattr(X, "dtype", None)
+    kind = getattr(dtype, "kind", "")
+    if kind in ("m", "M"):
+        raise _calendar("X", str(dtype))
+    if kind == "c":
+        raise complex_error("X")
+    if kind in ("O", "U", "S") and getattr(X, "ndim", 0) in (1, 2):
+        cells = np.asarray(X)
+        if cells.ndim == 1:
+            _refuse_cells(cells)
+        else:
+            for i, values in enumerate(cells.T):
+                _refuse_cells(values, f" in column {i}")
 
 
-def _column_types(X: Any) -> list[tuple[str, Any]]:
-    """Return names and types of the columns of a frame; none of anything else."""
-    if hasattr(type(X), "collect"):  # a frame may have a column of this name
-        raise TypeError(
-            f"X is a polars {type(X).__name__}, whose rows are not in memory: "
-            "pass X.collect()."
-        )
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):  # of pandas or polars
-        names, kinds = X.columns, X.dtypes
-    elif hasattr(X, "schema"):  # of pyarrow
-        names, kinds = X.schema.names, X.schema.types
-    else:
-        return []
-    return [(str(name), kind) for name, kind in zip(names, kinds, strict=True)]
-
-
-def _refuse_repeated(names: list[str]) -> None:
-    """Raise if two columns have the same name, which would stand for either."""
-    for name, times in Counter(names).most_common(1):
-        if times > 1:
-            raise ValueError(
-                f"X has {times} columns named {name!r}: give each column its own name."
-            )
-
-
-def _refuse_type(kind: Any, where: str) -> None:
-    if _CALENDAR_TYPE.match(str(kind)):
-        raise _calendar(where, str(kind))
-    if str(kind).startswith("complex"):
-        raise complex_error(where)
-
-
-def _refuse_cells(cells: NDArray[Any], names: list[str]) -> None:
-    """Raise if a cell of an array of objects or text is not a number."""
-    for column, values in enumerate(cells.T if cells.ndim == 2 else cells[None]):
-        name = repr(names[column]) if names else column
-        of_column = f" in column {name}" if cells.ndim == 2 else ""
-        for row, cell in enumerate(values):
-            if type(cell) is not float:
-                _refuse_cell(cell, row, of_column)
+def _refuse_cells(cells: NDArray[Any], of_column: str = "") -> None:
+    """Raise if a cell of objects or text is not a number."""
+    for row, cell in enumerate(cells):
+        if type(cell) is not float:
+            _refuse_cell(cell, row, of_column)
 
 
 def _refuse_cell(cell: Any, row: int, of_column: str) -> None:

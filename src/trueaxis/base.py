@@ -58,7 +58,6 @@ from trueaxis.data.dask import dask_rows, is_dask, refuse_frames
 from trueaxis.data.rows import ArrayRows, Rows
 from trueaxis.data.threads import own_floats
 from trueaxis.data.transformed import IncompleteRows, refuse_overflow, replace_uncounted
-from trueaxis.overview import as_html, overview
 
 
 class Distances(NamedTuple):
@@ -388,20 +387,6 @@ class SubspaceEstimator(
 
         return summary(self, X)
 
-    def _repr_html_inner(self) -> str:
-        html: str = super()._repr_html_inner()
-        return html + self._overview_html()
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
-        if "text/html" in bundle:
-            bundle["text/html"] += self._overview_html()
-        return bundle
-
-    def _overview_html(self) -> str:
-        """Return what notebooks show below scikit-learn's diagram of a fitted model."""
-        return as_html(overview(self)) if hasattr(self, "components_") else ""
-
     def _measure(self, X: ArrayLike, record: RowRecord) -> Any:
         """Return the record of every row, in one pass."""
         with fitted_rows(self, X) as rows:
@@ -659,8 +644,7 @@ class Method(SubspaceEstimator):
         fit = fit_with(recipe, problem, self.n_components)  # iterate and judge
         self._store(problem, fit)
         # Rows that do not count are judged, too, like new ones.
-        (support,), _ = rows.scan_in_place(self._support_kernel())
-        self.support_ = rows.like_rows(support)
+        (self.support_,), _ = rows.scan(self._support_kernel())
         return fit
 
     def _complete(
@@ -729,7 +713,7 @@ class Method(SubspaceEstimator):
         self._n_judging = verdicts.n_judging
         self._set_line(self._draw_line(problem))
         if found.weights is not None:
-            self.weights_ = rows.like_rows(found.weights)
+            self.weights_ = found.weights
         self.history_ = found.iterations.history
         self.n_iter_ = found.iterations.n_iter
         self.converged_ = found.iterations.converged

@@ -27,7 +27,6 @@ from trueaxis._validation import make_rng, validate_n_components
 from trueaxis.base import SubspaceEstimator, check_parameters
 from trueaxis.cells.model import find_flaw
 from trueaxis.core.law import Tail
-from trueaxis.data.dask import compute_vector, is_dask
 from trueaxis.data.threads import own_floats
 from trueaxis.data.transformed import largest_squarable
 from trueaxis.methods import METHODS, ReweightedPCA
@@ -301,7 +300,7 @@ def _classes() -> dict[str, Any]:
 
 
 def _in_memory(step: Any, training: bool) -> Any:
-    """Return a copy of a fitted step with what a file keeps, and nothing lazy."""
+    """Return a copy of a fitted step with what a file keeps."""
     cls = type(step)
     if _classes().get(cls.__name__) is not cls:
         raise TypeError(
@@ -310,11 +309,9 @@ def _in_memory(step: Any, training: bool) -> Any:
         )
     check_is_fitted(step, sorted(_fitted_names(cls) - NOT_NEEDED))
     step = copy.copy(step)
-    for name in vars(step).keys() & TRAINING:
-        if not training:
+    if not training:
+        for name in vars(step).keys() & TRAINING:
             delattr(step, name)
-        elif is_dask(getattr(step, name)):
-            setattr(step, name, compute_vector(getattr(step, name), name))
     return step
 
 

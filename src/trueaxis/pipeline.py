@@ -15,15 +15,41 @@ from numpy.typing import NDArray
 
 from trueaxis._frames import is_frame
 from trueaxis._validation import validate_rows
+from trueaxis.data.rows import ArrayRows
 from trueaxis.preprocessing.encoder import TableEncoder
 from trueaxis.preprocessing.scaler import ColumnScaler, Scaling
 
 
 class SplitPipeline(NamedTuple):
-    """A method and the scaler or encoder before it, if any."""
+    """A method, and what happens to rows before it.
 
-    scaler: ColumnScaler | TableEncoder | None
+    Attributes
+    ----------
+    scaler : ColumnScaler, TableEncoder or None
+        The step before the method. Diagnostics also accept other steps, whose center
+        and unit are unknown.
+    model : estimator
+        The method, with the names of its columns, even if only earlier steps know them.
+    """
+
+    scaler: Any
     model: Any
+
+    @property
+    def unit(self) -> NDArray[Any] | None:
+        """Units of the columns before the method; None if unknown or unchanged."""
+        ours = isinstance(self.scaler, (ColumnScaler, TableEncoder))
+        return self.scaler.unit_ if ours else None
+
+    def unscaled(self, difference: Any, column: Any = slice(None)) -> Any:
+        """Return differences of values of some columns, in the units of the data."""
+        return difference if self.unit is None else difference * self.unit[column]
+
+    def restored(self, value: Any, column: Any = slice(None)) -> Any:
+        """Return values of some columns, in the units of the data."""
+        if self.unit is None:
+            return value
+        return self.unscaled(value, column) + self.scaler.center_[column]
 
     def raw(self, X: Any) -> NDArray[Any]:
         """Return the rows as numbers in the units of the user, with NaN in holes.
@@ -54,8 +80,16 @@ class SplitPipeline(NamedTuple):
         return X if self.scaler is None else self.scaler.transform(X)
 
     def prepared(self, X: Any) -> Any:
-        """Return rows, as the first step of the pipeline takes them, for the method."""
-        return X if self.scaler is None else self.scaler.transform(X)
+        """Return rows, as the first step of the pipeline takes them, for the method.
+
+        Arrays become `Rows`. Names were checked by the first step: scikit-learn would
+        warn that the arrays which later steps get have none.
+        """
+        if self.scaler is None:
+            return X
+        given = self.scaler.transform(X)
+        floats = isinstance(given, np.ndarray) and given.dtype in (float, np.float32)
+        return ArrayRows(given) if floats and given.ndim == 2 else given
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the model is, and its components, as values for JSON."""

@@ -67,39 +67,6 @@ def test_moments_do_not_depend_on_blocks_pivot_or_scale(seed, block_rows):
     np.testing.assert_allclose(sums.span().effective_size(), ratio, rtol=1e-9)
 
 
-def test_merging_states_equals_one_state():
-    X = normal_cloud(n=50)
-    log_w = np.linspace(-40, 5, 50)
-    log_w[::5] = -np.inf
-    core = np.arange(50) % 3 > 0
-    kernel = MomentKernel(X[0], RowWeights(log_w, core))
-    _, whole = ArrayRows(X).scan(kernel)
-    a, b = kernel.start(), kernel.start()
-    kernel.absorb(a, X[:20], 0)
-    kernel.absorb(b, X[20:], 20)
-    merged = kernel.merge(a, b)
-    for one, two in [
-        (whole.span(), merged.span()),
-        (whole.core(), merged.core()),
-        (whole.core_only, merged.core_only),
-    ]:
-        for x, y in [(one.mean(), two.mean()), (one.scatter(), two.scatter())]:
-            np.testing.assert_allclose(x, y, rtol=1e-10, atol=1e-10)
-
-
-def test_counts_equal_repetitions():
-    X = normal_cloud(n=20)
-    rng = np.random.default_rng(0)
-    log_w = rng.normal(size=20)
-    counts = rng.integers(0, 4, size=20).astype(float)
-    again = np.repeat(np.arange(20), counts.astype(int))
-    _, one = ArrayRows(X).scan(MomentKernel(X[0], RowWeights(log_w), counts))
-    _, two = ArrayRows(X[again]).scan(MomentKernel(X[0], RowWeights(log_w[again])))
-    np.testing.assert_allclose(one.core().scatter(), two.core().scatter(), rtol=1e-12)
-    np.testing.assert_allclose(one.span().effective_size(), two.span().effective_size())
-    np.testing.assert_allclose(one.span().log_weight(), two.span().log_weight())
-
-
 def test_float32_sums_are_kept_in_float64():
     X = normal_cloud(n=5000).astype(np.float32)
     weighting = RowWeights(np.zeros(5000))

@@ -19,7 +19,7 @@ from trueaxis.core.verdicts import (
     LogSum,
     LogWeightKernel,
     PValueKernel,
-    RegularKernel,
+    ReweightKernel,
     SupportKernel,
 )
 from trueaxis.data.rows import ArrayRows
@@ -51,8 +51,7 @@ def kernels_of_every_kind():
         "log-weights": LogWeightKernel(sub, rule, roll),
         "within": SupportKernel(sub, cuts, apart),
         "p-values": PValueKernel(sub, law),
-        "apart": LogWeightKernel(sub, rule, roll, apart),
-        "regular": RegularKernel(SupportKernel(sub, cuts, apart), roll),
+        "reweight": ReweightKernel(sub, rule, sub, cuts, roll, apart),
         "scatter": ScatterKernel(sub.mean, counts, np.eye(6, 3)),
         "pull": PowerPull(sub, 1.5, 0.0, counts),
         "range": RangeKernel(ValueCheck(ArrayRows(X).place, None)),
@@ -122,3 +121,31 @@ def test_log_sums_of_parts_equal_those_of_the_whole():
     assert found.log_total() == pytest.approx(top + np.log(w.sum()), rel=1e-12)
     entropy = -(p * np.log(per_copy)).sum()
     assert found.perplexity() == pytest.approx(np.exp(entropy), rel=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_one_pass_weights_and_sums_as_two_do(dtype, weighted):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((230, 6)) * [4, 3, 1, 1, 1, 1]
+    X[:5, 2:] *= 1e-9  # next to the subspace
+    X = X.astype(dtype)
+    X[7] = np.resize([1e300, -1.7e308] if dtype == np.float64 else [3e38, -3e38], 6)
+    counts = rng.integers(0, 3, 230).astype(float) if weighted else None
+    rows, roll = ArrayRows(X, 50), RowCounts(counts)
+    one, two = (equal_weights(ArrayRows(X[i:120]), 2) for i in (10, 60))
+    rule, cuts = EntropyRule(3.0, 2.0, 4.0), Cuts(6.0, 5.0)
+    apart = Sides(np.array([[1.0, 0, 0.5, 0, 0, 0]]), np.zeros(1), np.full(1, 4.0))
+    (x,), (sums, total) = rows.scan(ReweightKernel(one, rule, two, cuts, roll, apart))
+    far = apart(X)
+    assert far.any() and (x[far] == -np.inf).all()
+    (expected,), _ = rows.scan(LogWeightKernel(one, rule, roll))
+    rtol = 1e-10 if dtype == np.float64 else 1e-3
+    np.testing.assert_allclose(x[~far], expected[~far], rtol=rtol, atol=rtol)
+    kept = rows.scan(SupportKernel(two, cuts))[0][0] & ~far
+    weights = kept * (1.0 if counts is None else counts)
+    some = weights > 0
+    mean = np.average(X[some].astype(float), axis=0, weights=weights[some])
+    np.testing.assert_allclose(sums.both.mean(), mean, rtol=rtol, atol=rtol)
+    assert np.exp(sums.both.log_weight()) == pytest.approx(weights.sum())
+    assert total.log_total() == pytest.approx(np.logaddexp.reduce(x), rel=rtol)

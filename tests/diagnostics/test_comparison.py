@@ -7,7 +7,7 @@ from small_tables import cloud
 from trueaxis import DSWL
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import compare
-from trueaxis.diagnostics.comparison import COSTLY, between, suitable
+from trueaxis.diagnostics.comparison import COSTLY, suitable
 from trueaxis.methods import METHODS, PlainPCA
 
 
@@ -27,17 +27,11 @@ def test_the_first_method_is_the_reference():
     first, second = compare(X, ["pca", "dswl"], n_components=2, progress=names.append)
     assert names == [first.method, second.method] == ["pca", "dswl"]
     assert first.angle < 1e-5 and first.shift == 0
-    difference = between(DSWL(2).fit(X), PlainPCA(2).fit(X))
-    assert (second.angle, second.shift) == difference
-    assert difference.shift == pytest.approx(
+    assert second.angle > 1
+    assert second.shift == pytest.approx(
         np.linalg.norm(second.model.mean_ - X.mean(axis=0))
     )
     assert first.converged is True and first.seconds >= 0
-
-
-def test_other_methods_adopt_the_number_of_components():
-    results = compare(cloud(share=0.1).X, ["dswl", "pca", "r1-pca"])
-    assert len({result.model.n_components_ for result in results}) == 1
 
 
 @pytest.mark.slow

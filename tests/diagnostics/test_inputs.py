@@ -26,7 +26,6 @@ from trueaxis.diagnostics import (
     effect,
     explain,
     outlier_table,
-    reasons,
     summary,
 )
 from trueaxis.diagnostics.influence import principal_angles
@@ -34,7 +33,7 @@ from trueaxis.diagnostics.inputs import cell_repair, check_positions, imputed
 from trueaxis.methods import METHODS, PlainPCA
 
 UNITS = np.array([1, 1, 1000, 1, 1e-3, 1])
-ASK = [cell_map, contributions, diagnose, effect, reasons]
+ASK = [cell_map, contributions, diagnose, effect]
 TABLES = [outlier_table, cell_table, explain]
 IN_UNITS = {"surplus", "value", "shift"}
 
@@ -278,7 +277,7 @@ def test_methods_that_need_complete_rows_are_compared_on_filled_ones():
 def test_files_are_diagnosed_like_arrays(model, tmp_path):
     X, path = holed(), tmp_path / "pumps.npy"
     np.save(path, X.to_numpy())
-    for ask in (diagnose, effect, reasons, cell_map):
+    for ask in (diagnose, effect, cell_map):
         assert_same(ask(model, path), ask(model, X), rtol=1e-7)
 
 
@@ -287,7 +286,7 @@ CLOUD = planted("ocs", n=9_000, share=0.2).X
 
 @pytest.mark.dask
 @pytest.mark.parametrize("chunks", [777, (10, 0, 4_990, 4_000)])
-@pytest.mark.parametrize("ask", [diagnose, effect, reasons])
+@pytest.mark.parametrize("ask", [diagnose, effect])
 def test_blocks_of_dask_arrays_stay_with_the_workers(monkeypatch, ask, chunks):
     def fetched(rows):
         raise AssertionError("A block was fetched.")

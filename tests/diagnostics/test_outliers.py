@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from nasty import nasty
-from scipy.special import logsumexp
 from scipy.stats import false_discovery_control
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -16,16 +15,11 @@ from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import (
     KINDS,
-    cell_map,
-    contributions,
     diagnose,
-    effect,
     explain,
     outlier_table,
-    reasons,
     summary,
 )
-from trueaxis.diagnostics.outliers import discovery_line
 from trueaxis.methods import METHODS, PlainPCA
 
 CASES = list(nasty())
@@ -76,18 +70,6 @@ def test_the_three_kinds_are_told_apart():
     assert np.mean(right) > 0.95 and np.min(np.mean(right, axis=0)) > 0.9
 
 
-def test_worst_first_and_ratios_are_those_of_predict():
-    X = sensors().X
-    model = DSWL(2).fit(X)
-    found = diagnose(model, X)
-    order = found.worst_first(everything=True)
-    assert (np.diff(model.score_samples(X)[order]) >= 0).all()
-    bad = found.worst_first()
-    assert (bad == order[: len(bad)]).all() and len(bad) == found.flagged.sum()
-    assert ((found.score_ratio > 1) == np.isin(found.kind, ["inside", "both"])).all()
-    assert ((found.orthogonal_ratio > 1) == np.isin(found.kind, ["off", "both"])).all()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
 @pytest.mark.filterwarnings("ignore:Only")
@@ -104,31 +86,19 @@ def test_degenerate_data_are_diagnosed_and_explained(case):
     assert not table.deviation.isna().any()
 
 
-def test_the_three_log_weights_make_the_learned_weights():
-    X = cloud(share=0.2).X
-    model = DSWL(2, tau=(0.5, 0.3, 0.4)).fit(X)
-    why = reasons(model, X)
-    log_weights = why.inside + why.off + why.center
-    np.testing.assert_allclose(
-        np.exp(log_weights - logsumexp(log_weights)), model.weights_, atol=1e-6
-    )
-
-
 def test_the_table_of_outliers_is_sorted_and_labelled():
     X = frame()
     model = DSWL(2).fit(X)
     found = model.outliers(X)
     assert list(found.columns) == [
         "row", "kind", "p_value", "excess", "score", "orthogonal", "column", "share",
-        "value", "fitted", "position", "inside", "off", "center",
+        "value", "fitted", "position",
     ]  # fmt: skip
     assert found.p_value.is_monotonic_increasing and (found.p_value < 0.025).all()
     assert (found.excess > 1).all()
     assert len(found) == (model.predict(X) == -1).sum()
     assert found.row.iloc[0] == "day 96" and found.column.iloc[0] == "flow"
     assert len(model.outliers(X, everything=True)) == 200
-    with pytest.raises(TypeError, match="PlainPCA has no temperatures.*diagnose"):
-        reasons(PlainPCA(2).fit(X), X)
 
 
 def test_without_pandas_tables_are_arrays(forget_pandas):
@@ -201,46 +171,11 @@ def test_a_false_discovery_rate_lists_what_benjamini_and_hochberg_reject(
         assert (everything.kind != "regular").sum() == len(rejected)
 
 
-@pytest.mark.parametrize(
-    ("p", "discoveries"),
-    [
-        ([0.026, 0.9, 0.9, 0.9], 0),
-        # The third is below its line, so those before it are discoveries as well.
-        ([0.07, 0.9, 0.03, 0.06], 3),
-        ([0.1, 0.1, 0.1, 0.1], 4),
-        ([1e-300, 1e-300, 0.06, 0.9], 3),
-        ([], 0),
-    ],
-    ids=str,
-)
-def test_the_line_lies_between_the_last_discovery_and_the_next_row(p, discoveries):
-    line = discovery_line(np.log(p), 0.1)
-    assert (np.log(p) <= line).sum() == discoveries
-    assert np.exp(line) == pytest.approx(0.1 * max(discoveries, 1) / max(len(p), 1))
-
-
 @pytest.mark.parametrize("fdr", [0, 1, "0.1", True, np.nan])
 def test_other_rates_are_refused(fdr):
     X = cloud().X
     with pytest.raises(ValueError, match="is not a false discovery rate.*0 and 1"):
         PlainPCA(2).fit(X).outliers(X, fdr=fdr)
-
-
-def test_records_say_in_short_what_they_hold():
-    X = sensors().X
-    model = DSWL(2).fit(X)
-    change = effect(model, X)
-    said = [
-        (diagnose(model, X), "Diagnosis(200 rows, 33 outliers)"),
-        (contributions(model, X), "Contributions(200 rows, 6 columns)"),
-        (change, f"Effect(200 rows, largest angle {change.angle:.3g} degrees)"),
-        (
-            cell_map(model, X),
-            "CellMap(200 rows, 6 columns, 0 wrong and 0 missing cells)",
-        ),
-    ]
-    for record, words in said:
-        assert repr(record) == words
 
 
 def test_the_table_has_value_and_fit_of_the_column_to_correct():

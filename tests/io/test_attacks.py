@@ -84,11 +84,9 @@ def test_a_cell_far_from_the_table_is_refused(tmp_path):
 
 def test_small_files_that_expand_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(formats, "MOST_PIPED", 1 << 20)
-    np.savez_compressed(tmp_path / "a.npz", x=np.zeros((3000, 2000)))
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 500_000))
-    for name in ("a.npz", "a.csv.gz"):
-        with pytest.raises(TableError, match="unpacks to .* so much is not unpacked"):
-            read_table(tmp_path / name)
+    with pytest.raises(TableError, match="unpacks to .* so much is not unpacked"):
+        read_table(tmp_path / "a.csv.gz")
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps({f"k{i}": 1}) + "\n" for i in range(10_000)))
     with pytest.raises(TooLarge, match="10,000 rows with 10,000 different keys"):

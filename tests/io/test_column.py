@@ -5,7 +5,6 @@ import pytest
 
 from trueaxis._columns import (
     Column,
-    describe_left_out,
     examine,
 )
 from trueaxis.io.text import floats_of_arrow
@@ -82,21 +81,6 @@ def test_remarks():
         "Column 'year' seems to be a date or time, and is analyzed as a number: --drop "
         "it if that is not meant.",
     ]
-
-
-def test_one_note_names_all_that_is_left_out():
-    reasons = {"a": "text", "b": "calendar", "c": "text"}
-    assert describe_left_out(reasons) == ["Left out: 'a', 'c' (text), 'b' (calendar)."]
-    many = dict.fromkeys([f"c{i}" for i in range(3000)], "text")
-    (note,) = describe_left_out(many)
-    assert note.endswith("'c7' and 2,992 more (text).") and len(note) < 100
-    assert describe_left_out({}) == []
-
-
-def test_infinite_numbers_are_not_this_modules_concern():
-    assert (
-        examine([number("x", [np.inf, 1, 2]), number("id", [1, np.inf])]).remarks == []
-    )
 
 
 @pytest.mark.parametrize(

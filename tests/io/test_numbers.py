@@ -7,11 +7,6 @@ from text_files import text_file
 from trueaxis.io import Choice, TableError, read_table
 
 
-def test_decimal_commas_and_thousands_in_one_cell(tmp_path):
-    table = read_table(text_file(tmp_path, "a;b\n1.234,5;2\n-0,25;3\n"))
-    np.testing.assert_array_equal(table.X[:, 0], [1234.5, -0.25])
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -30,12 +25,6 @@ def test_thousands_are_distinguished_from_decimals(tmp_path, text, expected):
     np.testing.assert_array_equal(
         read_table(text_file(tmp_path, text)).X[:, 0], expected
     )
-
-
-def test_the_last_row_may_show_the_decimal_sign(tmp_path):
-    text = "a;b\n" + "1.234;7\n" * 300 + "0,5;7\n"
-    X = read_table(text_file(tmp_path, text)).X
-    assert X[0, 0] == 1234 and X[-1, 0] == 0.5
 
 
 def test_dropped_columns_may_show_the_decimal_sign(tmp_path):
@@ -97,20 +86,3 @@ def test_row_names_labels_and_headers_are_not_converted(tmp_path):
     assert table.ids.tolist() == ["1,1", "1,2"] and table.columns == ("1,5", "b")
     assert table.labels.tolist() == ["1.000", "2.000"]
     assert table.X.tolist() == [[0.5, 2], [0.7, 3]]
-
-
-@pytest.mark.parametrize("dash", ["-", "\u2212", "\u2013"])
-def test_dashes_are_missing_and_a_note_says_so(tmp_path, dash):
-    table = read_table(text_file(tmp_path, f"a,b\n1,2\n3,{dash}\n"))
-    (note,) = table.notes
-    assert np.isnan(table.X[1, 1]) and "0." in note
-    assert note.startswith(f"'{dash}' in line 3, column 'b', was read as a missing")
-    (note,) = read_table(text_file(tmp_path, f"a,b\n{dash},-\n3,{dash}\n4,5\n")).notes
-    assert note.startswith(f"'{dash}' in line 2, column 'a', and 2 more were read as")
-
-
-def test_missing_cells_do_not_settle_the_decimal_sign(tmp_path):
-    table = read_table(text_file(tmp_path, "a;b\n1.234;n.a.\n.;0,5\n"))
-    np.testing.assert_array_equal(table.X, [[1234, np.nan], [np.nan, 0.5]])
-    with pytest.raises(TableError, match="can be read in two ways"):
-        read_table(text_file(tmp_path, "a;b\n1.234;n.a.\n.;\n"))

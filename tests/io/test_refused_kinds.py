@@ -137,13 +137,8 @@ def test_integers_that_no_float_holds_are_refused(digits, negative):
     cell = (-1) ** negative * 10**digits
     X = objects(cell)
     for table in (X, X.tolist(), pd.DataFrame(X)):
-        with pytest.raises(ValueError, match="Row 4 in column .* of X has an int"):
+        with pytest.raises(ValueError, match="(Row 4 in c|C)olumn .* of X has an int"):
             refuse_other_kinds(table)
-
-
-def test_integers_that_no_float_holds_are_refused_in_frames():
-    with pytest.raises(ValueError, match="Column 'x1' of X has an integer beyond"):
-        TableEncoder().fit(pd.DataFrame(objects(10**400)))
 
 
 def test_other_numbers_are_taken():
@@ -192,11 +187,6 @@ def test_weights_must_be_real_numbers(weights):
         DSWL(2).fit(NUMBERS, sample_weight=weights)
 
 
-def test_lazy_frames_are_refused():
-    with pytest.raises(TypeError, match=r"polars LazyFrame.*pass X\.collect\(\)"):
-        DSWL(2).fit(pl.DataFrame(NUMBERS).lazy())
-
-
 def test_what_is_no_table_is_refused_with_a_sentence():
     for X in (iter(NUMBERS.tolist()), {"a": 1}, object()):
         with pytest.raises(TypeError, match="no table: pass an array"):
@@ -205,20 +195,7 @@ def test_what_is_no_table_is_refused_with_a_sentence():
         PlainPCA(1).fit(objects([]))
 
 
-def test_columns_of_one_name_are_refused():
-    frame = pd.DataFrame(NUMBERS, columns=["a", "b", "a"])
-    for estimator in (PlainPCA(1), ColumnScaler(), TableEncoder()):
-        with pytest.raises(ValueError, match="X has 2 columns named 'a': give each"):
-            estimator.fit(frame)
-
-
 def test_frames_without_columns_are_refused():
     for X in (pd.DataFrame(index=range(5)), pl.DataFrame(), np.zeros((5, 0))):
         with pytest.raises(ValueError, match=r"0 feature\(s\) .* pass a table with"):
             PlainPCA(1).fit(X)
-
-
-def test_a_column_may_be_named_like_a_method_of_lazy_frames():
-    frame = pd.DataFrame(NUMBERS, columns=["collect", "b", "c"])
-    weights = pd.Series(np.ones(N), index=["collect", *range(1, N)])
-    assert DSWL(2).fit(frame, sample_weight=weights).n_features_in_ == 3

@@ -1,8 +1,6 @@
 """Text that is decoded block by block gives the same numbers as text in memory."""
 
-import bz2
 import gzip
-import lzma
 import pickle
 
 import numpy as np
@@ -46,15 +44,6 @@ def test_dialects(tmp_path, encoding, sep, decimal):
     np.testing.assert_array_equal(rows.read(), table.X)
     # 100 rows, 11 pauses, a comment and the header are above it.
     assert rows.place(100).endswith("line 113")
-
-
-@pytest.mark.parametrize("module", [gzip, bz2, lzma], ids=["gz", "bz2", "xz"])
-def test_compressed_text(tmp_path, module):
-    ending = {"gzip": "gz", "bz2": "bz2", "lzma": "xz"}[module.__name__]
-    path = tmp_path / f"a.csv.{ending}"
-    path.write_bytes(module.compress("".join(["n,a,b,c,d\n", *lines(90)]).encode()))
-    table, rows = both(path)
-    np.testing.assert_array_equal(rows.read(), table.X)
 
 
 @pytest.mark.parametrize("at", [12, -12, 0])
@@ -151,22 +140,8 @@ def test_the_head_ends_between_records(tmp_path, monkeypatch, encoding):
     assert stream.place(3).endswith("line 8")  # where the record begins
 
 
-def test_lines_are_counted_with_all_that_is_left_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_of_package, "_BLOCK_BYTES", 1 << 10)
-    plain = "".join(f"{i}.5,{i % 9}\n\n# pause\n" for i in range(900))
-    with pytest.raises(TableError, match="Line 2702 of .* has 1 cell, but"):
-        TextRows(text_file(tmp_path, "a,b\n" + plain + "7\n1,2\n"))
-
-
 def test_numbers_that_stand_for_missing_cells(tmp_path):
     path = text_file(tmp_path, "a,b\n-999,1\n-999.0,9999\n4,9.999\n")
     table, rows = both(path, na=["-999", "9.999"])
     np.testing.assert_array_equal(rows.read(), table.X)
     assert np.isnan(table.X).sum() == 3
-
-
-def test_columns_that_count_the_rows_are_left_out(tmp_path):
-    text = "nr,a\n" + "".join(f"{i},{i * i % 7}\n" for i in range(40))
-    assert open_rows(text_file(tmp_path, text)).names == ("a",)
-    text = '"","a"\n' + "".join(f"r{i},{i * i % 7}\n" for i in range(40))
-    assert open_rows(text_file(tmp_path, text)).names == ("a",)

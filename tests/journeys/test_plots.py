@@ -10,7 +10,6 @@ from trueaxis.plots import (
     ContributionsDisplay,
     OutlierMapDisplay,
     ScoresDisplay,
-    ScreeDisplay,
 )
 
 
@@ -34,9 +33,9 @@ def texts(display):
 
 
 def test_figures_are_drawn_and_saved(pumps, drawn):
-    """Map, scores, variances and the columns of one row, each in one line."""
+    """Map, scores and the columns of one row, each in one line."""
     model = DSWL(2).fit(pumps.table)
-    for display in (OutlierMapDisplay, ScoresDisplay, ScreeDisplay):
+    for display in (OutlierMapDisplay, ScoresDisplay):
         picture = drawn(display.from_estimator(model, pumps.table))
         assert len(np.unique(picture.reshape(-1, picture.shape[-1]), axis=0)) > 20
     worst = OutlierMapDisplay.from_estimator(model, pumps.table, n_labels=3)

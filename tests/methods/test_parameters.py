@@ -187,40 +187,6 @@ def test_parameters_are_checked_before_anything_is_computed(cls, monkeypatch):
             cls(**{name: value}).fit(GOOD)
 
 
-# ---------------------------------------------------------------- single values
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        (
-            {"n_components": 9},
-            ValueError,
-            "n_components=9, but X has 30 rows and 4.*1 to 4",
-        ),
-        ({"n_components": 0}, ValueError, "n_components=0"),
-        ({"n_components": -1}, ValueError, "1 to 4"),
-        ({"n_components": 1.5}, ValueError, "between 0 and 1"),
-        ({"n_components": "many"}, TypeError, "'many'"),
-        ({"n_components": True}, TypeError, "bool"),
-        ({"trust": 0}, ValueError, r"trust=0 .*\(0, 1\]"),
-        ({"trust": 1.2}, ValueError, "trust=1.2"),
-        ({"trust": "high"}, TypeError, "trust='high'"),
-        ({"trust": np.nan}, ValueError, "trust=nan"),
-        ({"tau": (1, 0, 1)}, ValueError, "tau_b=0.0.*positive"),
-        ({"tau": (1, 1, -2)}, ValueError, "tau_c=-2.0"),
-        ({"tau": (1, np.nan, 1)}, ValueError, "tau_b=nan"),
-        ({"tau": (1, 1)}, TypeError, "three temperatures"),
-        ({"tau": "hot"}, TypeError, "'hot'"),
-        ({"tau": 3.0}, TypeError, "three temperatures"),
-        ({"tau": "123"}, TypeError, "three temperatures"),
-        ({"tau": (1e-320,) * 3}, ValueError, "No row carries weight.*raise tau"),
-        ({"trust": None}, TypeError, r"NoneType: pass a number in \(0, 1\]"),
-        ({"max_iter": 0}, ValueError, "max_iter=0"),
-        ({"max_iter": 1.5}, TypeError, "max_iter=1.5"),
-        ({"tol": -1.0}, ValueError, "tol=-1.0"),
-    ],
-)
-def test_bad_parameters_are_refused_with_reason_and_remedy(options, error, message):
-    with pytest.raises(error, match=message):
-        ta.DSWL(**options).fit(GOOD)
+def test_temperatures_at_which_no_row_counts_are_refused():
+    with pytest.raises(ValueError, match="No row carries weight.*raise tau"):
+        ta.DSWL(tau=(1e-320,) * 3).fit(GOOD)

@@ -6,15 +6,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.collections import PathCollection, PolyCollection
-from matplotlib.colors import to_rgb
 from small_tables import holed, small
 
 from trueaxis import DSWL
 from trueaxis.diagnostics import CellMap, cell_map
 from trueaxis.methods import PlainPCA
 from trueaxis.plots import CellMapDisplay
-from trueaxis.plots.canvas import BLUE, RED
-from trueaxis.plots.cell_map import FULL, MOST_ROWS, _colors, worst_rows
+from trueaxis.plots.cell_map import MOST_ROWS, _colors, worst_rows
 
 
 @pytest.fixture(scope="module")
@@ -81,16 +79,6 @@ def test_the_map_shows_the_cells_of_the_diagnostics(model):
     assert legend == ["wrong cell", "missing cell", "outlying row"]
 
 
-def test_low_is_blue_high_is_red_and_nothing_is_blank():
-    low, zero, high, farther, hole = _colors(np.array([-FULL, 0, FULL, 99, np.nan]))
-    assert zero[3] == hole[3] == 0 and low[3] == high[3] == 1
-    np.testing.assert_allclose(low[:3], to_rgb(BLUE))
-    np.testing.assert_allclose(high[:3], to_rgb(RED))
-    np.testing.assert_array_equal(farther, high)
-    strength = _colors(np.linspace(0, FULL, 20))[:, 3]
-    assert (np.diff(strength) > 0).all()
-
-
 @pytest.mark.parametrize(
     ("wrong", "missing", "title"),
     [
@@ -125,17 +113,6 @@ def test_the_worst_rows_come_first_and_rows_without_anything_do_not_come(model):
     display = CellMapDisplay.from_estimator(model, X)
     assert display.ax_.get_xlabel().startswith("worst first: 40 of 44 rows")
     assert row_names(display) == X.index[worst[:40]].tolist()
-
-
-def test_many_outliers_leave_room_for_cells_of_good_rows():
-    cells = invented(500, 5)
-    cells.outlier[:300] = True
-    cells.wrong[400:430, 1] = True
-    worst = worst_rows(cells)
-    assert len(worst) == 330
-    assert (worst[:MOST_ROWS] >= 400).sum() == MOST_ROWS // 2
-    cells.wrong[403:430] = False
-    assert (worst_rows(cells)[:MOST_ROWS] >= 400).sum() == 3
 
 
 def test_few_rows_are_all_shown_many_if_they_have_something_and_any_if_asked_for():
@@ -208,16 +185,6 @@ def test_labels_do_not_overlap(n, D, size):
     shown = [text.get_text() for text in ax.get_xticklabels()]
     assert "temperature 0" in shown  # it has wrong cells
     assert len(shown) == D or D == 200
-
-
-def test_columns_with_wrong_cells_are_named_before_others():
-    cells = invented(20, 200)
-    for j in (3, 77, 151):
-        cells.wrong[:4, j] = True
-    display = CellMapDisplay(cells, np.arange(20)).plot()
-    shown = [text.get_text() for text in display.ax_.get_xticklabels()]
-    assert {"column 3", "column 77", "column 151"} <= set(shown)
-    assert 20 < len(shown) < 200
 
 
 # ---------------------------------------------------------------- refusals

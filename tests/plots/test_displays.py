@@ -23,11 +23,9 @@ from trueaxis.plots import (
     ContributionsDisplay,
     OutlierMapDisplay,
     ScoresDisplay,
-    ScreeDisplay,
 )
-from trueaxis.wording import percent, shorten
 
-OF_ROWS = (OutlierMapDisplay, ScoresDisplay, ScreeDisplay)
+OF_ROWS = (OutlierMapDisplay, ScoresDisplay)
 
 
 def draw_all(model, X, ax=lambda: None):
@@ -103,14 +101,6 @@ def test_ellipses_are_those_of_normal_rows_and_of_all_rows():
     np.testing.assert_allclose(ends, [-half, half])
 
 
-def test_the_scree_compares_with_plain_pca():
-    X = small()
-    model = DSWL(4).fit(X)
-    shown = ScreeDisplay.from_estimator(model, X)
-    np.testing.assert_array_equal(shown.robust, model.explained_variance_)
-    np.testing.assert_allclose(shown.plain, PlainPCA(4).fit(X).explained_variance_)
-
-
 def test_contributions_are_those_of_the_row():
     X = frame()
     model = DSWL(2).fit(X)
@@ -184,14 +174,6 @@ def test_odd_tables_are_drawn(X):
         rendered(display)
 
 
-def test_new_rows_are_drawn_even_if_there_is_one():
-    model = DSWL(2, cells=True).fit(small())
-    for X in (small()[-1:], small()[:2]):
-        for display in (OutlierMapDisplay, ScoresDisplay, CellMapDisplay):
-            rendered(display.from_estimator(model, X))
-        rendered(ContributionsDisplay.from_estimator(model, X, 0))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("scaler", [ColumnScaler(), StandardScaler()], ids=str)
 def test_pipelines_and_frames_are_drawn_as_their_method_is(scaler):
@@ -219,7 +201,7 @@ def test_axes_that_are_given_are_drawn_on_and_no_figure_is_made():
         assert before is figures[-1]
         assert display.plot() is display and display.figure_ is not before
         plt.close(display.figure_)
-    assert len(figures) == 5 and not plt.get_fignums()
+    assert len(figures) == 4 and not plt.get_fignums()
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
@@ -241,7 +223,6 @@ def test_the_repr_is_short():
     assert said == [
         "OutlierMapDisplay(200 rows, 33 outliers)",
         "ScoresDisplay(200 rows, 33 outliers, components (0, 1))",
-        "ScreeDisplay(2 components)",
         "ContributionsDisplay(row day 199, regular, 6 columns)",
         "CellMapDisplay(200 rows, 6 columns, 0 wrong and 0 missing cells)",
     ]
@@ -254,11 +235,3 @@ def test_models_that_are_not_fitted_say_so(model):
             one.from_estimator(model, frame())
     with pytest.raises(NotFittedError):
         ContributionsDisplay.from_estimator(model, frame(), 0)
-
-
-def test_long_names_keep_both_ends_and_small_shares_a_digit():
-    assert shorten("flow") == "flow"
-    assert shorten("temperature of bearing 17", 11) == "tempe…ng 17"
-    shares = (0.0, 1e-5, 0.0123, 0.0996, 0.5)
-    expected = ["0 %", "less than 0.1 %", "1.2 %", "10 %", "50 %"]
-    assert [percent(share) for share in shares] == expected

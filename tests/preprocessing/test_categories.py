@@ -64,32 +64,6 @@ def test_mca_by_the_textbook(table):
     assert_same_up_to_sign(scores[:, :rank] / np.sqrt(Q), expected)
 
 
-def test_the_variance_of_a_column_is_its_number_of_levels_minus_one(table):
-    Z = TableEncoder(categories=True, scale="standard").fit_transform(table)
-    np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-12)
-    variances = (Z**2).mean(axis=0)
-    np.testing.assert_allclose(variances[:3], 1)
-    np.testing.assert_allclose([variances[3:6].sum(), variances[6:].sum()], [2, 3])
-
-
-def test_distances_are_those_of_mca():
-    cells = pd.DataFrame({"s": [*"xxxxxxyyyz"]})
-    Z = TableEncoder(categories=True).fit_transform(cells)
-    share = {"x": 0.6, "y": 0.3, "z": 0.1}
-    for i in range(10):
-        for j in range(10):
-            p, q = share[cells["s"][i]], share[cells["s"][j]]
-            expected = 0 if p == q else 1 / p + 1 / q
-            np.testing.assert_allclose(((Z[i] - Z[j]) ** 2).sum(), expected, atol=1e-12)
-
-
-def test_two_levels_are_a_standardized_number(table):
-    yes = (table["s"] == "x").astype(float).to_frame("yes")
-    Z = TableEncoder(categories=["yes"]).fit_transform(yes)
-    z = TableEncoder(scale="standard").fit_transform(yes)
-    np.testing.assert_allclose(Z @ Z.T, z @ z.T, atol=1e-12)
-
-
 def test_famd_of_prince(table):
     prince = pytest.importorskip("prince")
     rank = 8
@@ -102,18 +76,6 @@ def test_famd_of_prince(table):
     # The method comes to the same, up to its unbiased variance.
     model = make_pipeline(encoder, PlainPCA(3)).fit(table)
     assert_same_up_to_sign(model.transform(table), expected[:, :3])
-
-
-def test_mca_of_prince(table):
-    prince = pytest.importorskip("prince")
-    cells = table[["s", "t"]]
-    reference = prince.MCA(n_components=5, engine="scipy").fit(cells)
-    scores, variances = scores_and_variances(
-        TableEncoder(categories=True).fit_transform(cells)
-    )
-    np.testing.assert_allclose(variances[:5] / 2, reference.eigenvalues_, rtol=1e-10)
-    coordinates = reference.row_coordinates(cells).to_numpy()
-    assert_same_up_to_sign(scores[:, :5] / np.sqrt(2), coordinates)
 
 
 def test_levels_of_numbers_are_written_without_a_point():

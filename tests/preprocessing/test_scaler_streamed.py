@@ -20,32 +20,6 @@ def X():
     return planted("ocs", n=N, share=0.2, n_features=D).X * UNITS + 3
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("how", scaling.HOW)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_units_of_sources_are_those_of_arrays(how, dtype, X, tmp_path):
-    X = np.column_stack([X, np.full(N, 2.5), np.zeros(N), X[:, 0] + 1e6]).astype(dtype)
-    if dtype == np.float64:
-        X = np.column_stack([X, X[:, 0] * 1e307, X[:, 1] * 1e-300])
-    np.save(tmp_path / "x.npy", X)
-    expected = ColumnScaler(how).fit(X)
-    rtol = 1e-9 if dtype == np.float64 else 2e-3  # arrays of float32 add up in float32
-    for source in (
-        tmp_path / "x.npy",
-        open_rows(tmp_path / "x.npy", block_rows=64),
-        np.load(tmp_path / "x.npy", mmap_mode="r"),
-        da.from_array(X, chunks=(300, -1)),
-    ):
-        found = ColumnScaler(how).fit(source)
-        np.testing.assert_allclose(found.center_, expected.center_, rtol=rtol)
-        np.testing.assert_allclose(found.unit_, expected.unit_, rtol=rtol)
-        assert found.unit_.dtype == expected.unit_.dtype == dtype
-        scaled = found.transform(source)
-        there = scaled.read() if isinstance(scaled, Rows) else np.asarray(scaled)
-        here = (X - found.center_) / found.unit_
-        np.testing.assert_array_equal(there, here)
-
-
 @pytest.mark.parametrize("how", scaling.HOW)
 def test_holes_in_sources_are_left_out_as_in_arrays(how, X, tmp_path):
     X = np.column_stack([X, np.full(N, 2.5), X[:, 0] + 1e6])
@@ -99,10 +73,6 @@ def test_a_pipeline_reads_a_source_block_by_block(X, tmp_path, monkeypatch):
         ColumnScaler().fit(tmp_path / "x.npy")
 
 
-@pytest.mark.slow
 def test_scaled_rows_of_dask_stay_lazy(X):
     lazy = da.from_array(X, chunks=(300, -1))
-    model = make_pipeline(ColumnScaler(), DSWL(3)).fit(lazy)
-    expected = make_pipeline(ColumnScaler(), DSWL(3)).fit(X)
-    assert isinstance(model[0].transform(lazy), da.Array)
-    np.testing.assert_array_equal(np.asarray(model.predict(lazy)), expected.predict(X))
+    assert isinstance(ColumnScaler().fit(lazy).transform(lazy), da.Array)

@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 
 from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import sensors
-from trueaxis.report import render, write_report
+from trueaxis.report import write_report
 from trueaxis.report.analysis import analyse
 
 
@@ -53,24 +53,18 @@ def test_columns_in_another_order_are_refused(tmp_path):
         assert str(as_well.value) == str(refused.value)
         with pytest.raises(ValueError, match="feature names"):
             write_report(model, turned, tmp_path / "report.html")
-        assert analyse(model, table.X).of_the_fit  # plain rows: in the known order
+        analyse(model, table.X)  # plain rows: in the known order
 
 
-@pytest.mark.slow
-def test_as_many_new_rows_are_no_rows_of_the_fit(pump):
-    new = pump.raw[::-1]
-    assert not analyse(pump.model, new).of_the_fit
-    assert not analyse(pump.model, pump.raw, of_the_fit=False).of_the_fit
-    assert analyse(pump.model, new, of_the_fit=True).of_the_fit
-    assert "New rows." in render(analyse(pump.model, new))
-
-
-def test_series_of_labels_are_matched_by_their_index():
+def test_labels_are_one_per_row_in_the_order_of_the_rows():
     X = pd.DataFrame(sensors().X, index=[f"s{i}" for i in range(200)])
     model = DSWL(2).fit(X.to_numpy())
     labels = pd.Series([f"L{i}" for i in range(200)], index=X.index)
-    for given in (labels, labels[::-1], labels.to_numpy(), labels.tolist()):
-        found = analyse(model, X, labels=given, ids=labels[::-1])
+    for given in (labels, labels.to_numpy(), labels.tolist()):
+        found = analyse(model, X, labels=given, ids=labels)
         assert found.labels.tolist() == found.ids.tolist() == labels.tolist()
-    with pytest.raises(ValueError, match="not that of X: pass labels.to_numpy"):
-        analyse(model, X, labels=labels.reset_index(drop=True))
+    for other in (labels[::-1], labels.reset_index(drop=True)):
+        with pytest.raises(ValueError, match=r"another index than X.*to_numpy\(\)"):
+            analyse(model, X, labels=other)
+    with pytest.raises(ValueError, match="There are 3 names or labels for 200 rows"):
+        analyse(model, X, ids=["a", "b", "c"])

@@ -170,16 +170,6 @@ def test_map_and_table_follow_the_line(settings):
     assert f'data-key="flagged">{n} (' in page
 
 
-@pytest.mark.slow
-def test_long_names_are_shortened_in_the_middle():
-    table, ends = sensors(), ("long " * 30, " end" * 30)
-    names = [f"{ends[0]}{name}{ends[1]}" for name in table.columns]
-    X = pd.DataFrame(table.X, columns=names)
-    ids = [f"{ends[0]}{i}{ends[1]}" for i in range(200)]
-    data = embedded_data(render(analyse(DSWL(2).fit(X), X, ids=ids, labels=ids)))
-    assert max(map(len, data["columns"] + data["id"] + data["labels"])) <= 80
-
-
 @pytest.mark.parametrize("text", ["{:g}", "{:.1f}", "{:g} nm", "abs_{:g}"])
 def test_numbers_in_order_make_a_curve(text):
     names = np.array([text.format(400 + 2.5 * i) for i in range(40)])

@@ -59,13 +59,6 @@ def test_every_stop_is_the_model_with_its_line_there(case):
         np.testing.assert_allclose(d.group_ratio * group, own.group_ratio, rtol=1e-9)
 
 
-def test_a_model_keeps_its_line(pump):
-    before = pump.model.cutoffs_
-    moved = with_line(pump.model, 1e-6)
-    assert pump.model.cutoffs_ == before and moved.cutoffs_.score > before.score
-    assert with_line(pump.model, pump.level).cutoffs_ == before
-
-
 def test_the_model_s_own_stop_is_one_of_the_others_or_new(pump):
     assert [stop.level for stop in levels_of(pump).stops] == list(LEVELS)
     between = levels_of(sensed(level=0.03)).stops

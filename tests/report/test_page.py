@@ -55,7 +55,7 @@ def test_every_method_has_a_report(name):
 
 @pytest.mark.slow
 def test_a_single_new_row_has_a_report(pump):
-    page = render(analyse(pump.model, pump.raw[:1] + 0.1))
+    page = render(analyse(pump.model, pump.raw[:1] + 0.1, of_the_fit=False))
     assert "New rows." in page
     assert_self_contained(page)
 

@@ -12,21 +12,10 @@ from trueaxis.report.sentences import (
     change,
     describe_line,
     explained,
-    format_number,
     format_p,
     hints,
     verdict,
 )
-from trueaxis.wording import percent
-
-
-def test_one_of_many_rows_is_more_than_nothing():
-    X = planted("none", n=200, n_features=3).X
-    model = PlainPCA(1).fit(X)
-    rows = np.tile(X.mean(axis=0), (200, 1))
-    rows[7] += 1e3
-    text = verdict(analyse(model, rows))
-    assert text.startswith("1 of 200 rows (0.5 %) is an outlier")
 
 
 def test_hints_on_many_flagged_and_few_rows(pump):
@@ -71,7 +60,6 @@ def test_the_verdict_says_where_the_line_is():
 def test_rows_of_a_group_apart_are_counted():
     X = cloud(share=0.1).X
     analysis = analyse(with_sides(PlainPCA(2).fit(X), X), X)
-    assert analysis.of_the_fit
     n, bad = analysis.counts["group"], int((~analysis.model.support_).sum())
     text = verdict(analysis)
     assert f"{n} in a group apart." in text and text.startswith(f"{bad} of 90 rows")
@@ -109,10 +97,3 @@ def test_columns_of_a_spectrum_share_a_unit():
         frame.columns = frame.columns if start else list("abcde")
         found = hints(analyse(PlainPCA(1).fit(frame), frame))
         assert any("times as much" in hint for hint in found) == said
-
-
-def test_numbers_for_people():
-    shares = {0: "0 %", 4e-5: "less than 0.1 %", 0.004: "0.4 %", 0.5: "50 %"}
-    assert [percent(share) for share in shares] == [*shares.values()]
-    told = [format_number(x) for x in (np.inf, 12345.6, -0.12345)]
-    assert told == ["∞", "12,346", "−0.1235"]

@@ -199,31 +199,6 @@ def penalty(model: FactorModel, prior: Array) -> Array:
     return np.asarray((PRIOR_CELLS * model.noise / prior)[:, None] + relevance)
 
 
-def log_posterior(
-    model: FactorModel, X: Array, W: Array, weights: Array, prior: Array, fixed: Array
-) -> float:
-    """Return what a step of `improve` raises: the log-likelihood of the good cells.
-
-    With the logarithm of the priors, whose relevance of factors, `fixed`, is that of
-    the model before the step.
-    """
-    L, r = model.loadings, model.loadings.shape[1]
-    residual = X - model.mean
-    Q = W / model.noise
-    precision = (Q @ _products(L))[:, _square(r)].reshape(-1, r, r)
-    precision[:, range(r), range(r)] += 1.0
-    _, log_det = np.linalg.slogdet(precision)
-    inner = (Q * residual) @ L
-    explained = np.einsum(
-        "ia,ia->i", inner, np.linalg.solve(precision, inner[..., None])[..., 0]
-    )
-    rows = (Q * np.square(residual)).sum(axis=1) - explained
-    rows += log_det + W @ np.log(model.noise)
-    shrunk = (fixed * np.square(L)).sum(axis=1) / model.noise
-    cells = PRIOR_CELLS * (np.log(model.noise) + PRIOR_NOISE * prior / model.noise)
-    return -0.5 * float(weights @ rows + (shrunk + cells).sum())
-
-
 def improve(
     model: FactorModel,
     X: Array,

@@ -26,9 +26,8 @@ from trueaxis.data.files import (
     is_text,
     is_visible,
     list_files,
-    npy_rows,
 )
-from trueaxis.data.open_rows import describe_file, open_rows
+from trueaxis.data.open_rows import describe_file, npy_rows, open_rows
 from trueaxis.data.progress import passing
 from trueaxis.data.rows import Rows
 from trueaxis.data.text import TextRows

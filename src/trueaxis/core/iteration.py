@@ -90,7 +90,6 @@ def iterate(
     *,
     max_iter: int,
     tol: float,
-    previous: T | None = None,
     accelerator: Accelerator | None = None,
     sense: int = 1,
 ) -> IterationResult[T]:
@@ -107,8 +106,6 @@ def iterate(
     tol : float
         Stop when the state changed by at most `tol` and the objective by at most `tol`
         (times its size, if above 1).
-    previous : StepResult, optional
-        The step that led to `state`.
     accelerator : Accelerator, optional
         Guesses the limit of the steps. A guess that makes the objective worse is
         discarded.
@@ -120,7 +117,8 @@ def iterate(
     IterationResult
     """
     steps: list[tuple[float, float, float]] = []
-    last, plain, converged = previous, state, False
+    last: T | None = None
+    plain, converged = state, False
     while len(steps) < max_iter:
         guessed = state is not plain
         found = step(state, last)

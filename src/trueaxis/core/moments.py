@@ -244,12 +244,6 @@ def between(values: NDArray[Any], place: float) -> Any:
     return below + (above - below) * (place - low)
 
 
-def n_different(x: NDArray[Any]) -> int:
-    """Return the number of values that differ by more than rounding errors."""
-    size = np.abs(x).max(initial=0.0)
-    return 1 if size == 0 else len(np.unique(np.round(x / size, 12)))
-
-
 def counted_median(x: NDArray[Any], counts: NDArray[Any] | None) -> float:
     """Return the median of values, each repeated as often as it counts.
 

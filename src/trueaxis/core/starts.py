@@ -423,17 +423,13 @@ def outlyingness(Z: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(scores.max(axis=0, initial=0.0))
 
 
-def shortest_variance(Z: NDArray[Any], h: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return mean and deviation of the tightest h values of every line of Z.
+def _tightest(X: NDArray[Any], h: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return mean and deviation of the tightest h values of every sorted line.
 
     This is the univariate MCD. Unlike median and MAD, it withstands a tight cluster of
-    35 % of the rows. On long lines, not every window of values is tried.
+    35 % of the rows. On long lines, not every window of values is tried. The lines are
+    overwritten.
     """
-    return _tightest(np.sort(Z, axis=1), h)
-
-
-def _tightest(X: NDArray[Any], h: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the same for sorted lines, which are overwritten."""
     lines, n = X.shape
     length = X[:, h - 1 :] - X[:, : n - h + 1]
     at, each = length.argmin(axis=1), np.arange(lines)

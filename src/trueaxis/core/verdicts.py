@@ -23,6 +23,7 @@ from trueaxis.core.kernels import (
     GroupedMoments,
     RowCounts,
     RowWeights,
+    replace_cancelled,
 )
 from trueaxis.core.law import (
     Cloud,
@@ -199,7 +200,7 @@ class LogWeightKernel(CountedKernel):
     """Kernel that records log-weights by a row-local rule, and sums the weights.
 
     The recorded weight of a row is that of all its copies together; rows that do not
-    count, and those of groups that stand apart, have log-weight -inf.
+    count have log-weight -inf.
     """
 
     n_fields = 1
@@ -210,10 +211,9 @@ class LogWeightKernel(CountedKernel):
         state: Subspace,
         rule: Rule,
         row_counts: RowCounts = ALL_ROWS,
-        apart: Sides | None = None,
     ) -> None:
         self.measuring = DistanceKernel(state)
-        self.rule, self.row_counts, self.apart = rule, row_counts, apart
+        self.rule, self.row_counts = rule, row_counts
 
     def start(self) -> tuple[GroupedMoments, LogSum]:
         """Return an empty state."""
@@ -225,14 +225,9 @@ class LogWeightKernel(CountedKernel):
         """Weight the rows of a block."""
         distances = RowDistances(*_measure(self.measuring, state[0], block))
         x = self.rule.weigh(distances).log_weights
-        if self.apart is not None:
-            x[self.apart(block)] = -np.inf
         counts = self.row_counts.of(block, first)
         state[1].add(x, counts)
-        if counts is not None:
-            with np.errstate(divide="ignore"):  # log 0, of rows that do not count
-                x = x + np.log(counts)
-        return x[None]
+        return _of_copies(x, counts)[None]
 
     def merge(
         self, state: tuple[GroupedMoments, LogSum], other: Any
@@ -241,6 +236,103 @@ class LogWeightKernel(CountedKernel):
         sums, total = state
         total += other[1]
         return sums, total
+
+
+def _of_copies(
+    log_weights: NDArray[np.float64], counts: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    if counts is None:
+        return log_weights
+    with np.errstate(divide="ignore"):  # log 0, of rows that do not count
+        return np.asarray(log_weights + np.log(counts))
+
+
+class ReweightKernel(CountedKernel):
+    """Kernel that weights rows by one subspace, and sums those near another.
+
+    Both distances come from the same centered rows, so that large data are read once.
+    It records log-weights as `LogWeightKernel` does, -inf for groups that stand apart.
+
+    Parameters
+    ----------
+    state : Subspace
+        The weights follow from distances from it.
+    rule : Rule
+        Row-local, and without score distances.
+    subspace : Subspace
+    cuts : Cuts
+        Rows within these distances of `subspace` are summed, with weight 1.
+    row_counts : RowCounts
+    apart : Sides or None
+        Groups of rows that do not count.
+    """
+
+    n_fields = 1
+    title = "weights and subspace"
+
+    def __init__(
+        self,
+        state: Subspace,
+        rule: Rule,
+        subspace: Subspace,
+        cuts: Cuts,
+        row_counts: RowCounts = ALL_ROWS,
+        apart: Sides | None = None,
+    ) -> None:
+        self.measuring = DistanceKernel(subspace)
+        self.rule, self.cuts = rule, cuts
+        self.row_counts, self.apart = row_counts, apart
+        self.basis, self.shift = state.basis, state.mean - subspace.mean
+        self._lines = np.vstack([self.basis, self.shift])
+
+    def start(self) -> tuple[GroupedMoments, LogSum]:
+        """Return an empty state."""
+        return GroupedMoments.about(self.measuring.subspace.mean), LogSum()
+
+    def absorb(
+        self, state: tuple[GroupedMoments, LogSum], block: NDArray[Any], first: int
+    ) -> NDArray[np.float64]:
+        """Weight the rows of a block, and add moments of those near the subspace."""
+        sums, total = state
+        v, e, s = _measure(self.measuring, sums, block)
+        kept = (e <= self.cuts.e) & (s <= self.cuts.s)
+        y = sums.scratch.like(block)  # still holds the rows about the center
+        with np.errstate(over="ignore", invalid="ignore"):
+            x = self._weigh(y, v + e)
+        if self.apart is not None:
+            far = self.apart(block)
+            kept &= ~far
+            x[far] = -np.inf
+        counts = self.row_counts.of(block, first)
+        total.add(x, counts)
+        if counts is None:
+            y[~kept] = 0.0  # not multiplied: they may be infinite
+            sums.both.add_equal(y, int(np.count_nonzero(kept)))
+        else:
+            kept &= counts > 0
+            if kept.any():
+                some = y[kept]
+                sums.both.add(some, np.zeros(len(some)), counts[kept])
+        return _of_copies(x, counts)[None]
+
+    def merge(
+        self, state: tuple[GroupedMoments, LogSum], other: Any
+    ) -> tuple[GroupedMoments, LogSum]:
+        """Add the state of later rows to the state of earlier ones."""
+        sums, total = state
+        total += other[1]
+        return sums.add(other[0]), total
+
+    def _weigh(self, y: NDArray[Any], d: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return log-weights, given rows about the other center and their d."""
+        lines = np.asarray(self._lines.astype(y.dtype, copy=False) @ y.T, dtype=float)
+        t = lines[:-1] - (self.basis @ self.shift)[:, None]
+        v = np.square(t, out=t).sum(axis=0)
+        np.copyto(v, np.inf, where=np.isnan(v))  # inf - inf
+        d = d - 2 * lines[-1] + self.shift @ self.shift
+        e = d - v
+        replace_cancelled(e, d, y, self.basis, self.shift)
+        return self.rule.weigh(RowDistances(v, e, v)).log_weights
 
 
 class MeasuringKernel(Kernel):
@@ -281,38 +373,6 @@ class SupportKernel(MeasuringKernel):
         if self.sides is not None:
             within &= self.sides.beyond(block) <= self.cuts.beyond
         return within[None]
-
-
-class RegularKernel(CountedKernel):
-    """Kernel that adds up the moments of the rows that a `SupportKernel` accepts."""
-
-    n_fields = 0
-    title = "subspace"
-
-    def __init__(self, support: SupportKernel, row_counts: RowCounts) -> None:
-        self.support, self.row_counts = support, row_counts
-
-    def start(self) -> GroupedMoments:
-        """Return an empty state."""
-        return GroupedMoments.about(self.support.measuring.subspace.mean)
-
-    def absorb(self, state: GroupedMoments, block: NDArray[Any], first: int) -> None:
-        """Add the moments of the regular rows of a block."""
-        kept = self.support.absorb(state, block, first)[0]
-        y = state.scratch.like(block)  # still holds the rows about the center
-        counts = self.row_counts.of(block, first)
-        if counts is None:
-            y[~kept] = 0.0  # not multiplied: they may be infinite
-            state.both.add_equal(y, int(np.count_nonzero(kept)))
-            return
-        kept &= counts > 0
-        if kept.any():
-            some = y[kept]
-            state.both.add(some, np.zeros(len(some)), counts[kept])
-
-    def merge(self, state: GroupedMoments, other: GroupedMoments) -> GroupedMoments:
-        """Add the state of later rows to the state of earlier ones."""
-        return state.add(other)
 
 
 class PValueKernel(MeasuringKernel):

@@ -7,7 +7,6 @@ this process.
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
@@ -17,24 +16,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from trueaxis.data.arrow import ArrowRows
 from trueaxis.data.files import (
-    BinaryRows,
     SourceError,
     column_positions,
     float_type,
     overall_index,
 )
-from trueaxis.data.memory import SHARE, available_memory, refuse_large
-from trueaxis.data.rows import ArrayRows, Blocks, Kernel, Rows, StackedRows, row_starts
+from trueaxis.data.memory import SHARE, available_memory
+from trueaxis.data.rows import ArrayRows, Blocks, Kernel, Rows, row_starts
 from trueaxis.data.threads import own_floats
 from trueaxis.data.transformed import TransformedKernel, ValueCheck
 
 FAN = 8  # number of states merged at a time
 MANY_BLOCKS = 64  # above this number, blocks are bundled
 BUNDLE_BYTES = 1 << 24  # maximum size of a bundle
-CHUNK_BYTES = 1 << 26  # size of a block read from a file; larger for very large files
-MOST_CHUNKS = 2048  # approximate maximum number of such blocks
 WORKER_SHARE = 0.5  # share of the workers' memory that rows may take
 
 
@@ -52,8 +47,6 @@ class DaskRows(Rows):
         Column names.
     place : callable, optional
         Describes where a row is, for error messages.
-    client : distributed.Client, optional
-        By default, the client that Dask would use when a pass starts.
     """
 
     lazy = True
@@ -64,9 +57,8 @@ class DaskRows(Rows):
         array: Any,
         names: Sequence[str] | None = None,
         place: Callable[[int], str] | None = None,
-        client: Any = None,
     ) -> None:
-        self.array, self.client = array, client
+        self.array = array
         self.names = None if names is None else tuple(names)
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = np.dtype(array.dtype)
@@ -108,26 +100,6 @@ class DaskRows(Rows):
         self._checked = True
         return record, state
 
-    def scan_in_place(self, kernel: Kernel) -> tuple[Any, Any]:
-        """Scan, but return the records as a Dask array that stays with the workers."""
-        import dask.array
-        from dask.base import persist
-
-        records, total = self._tasks(kernel)
-        fields, dtype = kernel.n_fields, kernel.field_type
-        parts = [
-            dask.array.from_delayed(part, (fields, length), dtype=dtype)
-            for part, length in zip(records, self.lengths, strict=True)
-        ]
-        record = dask.array.concatenate(parts, axis=1)
-        if self.client is None:
-            record, total = persist(record, total)
-        else:
-            record, total = self.client.persist([record, total])
-        (state,) = self._compute(total)
-        self._checked = True
-        return record.rechunk({1: self.array.chunks[0]}), state
-
     def each(self, kernel: Kernel) -> Any:
         """Return the per-row records as a lazy Dask array (fields x rows)."""
         assert kernel.part(0, 0) is kernel  # it holds no per-row values
@@ -146,16 +118,7 @@ class DaskRows(Rows):
     def mapped(self, function: Callable[[NDArray[Any]], NDArray[Any]]) -> DaskRows:
         """Return the rows after a transform that keeps their shape."""
         array = self.map(function, self.shape[1])
-        return DaskRows(array, self.names, self._describe, self.client)
-
-    def like_rows(self, vector: Any) -> Any:
-        """Return a per-row vector as a Dask array with the blocks of the rows."""
-        import dask.array
-
-        if isinstance(vector, dask.array.Array):
-            return vector
-        name, chunks = _new_name("vector"), (self.array.chunks[0],)
-        return dask.array.from_array(vector, chunks=chunks, name=name)
+        return DaskRows(array, self.names, self._describe)
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
         """Copy the rows with these indices into memory, in the order of `index`."""
@@ -193,13 +156,12 @@ class DaskRows(Rows):
         if array is None:
             array = self.array.rechunk({0: self.lengths})
             if self._holders and array.nbytes <= self._room():
-                array = self.client.persist(array) if self.client else array.persist()
-                self._kept = array
+                array = self._kept = array.persist()
         return list(array.to_delayed().ravel())
 
     def _room(self) -> float:
         """Return the memory for rows in bytes, in this process or that of workers."""
-        client = self.client or _default_client()
+        client = _default_client()
         if client is None:
             return SHARE * (available_memory() or 0)
         return WORKER_SHARE * float(sum(client.run(_memory_limit).values()))
@@ -208,14 +170,12 @@ class DaskRows(Rows):
         from dask.base import compute
 
         lost: tuple[type[BaseException], ...] = (CancelledError,)
-        if self.client is not None or _default_client() is not None:
+        if _default_client() is not None:
             from distributed import KilledWorker
 
             lost += (KilledWorker,)
         try:
-            if self.client is None:
-                return list(compute(*tasks))
-            return list(self.client.compute(list(tasks), sync=True))
+            return list(compute(*tasks))
         except lost as error:
             raise SourceError(
                 f"The Dask cluster gave up ({type(error).__name__}: {error}): it was "
@@ -379,24 +339,22 @@ def is_dask(X: Any) -> bool:
     return type(X).__module__.split(".")[0] in ("dask", "dask_expr")
 
 
-def dask_rows(
-    X: Any, columns: Sequence[Any] | None = None, client: Any = None
-) -> DaskRows:
+def dask_rows(X: Any, columns: Sequence[Any] | None = None) -> DaskRows:
     """Open the rows of a Dask array or data frame."""
     import dask.array
 
     if isinstance(X, dask.array.Array):
-        return _array_rows(X, columns, client)
+        return _array_rows(X, columns)
     is_frame = all(hasattr(type(X), name) for name in ("npartitions", "columns"))
     if is_frame and X.ndim == 2:
-        return _frame_rows(X, columns, client)
+        return _frame_rows(X, columns)
     raise TypeError(
         f"X is a Dask {type(X).__name__}: pass a Dask array or data frame with one row "
         "per sample."
     )
 
 
-def _array_rows(X: Any, columns: Sequence[int] | None, client: Any) -> DaskRows:
+def _array_rows(X: Any, columns: Sequence[int] | None) -> DaskRows:
     if X.ndim != 2:
         raise SourceError(
             f"X is a Dask array with {X.ndim} dimension(s), but a 2D array is needed: "
@@ -421,11 +379,10 @@ def _array_rows(X: Any, columns: Sequence[int] | None, client: Any) -> DaskRows:
     selected = column_positions(columns, X.shape[1], "The Dask array")
     if selected is not None:
         X = X[:, selected].rechunk({1: -1})
-    return DaskRows(X.astype(dtype), client=client)
+    return DaskRows(X.astype(dtype))
 
 
-def _frame_rows(X: Any, columns: Sequence[Any] | None, client: Any) -> DaskRows:
-
+def _frame_rows(X: Any, columns: Sequence[Any] | None) -> DaskRows:
     import dask.array
     from dask.base import compute
     from dask.delayed import delayed
@@ -450,7 +407,7 @@ def _frame_rows(X: Any, columns: Sequence[Any] | None, client: Any) -> DaskRows:
     # the rows.
     parts, width = X.to_delayed(), len(X.columns)
     counts = [delayed(len, pure=True)(part) for part in parts]
-    lengths = client.compute(counts, sync=True) if client else compute(*counts)
+    lengths = compute(*counts)
     to_array = delayed(_to_array, pure=True)
     arrays = [
         dask.array.from_delayed(to_array(part, dtype), (n, width), dtype=dtype)
@@ -459,59 +416,12 @@ def _frame_rows(X: Any, columns: Sequence[Any] | None, client: Any) -> DaskRows:
     array = dask.array.concatenate(arrays)
     names = [str(name) for name in X.columns]
     place = partial(_place_in_block, row_starts(array.chunks[0]), "partition")
-    return DaskRows(array, names, place, client)
+    return DaskRows(array, names, place)
 
 
 def _to_array(part: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     array: NDArray[Any] = part.to_numpy(dtype=dtype, na_value=np.nan)
     return array
-
-
-def read_by_workers(rows: Rows, client: Any, block_rows: int | None) -> DaskRows:
-    """Split the rows of files into blocks that the workers of a client read.
-
-    The workers must see the files under the same paths.
-    """
-    import dask.array
-
-    parts: Sequence[Any] = rows.parts if isinstance(rows, StackedRows) else [rows]
-    if not all(isinstance(part, (BinaryRows, ArrowRows)) for part in parts):
-        raise TypeError(
-            f"A source of type {type(rows).__name__} cannot be sent to Dask workers: "
-            "pass paths of .npy or Parquet files, or a Dask array."
-        )
-    row_bytes = rows.shape[1] * rows.dtype.itemsize
-    size = max(CHUNK_BYTES, rows.shape[0] * row_bytes // MOST_CHUNKS)
-    most = block_rows or max(1, size // row_bytes)
-    lengths: list[int] = []
-    for part in parts:
-        n = part.shape[0]
-        if isinstance(part, ArrowRows):  # whole row groups
-            lengths += join_lengths(np.diff(part.file.starts).tolist(), most)
-        else:
-            lengths += [min(most, n - first) for first in range(0, n, most)]
-    last = parts[-1].file
-    path = str(last.watched.path if isinstance(parts[-1], ArrowRows) else last.path)
-    for worker, exists in client.run(os.path.exists, path).items():
-        if not exists:
-            raise SourceError(
-                f"The Dask worker {worker} cannot see {path}: workers read the files "
-                "themselves, under the same paths as this process. Put them where all "
-                "workers can see them, or start workers on this machine."
-            )
-    array = dask.array.map_blocks(
-        _read_range,
-        source=rows,
-        chunks=(tuple(lengths), (rows.shape[1],)),
-        dtype=rows.dtype,
-        meta=np.empty((0, 0), dtype=rows.dtype),
-    )
-    return DaskRows(array, rows.names, rows.place, client)
-
-
-def _read_range(source: Rows, block_info: Any) -> NDArray[Any]:
-    (first, last), _ = block_info[None]["array-location"]
-    return np.concatenate([block for _, block in source.blocks_between(first, last)])
 
 
 def join_lengths(lengths: Sequence[int], most: int) -> tuple[int, ...]:
@@ -523,24 +433,6 @@ def join_lengths(lengths: Sequence[int], most: int) -> tuple[int, ...]:
         else:
             out.append(length)
     return tuple(out)
-
-
-def compute_vector(vector: Any, name: str) -> NDArray[Any]:
-    """Fetch a per-row vector that a fit left with the workers, if memory allows."""
-    refuse_large(
-        int(vector.nbytes),
-        f"{name}, a vector of {vector.shape[0]:,} rows,",
-        "Save the model with trueaxis.save(..., training=False), which omits it.",
-    )
-    try:
-        values: NDArray[Any] = vector.compute()
-    except (ValueError, CancelledError) as error:  # futures of a closed cluster
-        raise SourceError(
-            f"{name} was left with the workers of a Dask cluster, which no longer has "
-            "it. Save the model before the cluster is closed, or with "
-            "trueaxis.save(..., training=False), which omits it."
-        ) from error
-    return values
 
 
 def refuse_frames(estimator: Any) -> None:

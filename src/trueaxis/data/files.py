@@ -8,11 +8,10 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
-import tokenize
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from typing import Any
@@ -28,9 +27,6 @@ TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 GAP_BYTES = 1 << 16  # reading through a gap of this size is cheaper than a seek
-COLUMN_BLOCKS = 16  # blocks to read at a time from files in Fortran order
-BATCH_BYTES = 1 << 25  # smaller batches take longer to decode, larger ones more memory
-CHUNK_BYTES = 1 << 24  # maximum to read at a time from an array stored in chunks
 
 _position = threading.Lock()  # of a file, on systems that cannot read at any position
 
@@ -131,16 +127,16 @@ class WatchedFile:
         Size in bytes when it was opened.
     modified : int or None
         Time of the last modification in ns; None if it is not compared.
-    number : int or None
+    number : int
         Number of the file in its file system (inode), which another file of the same
-        name does not have. None if it is not compared: another machine may have a copy.
+        name does not have.
     """
 
     path: Path
     name: str
     size: int
     modified: int | None
-    number: int | None
+    number: int
 
     @classmethod
     def of(
@@ -157,14 +153,10 @@ class WatchedFile:
         modified = now.st_mtime_ns if times else None
         return cls(path, name, now.st_size, modified, now.st_ino)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what other processes, perhaps of other machines, can compare."""
-        return vars(self) | {"number": None}
-
     def check(self) -> None:
         """Raise if the file is gone or has changed."""
         now = WatchedFile.of(self.path, self.name, times=self.modified is not None)
-        if replace(now, number=self.number and now.number) != self:
+        if now != self:
             raise SourceError(
                 f"{self.name} has been modified since it was opened (it had "
                 f"{self.size:,} bytes and has {now.size:,}), so its rows could differ "
@@ -188,8 +180,6 @@ class BinaryRows(Rows):
         Shape of the stored array.
     stored : dtype
         Type of the stored numbers.
-    by_column : bool
-        Whether the array is stored in Fortran order.
     columns : sequence of int, optional
         Columns to read.
     block_rows : int, optional
@@ -203,20 +193,16 @@ class BinaryRows(Rows):
         offset: int,
         shape: tuple[int, int],
         stored: np.dtype[Any],
-        *,
-        by_column: bool = False,
         columns: Sequence[int] | None = None,
         block_rows: int | None = None,
     ) -> None:
         self.file = file
         self.name = file.name if isinstance(file, WatchedFile) else "The temporary file"
         self.offset, self.stored, self.stored_shape = offset, stored, shape
-        self.by_column = by_column
         self.columns = column_positions(columns, shape[1], self.name)
         self.dtype = float_type(stored, self.name)
         self.shape = (shape[0], shape[1] if columns is None else len(columns))
-        many = COLUMN_BLOCKS if by_column else 1
-        self.block_rows = block_rows or many * rows_per_block(self.shape, self.dtype)
+        self.block_rows = block_rows or rows_per_block(self.shape, self.dtype)
         need = offset + shape[0] * shape[1] * stored.itemsize
         if isinstance(file, WatchedFile) and file.size < need:
             raise SourceError(
@@ -235,8 +221,7 @@ class BinaryRows(Rows):
         order = np.argsort(index, kind="stable")
         wanted = index[order]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
-        # In Fortran order, each column is read separately: a skipped row is one number.
-        width = 1 if self.by_column else max(1, self.stored_shape[1])
+        width = max(1, self.stored_shape[1])
         gap = max(1, GAP_BYTES // (width * self.stored.itemsize))
         far = (np.diff(wanted) > gap) | (np.diff(wanted // self.block_rows) > 0)
         with self._opened() as file:
@@ -261,15 +246,9 @@ class BinaryRows(Rows):
         self.file.check()
 
     def _read(self, file: FileIO, first: int, last: int) -> NDArray[Any]:
-        (n, width), size, m = self.stored_shape, self.stored.itemsize, last - first
-        if self.by_column:
-            columns = range(width) if self.columns is None else self.columns
-            cells = np.empty((len(columns), m), dtype=self.stored)
-            for values, column in zip(cells, columns, strict=True):
-                _read_at(file, values, self.offset + (column * n + first) * size)
-            return np.ascontiguousarray(cells.T, dtype=self.dtype)
-        cells = np.empty((m, width), dtype=self.stored)
-        _read_at(file, cells, self.offset + first * width * size)
+        width = self.stored_shape[1]
+        cells = np.empty((last - first, width), dtype=self.stored)
+        _read_at(file, cells, self.offset + first * width * self.stored.itemsize)
         if self.columns is not None:
             cells = cells[:, self.columns]
         return np.ascontiguousarray(cells, dtype=self.dtype)
@@ -299,38 +278,6 @@ def overall_index(overall: int | None) -> str:
     return "" if overall is None else f" (row {overall:,} of all)"
 
 
-def npy_rows(
-    path: Path,
-    name: str,
-    columns: Sequence[int] | None = None,
-    block_rows: int | None = None,
-) -> BinaryRows:
-    """Open the rows of a .npy file."""
-    watched = WatchedFile.of(path, name)
-    try:
-        with open(path, "rb") as file:
-            version = np.lib.format.read_magic(file)
-            header = np.lib.format.read_array_header_1_0
-            if version != (1, 0):
-                header = np.lib.format.read_array_header_2_0
-            shape, by_column, stored = header(file)
-            offset = file.tell()
-    except (OSError, ValueError, tokenize.TokenError) as error:
-        raise SourceError(
-            f"{name} ({watched.size:,} bytes) is not a .npy file ({error}): write it "
-            "with numpy.save."
-        ) from None
-    if len(shape) != 2:
-        raise SourceError(
-            f"{name} contains an array of shape {shape}, but a 2D array is needed: "
-            "reshape it to rows and columns."
-        )
-    return BinaryRows(
-        watched, offset, shape, stored,
-        by_column=by_column, columns=columns, block_rows=block_rows,
-    )  # fmt: skip
-
-
 def mapped_rows(
     array: np.memmap[Any, Any],
     columns: Sequence[int] | None = None,
@@ -339,13 +286,13 @@ def mapped_rows(
     """Open the rows of a memory map through its file, or return None if impossible.
 
     It is impossible for maps that may be modified in memory only (mode "c"), and for
-    views that leave out rows or columns.
+    views that leave out columns or are in Fortran order.
     """
     whole: NDArray[Any] = array
     while isinstance(whole.base, np.ndarray):
         whole = whole.base
-    ordered = array.flags.c_contiguous or array.flags.f_contiguous
-    if not (isinstance(whole, np.memmap) and ordered and array.size):
+    ordered = array.flags.c_contiguous and array.size
+    if not (isinstance(whole, np.memmap) and ordered):
         return None
     if whole.filename is None or whole.mode == "c":
         return None
@@ -356,10 +303,8 @@ def mapped_rows(
     watched = WatchedFile.of(Path(whole.filename), times=not writable)
     # A view keeps the `offset` of the map that it is a part of.
     offset = whole.offset + array.ctypes.data - whole.ctypes.data
-    return BinaryRows(
-        watched, offset, (array.shape[0], array.shape[1]), array.dtype,
-        by_column=not array.flags.c_contiguous, columns=columns, block_rows=block_rows,
-    )  # fmt: skip
+    shape = (array.shape[0], array.shape[1])
+    return BinaryRows(watched, offset, shape, array.dtype, columns, block_rows)
 
 
 def decoded_rows(
@@ -390,6 +335,6 @@ def decoded_rows(
     except BaseException:  # including an interrupt
         file.close()
         raise
-    rows = BinaryRows(file, 0, (n, width), dtype, block_rows=block_rows)
+    rows = BinaryRows(file, 0, (n, width), dtype, None, block_rows)
     weakref.finalize(rows, file.close)
     return rows

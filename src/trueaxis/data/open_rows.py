@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tokenize
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,11 @@ from trueaxis.data.arrow import (
     arrow_kind,
     data_columns,
 )
-from trueaxis.data.dask import dask_rows, is_dask, read_by_workers
+from trueaxis.data.dask import dask_rows, is_dask
 from trueaxis.data.files import (
     ENDINGS,
     TEXT_ENDINGS,
+    BinaryRows,
     SourceError,
     WatchedFile,
     column_positions,
@@ -28,7 +30,6 @@ from trueaxis.data.files import (
     is_text,
     list_files,
     mapped_rows,
-    npy_rows,
     refuse_odd_paths,
 )
 from trueaxis.data.memory import refuse_large
@@ -44,7 +45,6 @@ def open_rows(
     *,
     columns: Sequence[str] | Sequence[int] | None = None,
     block_rows: int | None = None,
-    client: Any = None,
 ) -> Rows:
     """Open rows that need not fit in memory, for use in `fit`, `predict` and others.
 
@@ -59,10 +59,7 @@ def open_rows(
     columns : sequence of str or int, optional
         Columns to read: names for Parquet files and data frames, indices otherwise.
     block_rows : int, optional
-        Number of rows to read at a time. The default is 1 or 2 MB of rows, or 64 MB
-        if workers read them.
-    client : distributed.Client, optional
-        Client whose workers read the files, which they must see under the same paths.
+        Number of rows to read at a time. The default is 1 or 2 MB of rows.
 
     Returns
     -------
@@ -92,14 +89,14 @@ def open_rows(
     if isinstance(columns, (str, bytes)):
         raise TypeError(f"columns={columns!r} is a string: pass a list of names.")
     if isinstance(source, Rows):
-        if not (columns is None and block_rows is None and client is None):
+        if not (columns is None and block_rows is None):
             raise TypeError(
-                "The source is open already: pass columns, block_rows and client when "
-                "you open it."
+                "The source is open already: pass columns and block_rows when you open "
+                "it."
             )
         return source
     if is_dask(source):
-        return dask_rows(source, columns, client)
+        return dask_rows(source, columns)
     if isinstance(source, (str, os.PathLike)):
         refuse_odd_paths(str(source))
         rows = _files_rows(*list_files(Path(source)), columns, block_rows)
@@ -113,8 +110,6 @@ def open_rows(
         rows = _files_rows(paths, list(map(str, source)), columns, block_rows)
     else:
         rows = _array_rows(source, columns, block_rows)
-    if client is not None:
-        return read_by_workers(rows, client, block_rows)
     parts = rows.parts if isinstance(rows, StackedRows) else [rows]
     decoded = any(isinstance(part, ArrowRows) for part in parts)
     return OftenReadRows(rows) if decoded else rows
@@ -219,6 +214,37 @@ def describe_file(path: Path) -> tuple[int, dict[str, str]]:
     }
 
 
+def npy_rows(
+    path: Path,
+    name: str,
+    columns: Sequence[int] | None = None,
+    block_rows: int | None = None,
+) -> BinaryRows | SlicedRows:
+    """Open the rows of a .npy file."""
+    watched = WatchedFile.of(path, name)
+    try:
+        with open(path, "rb") as file:
+            version = np.lib.format.read_magic(file)
+            header = np.lib.format.read_array_header_1_0
+            if version != (1, 0):
+                header = np.lib.format.read_array_header_2_0
+            shape, by_column, stored = header(file)
+            offset = file.tell()
+    except (OSError, ValueError, tokenize.TokenError) as error:
+        raise SourceError(
+            f"{name} ({watched.size:,} bytes) is not a .npy file ({error}): write it "
+            "with numpy.save."
+        ) from None
+    if len(shape) != 2:
+        raise SourceError(
+            f"{name} contains an array of shape {shape}, but a 2D array is needed: "
+            "reshape it to rows and columns."
+        )
+    if by_column and shape[1] > 1:
+        return SlicedRows(np.load(path, mmap_mode="r"), columns, block_rows, name)
+    return BinaryRows(watched, offset, shape, stored, columns, block_rows)
+
+
 class SlicedRows(Rows):
     """Rows of an object that supports slicing, such as an HDF5 or Zarr array.
 
@@ -230,6 +256,8 @@ class SlicedRows(Rows):
     columns : sequence of int, optional
         Columns to read.
     block_rows : int, optional
+    name : str, optional
+        Name in error messages.
     """
 
     def __init__(
@@ -237,13 +265,15 @@ class SlicedRows(Rows):
         source: Any,
         columns: Sequence[int] | None = None,
         block_rows: int | None = None,
+        name: str | None = None,
     ) -> None:
         self.source = source
         n, width = (int(size) for size in source.shape)
         label = getattr(source, "name", None)
-        self.name = type(source).__name__ + (f" {label}" if label else "")
+        self.name = name or type(source).__name__ + (f" {label}" if label else "")
         self.columns = column_positions(columns, width, self.name)
-        self.dtype = float_type(np.dtype(source.dtype), self.name)
+        self.stored = np.dtype(source.dtype)
+        self.dtype = float_type(self.stored, self.name)
         self.stored_shape = (n, width)
         self.shape = (n, width if columns is None else len(columns))
         self.block_rows = block_rows or self._whole_chunks(width)

@@ -238,17 +238,9 @@ class Rows:
         with self._counted(kernel.title) as advance:
             return record, self._absorb(kernel, record, self.blocks, advance)[1]
 
-    def scan_in_place(self, kernel: Kernel) -> tuple[Any, Any]:
-        """Scan the data, but leave the per-row records where the rows are stored."""
-        return self.scan(kernel)
-
     def each(self, kernel: Kernel) -> Any:
         """Return only the per-row records, lazily if the rows are lazy."""
         return self.scan(kernel)[0]
-
-    def like_rows(self, vector: Any) -> Any:
-        """Store a per-row vector the way the rows are stored."""
-        return vector
 
     def map(
         self,

@@ -75,10 +75,6 @@ class TransformedRows(WrappedRows):
         """Read the data once; return the per-row records and the kernel's state."""
         return self.rows.scan(TransformedKernel(kernel, self.change))
 
-    def scan_in_place(self, kernel: Kernel) -> tuple[Any, Any]:
-        """Scan the data, but leave the per-row records where the rows are stored."""
-        return self.rows.scan_in_place(TransformedKernel(kernel, self.change))
-
     def each(self, kernel: Kernel) -> Any:
         """Return only the per-row records, lazily if the rows are lazy."""
         return self.rows.each(TransformedKernel(kernel, self.change))
@@ -86,10 +82,6 @@ class TransformedRows(WrappedRows):
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
         """Copy the rows with these indices, in the order of `index`."""
         return self.change(self.rows.take(index), index)
-
-    def like_rows(self, vector: Any) -> Any:
-        """Store a per-row vector the way the rows are stored."""
-        return self.rows.like_rows(vector)
 
 
 class RowwiseRows(TransformedRows):

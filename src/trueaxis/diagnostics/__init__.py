@@ -8,11 +8,9 @@ from trueaxis.diagnostics.inputs import column_names, row_labels
 from trueaxis.diagnostics.outliers import (
     KINDS,
     Diagnosis,
-    Reasons,
     diagnose,
     explain,
     outlier_table,
-    reasons,
     summary,
 )
 
@@ -23,7 +21,6 @@ __all__ = [
     "Contributions",
     "Diagnosis",
     "Effect",
-    "Reasons",
     "cell_map",
     "cell_table",
     "column_names",
@@ -33,7 +30,6 @@ __all__ = [
     "effect",
     "explain",
     "outlier_table",
-    "reasons",
     "row_labels",
     "summary",
 ]

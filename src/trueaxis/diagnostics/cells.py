@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from trueaxis._validation import fitted_rows, raw_rows
 from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics.inputs import (
-    PipelineParts,
     column_names,
     row_labels,
     takes_pipelines,
     to_frame,
 )
+from trueaxis.pipeline import SplitPipeline
 
 if TYPE_CHECKING:
     from trueaxis.cells.model import Repaired
@@ -137,7 +137,7 @@ def cell_table(model: Any, X: ArrayLike, *, missing: bool = False) -> Any:
     return to_frame({"row": row, "column": name, **cells, "position": position})
 
 
-def _in_units_of_data(cells: dict[str, Any], parts: PipelineParts) -> dict[str, Any]:
+def _in_units_of_data(cells: dict[str, Any], parts: SplitPipeline) -> dict[str, Any]:
     column = cells["column"]
     units = {name: parts.restored(cells[name], column) for name in ("value", "fitted")}
     return cells | units

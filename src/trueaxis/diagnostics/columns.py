@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from trueaxis._validation import fitted_rows, raw_rows
 from trueaxis.data.rows import RecordKernel
 from trueaxis.data.transformed import largest_squarable
-from trueaxis.diagnostics.inputs import PipelineParts, cell_repair, takes_pipelines
+from trueaxis.diagnostics.inputs import cell_repair, takes_pipelines
+from trueaxis.pipeline import SplitPipeline
 
 if TYPE_CHECKING:
     from trueaxis.base import SubspaceEstimator
@@ -228,7 +229,7 @@ class Explanation(NamedTuple):
     share: NDArray[np.float64]
 
 
-def _in_units_of_data(explained: Explanation, parts: PipelineParts) -> Explanation:
+def _in_units_of_data(explained: Explanation, parts: SplitPipeline) -> Explanation:
     return explained._replace(
         value=parts.restored(explained.value), fitted=parts.restored(explained.fitted)
     )

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -210,28 +210,10 @@ def _compare_with(
     if fit.model is None:
         return fit
     flagged = fit.model.predict(rows) < 0
-    difference = between(fit.model, first.model)
     return replace(
         fit,
         flagged=int(flagged.sum()),
         shared=int((flagged & flagged_by_first).sum()),
-        angle=difference.angle,
-        shift=difference.shift,
+        angle=largest_angle(fit.model.components_, first.model.components_),
+        shift=float(np.linalg.norm(fit.model.mean_ - first.model.mean_)),
     )
-
-
-class ModelDifference(NamedTuple):
-    """Difference between two fitted models.
-
-    angle : largest angle between their subspaces in degrees
-    shift : distance between their centers
-    """
-
-    angle: float
-    shift: float
-
-
-def between(one: Any, other: Any) -> ModelDifference:
-    """Return the difference between two fitted models."""
-    angle = largest_angle(one.components_, other.components_)
-    return ModelDifference(angle, float(np.linalg.norm(one.mean_ - other.mean_)))

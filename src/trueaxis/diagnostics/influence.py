@@ -19,13 +19,12 @@ from trueaxis.core.starts import plain_moments
 from trueaxis.core.subspace import SquaresOverflow, Subspace, solve
 from trueaxis.data.rows import Kernel, RecordKernel, Rows
 from trueaxis.data.transformed import TransformedRows
-from trueaxis.diagnostics.inputs import PipelineParts, imputed, takes_pipelines
+from trueaxis.diagnostics.inputs import imputed, takes_pipelines
+from trueaxis.pipeline import SplitPipeline
 from trueaxis.preprocessing.scaler import Scaling
 
 if TYPE_CHECKING:
     from trueaxis.base import SubspaceEstimator
-
-LEAST = 0.0005  # smallest share of a row that is worth mentioning
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,13 +62,7 @@ class Effect:
         return f"Effect({n:,} rows, largest angle {self.angle:.3g} degrees)"
 
 
-def responsible(share: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the indices of rows with a share worth mentioning, largest first."""
-    order = np.argsort(-share, kind="stable")
-    return order[share[order] >= LEAST]
-
-
-def _in_units_of_data(found: Any, parts: PipelineParts) -> Any:
+def _in_units_of_data(found: Any, parts: SplitPipeline) -> Any:
     return replace(found, shift=parts.unscaled(found.shift))
 
 

@@ -13,7 +13,7 @@ import copy
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from trueaxis.base import SubspaceEstimator
 from trueaxis.cells.model import CellModel
-from trueaxis.data.rows import ArrayRows, Rows
+from trueaxis.data.rows import Rows
 from trueaxis.data.threads import own_floats
 from trueaxis.data.transformed import RowwiseRows, Where
-from trueaxis.pipeline import is_pipeline, split_pipeline
+from trueaxis.pipeline import SplitPipeline, is_pipeline, split_pipeline
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -33,41 +33,12 @@ if TYPE_CHECKING:
 Diagnostic = TypeVar("Diagnostic", bound=Callable[..., Any])
 
 
-class PipelineParts(NamedTuple):
-    """A fitted method, and what happens to rows before it.
-
-    Attributes
-    ----------
-    method : estimator
-        With the names of its columns, even if only earlier steps know them.
-    prepare : callable
-        Turns rows into what the method gets.
-    center, unit : ndarray of shape (D,), or None
-        A column of the data is unit times what the method gets, plus center. None if
-        the method gets the data as they are, or if earlier steps are not a scaler.
-    """
-
-    method: Any
-    prepare: Callable[[Any], Any]
-    center: NDArray[Any] | None = None
-    unit: NDArray[Any] | None = None
-
-    def unscaled(self, difference: Any, column: Any = slice(None)) -> Any:
-        """Return differences of values of some columns, in the units of the data."""
-        return difference if self.unit is None else difference * self.unit[column]
-
-    def restored(self, value: Any, column: Any = slice(None)) -> Any:
-        """Return values of some columns, in the units of the data."""
-        scaled = self.unscaled(value, column)
-        return scaled if self.center is None else scaled + self.center[column]
-
-
 def method_of(model: Any) -> Any:
     """Return the method of a fitted pipeline, or a method itself."""
-    return pipeline_parts(model).method
+    return pipeline_parts(model).model
 
 
-def pipeline_parts(model: Any) -> PipelineParts:
+def pipeline_parts(model: Any) -> SplitPipeline:
     """Split a fitted pipeline into its method and what comes before it.
 
     Raises
@@ -93,20 +64,17 @@ def pipeline_parts(model: Any) -> PipelineParts:
             f"This pipeline is not fitted, as its {type(method).__name__} is not: call "
             "fit(X) on the pipeline first."
         ) from None
-    if method is model or len(model.steps) == 1:
-        return PipelineParts(method, _as_given)
-    prepare = _as_rows(model[:-1].transform)
     try:
-        scaler, method = split_pipeline(model)[:2]
+        parts = split_pipeline(model)
     except TypeError:  # steps that are not ours, whose units are unknown
-        return PipelineParts(_named(method, model[:-1]), prepare)
-    check_is_fitted(scaler, "unit_")
-    assert scaler is not None  # there are two steps
-    return PipelineParts(method, prepare, scaler.center_, scaler.unit_)
+        return SplitPipeline(model[:-1], _named(method, model[:-1]))
+    if parts.scaler is not None:
+        check_is_fitted(parts.scaler, "unit_")
+    return parts
 
 
 def takes_pipelines(
-    restore: Callable[[Any, PipelineParts], Any] | None = None,
+    restore: Callable[[Any, SplitPipeline], Any] | None = None,
 ) -> Callable[[Diagnostic], Diagnostic]:
     """Let a diagnostic of a method and rows take pipelines as well.
 
@@ -118,7 +86,7 @@ def takes_pipelines(
         @functools.wraps(diagnostic)
         def diagnose_pipeline(model: Any, X: Any, *args: Any, **options: Any) -> Any:
             parts = pipeline_parts(model)
-            answer = diagnostic(parts.method, parts.prepare(X), *args, **options)
+            answer = diagnostic(parts.model, parts.prepared(X), *args, **options)
             if restore is None or parts.unit is None:
                 return answer
             return restore(answer, parts)
@@ -126,25 +94,6 @@ def takes_pipelines(
         return diagnose_pipeline  # type: ignore[return-value]
 
     return decorate
-
-
-def _as_given(X: Any) -> Any:
-    return X
-
-
-def _as_rows(prepare: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return `prepare` with arrays as rows.
-
-    Names were checked by the first step: scikit-learn would warn that the arrays which
-    later steps get have none.
-    """
-
-    def prepared(X: Any) -> Any:
-        given = prepare(X)
-        floats = isinstance(given, np.ndarray) and given.dtype in (float, np.float32)
-        return ArrayRows(given) if floats and given.ndim == 2 else given
-
-    return prepared
 
 
 def _named(method: Any, before: Pipeline) -> Any:
@@ -216,31 +165,6 @@ def row_labels(X: Any, n: int) -> NDArray[Any]:
     index = getattr(X, "index", None)
     # The `index` of a list is a method.
     return np.arange(n) if index is None or callable(index) else np.asarray(index)
-
-
-def in_order_of_rows(values: Any, X: Any, name: str) -> Any:
-    """Return one value per row of X; a series is matched by its index.
-
-    Raises
-    ------
-    ValueError
-        If the index of a series has other labels than that of X.
-    """
-    index, own = getattr(X, "index", None), getattr(values, "index", None)
-    if index is None or own is None or callable(index) or callable(own):
-        return values
-    if own.equals(index):
-        return values
-    if (
-        own.is_unique
-        and index.is_unique
-        and own.sort_values().equals(index.sort_values())
-    ):
-        return values.reindex(index)
-    raise ValueError(
-        f"{name} is a series of {len(own):,} values whose index is not that of X: pass "
-        f"{name}.to_numpy() if they are in the order of the rows."
-    )
 
 
 def to_frame(fields: dict[str, Any], X: Any = None) -> Any:

@@ -9,33 +9,32 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._validation import fitted_rows, raw_rows
-from trueaxis.core.reweighting import measure_rows
 from trueaxis.core.verdicts import PValueKernel, cutoff_ratio
-from trueaxis.data.threads import own_floats
+from trueaxis.data.threads import cached_property, own_floats
 from trueaxis.diagnostics.cells import list_cells
 from trueaxis.diagnostics.columns import ColumnCorrectionKernel, explained_rows
 from trueaxis.diagnostics.inputs import (
-    PipelineParts,
     cell_repair,
     check_positions,
     column_names,
-    method_of,
     pipeline_parts,
     row_labels,
     takes_pipelines,
     to_frame,
 )
-from trueaxis.overview import Summary, as_text, overview
+from trueaxis.overview import Summary, facts_of, overview
+from trueaxis.pipeline import SplitPipeline
 from trueaxis.wording import counted, share_of
 
 if TYPE_CHECKING:
     from trueaxis.base import SubspaceEstimator
+    from trueaxis.core.law import Law
 
 # The paper's categories: within both cut-offs, beyond the one for score distances,
 # beyond the one for orthogonal distances, beyond both. Then, within both, rows of a
@@ -72,8 +71,11 @@ class Diagnosis:
         This value minus the value that would fit best.
     names : ndarray of str
         Names of the columns.
-    log_p : ndarray of shape (n,)
-        Natural logarithms of the p-values, which themselves may underflow.
+    squares : ndarray of shape (3, n)
+        Squared orthogonal and score distances, and how far towards a group apart: what
+        `log_p` is computed from.
+    law : Law
+        What regular rows look like, which gives the p-values.
     """
 
     score: NDArray[np.float64]
@@ -87,7 +89,15 @@ class Diagnosis:
     value: NDArray[np.float64]
     surplus: NDArray[np.float64]
     names: NDArray[np.str_]
-    log_p: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    law: Law
+
+    # Not before it is asked for: it takes longer than all other numbers together.
+    @cached_property
+    @own_floats
+    def log_p(self) -> NDArray[np.float64]:
+        """Natural logarithms of the p-values, which themselves may underflow."""
+        return self.law.log_p(*self.squares)
 
     @property
     def score_ratio(self) -> NDArray[np.float64]:
@@ -119,10 +129,12 @@ class Diagnosis:
         """Whether each row is an outlier."""
         return np.not_equal(self.kind, "regular")
 
+    @own_floats
     def worst_first(self, *, everything: bool = False) -> NDArray[np.intp]:
         """Return the positions of outliers, or of all rows, smallest p-value first."""
         some = np.arange(len(self.kind)) if everything else np.flatnonzero(self.flagged)
-        return some[np.lexsort((-self.excess[some], self.log_p[some]))]
+        log_p = self.law.log_p(*self.squares[:, some])
+        return some[np.lexsort((-self.excess[some], log_p))]
 
     def counts(self) -> dict[str, int]:
         """Count the rows of each kind that occurs, in the order of `KINDS`."""
@@ -133,7 +145,7 @@ class Diagnosis:
         return f"Diagnosis({len(self.kind):,} rows, {self.flagged.sum():,} outliers)"
 
 
-def _in_units_of_data(diagnosis: Diagnosis, parts: PipelineParts) -> Diagnosis:
+def _in_units_of_data(diagnosis: Diagnosis, parts: SplitPipeline) -> Diagnosis:
     column = diagnosis.column
     return replace(
         diagnosis,
@@ -179,14 +191,14 @@ def diagnose(
     """
     law, line = model._law(), model.offset_ * LN_10
     with fitted_rows(model, X) as rows:
-        (e, s, beyond, log_p), _ = rows.scan(DiagnosisKernel(model._subspace(), law))
+        squares, _ = rows.scan(DiagnosisKernel(model._subspace(), law))
         repair = cell_repair(rows)
         # The kernel repairs rows itself, to see which cells there are.
         source = rows if repair is None else rows.rows  # type: ignore[attr-defined]
         corrections, _ = source.scan(ColumnCorrectionKernel(model, repair))
-    column, share, value, surplus = corrections
+    (e, s, beyond), (column, share, value, surplus) = squares, corrections
     if fdr is not None:
-        line = discovery_line(log_p, fdr)
+        line = discovery_line(law.log_p(e, s, beyond), fdr)
     # Compare what `predict` compares: a root may be rounded to the other side.
     cuts = law.cuts(line)
     kind = kinds(s > cuts.s, e > cuts.e, beyond > cuts.beyond)
@@ -203,7 +215,8 @@ def diagnose(
         value=value,
         surplus=surplus,
         names=column_names(model),
-        log_p=log_p,
+        squares=squares,
+        law=law,
     )
 
 
@@ -247,9 +260,9 @@ def kinds(
 
 
 class DiagnosisKernel(PValueKernel):
-    """Record squared distances, the place towards groups apart, and log p-values."""
+    """Record squared distances, and the place towards groups apart."""
 
-    n_fields = 4
+    n_fields = 3
     title = "distances"
 
     def absorb(
@@ -261,48 +274,7 @@ class DiagnosisKernel(PValueKernel):
         _, e, s = distances
         sides = self.law.sides
         beyond = np.zeros(len(s)) if sides is None else sides.beyond(block)
-        return np.stack([e, s, beyond, self.law.log_p(e, s, beyond)])
-
-
-class Reasons(NamedTuple):
-    """Logarithms of DSWL's three weights, each up to a constant; at most 0.
-
-    inside : -v / (n tau_a), for the distance inside the subspace
-    off : -e / (n tau_b), for the distance off it
-    center : -d / (n tau_c), for the distance from the center
-    """
-
-    inside: NDArray[np.float64]
-    off: NDArray[np.float64]
-    center: NDArray[np.float64]
-
-
-@takes_pipelines()
-def reasons(model: Any, X: ArrayLike) -> Reasons:
-    """Compute the logarithms of DSWL's three weights.
-
-    The lowest of the three is the reason why a row was downweighted.
-
-    Parameters
-    ----------
-    model : DSWL or Pipeline
-        Fitted, alone or at the end of a pipeline.
-    X : array-like of shape (n, D)
-
-    Returns
-    -------
-    Reasons
-        With respect to `mean_` and `components_`.
-    """
-    if not hasattr(model, "tau_"):
-        raise TypeError(
-            f"{type(model).__name__} has no temperatures: only DSWL learns three "
-            "weights for every row. Use diagnose, which works with all methods."
-        )
-    with fitted_rows(model, X) as rows:
-        distances = measure_rows(rows, model._subspace())
-    a, b, c = (model.n_samples_ * tau for tau in model.tau_)
-    return Reasons(-distances.v / a, -distances.e / b, -distances.d / c)
+        return np.stack([e, s, beyond])
 
 
 @own_floats
@@ -333,8 +305,7 @@ def outlier_table(
         (share of regular rows that lie at least as far away), "excess" (the larger
         distance over its cut-off), "score", "orthogonal" (distances), "column" (the one
         to correct), "share" (by how much that would help, 0 to 1), "value" (what is
-        there), "fitted" (what would fit) and "position" (of the row, from 0); for DSWL
-        also the logarithms of its three weights, "inside", "off" and "center". The
+        there), "fitted" (what would fit) and "position" (of the row, from 0). The
         index has the labels of the rows: that of X, if X is a frame, so that
         ``X.loc[table.index]`` are the same rows, as are ``X.iloc[table.position]``.
 
@@ -357,8 +328,6 @@ def outlier_table(
         "fitted": (diagnosis.value - diagnosis.surplus)[order],
         "position": order,
     }
-    if hasattr(method_of(model), "tau_"):
-        fields |= {name: x[order] for name, x in reasons(model, X)._asdict().items()}
     return to_frame(fields, X)
 
 
@@ -457,14 +426,13 @@ def summary(model: Any, X: ArrayLike | None = None) -> Summary:
     'DSWL: 200 rows, 6 columns, 2 components'
     """
     parts = pipeline_parts(model)
-    shown = overview(parts.method, column_names(model))
-    facts = dict(shown.facts)
+    facts = facts_of(parts.model)
     before = [type(step).__name__ for _, step in getattr(model, "steps", [])[:-1]]
     if before:
         facts["columns"] = f"as {' and '.join(before)} gave them to the fit"
     if X is not None:
         facts |= _about_rows(model, X)
-    return as_text(shown._replace(facts=facts))
+    return overview(parts.model, column_names(model), facts)
 
 
 @takes_pipelines()

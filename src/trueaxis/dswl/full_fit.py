@@ -30,8 +30,7 @@ from trueaxis.core.verdicts import (
     Judge,
     LogSum,
     LogWeightKernel,
-    RegularKernel,
-    SupportKernel,
+    ReweightKernel,
     Verdicts,
     measure_without_leverage,
     without_leverage,
@@ -50,7 +49,6 @@ class LearnedWeights(NamedTuple):
     Attributes
     ----------
     weights : array
-        A lazy array for Dask collections.
     objective : float
         Logarithm of their sum before scaling.
     perplexity : float
@@ -114,8 +112,8 @@ class FullDataFit:
 
     def weights(self, state: Subspace, rule: Rule) -> LearnedWeights:
         """Weight all rows by their distances from `state`."""
-        kernel = LogWeightKernel(state, rule, RowCounts(self.counts), self.apart)
-        (log_weights,), (_, total) = self.judge.rows.scan_in_place(kernel)
+        kernel = LogWeightKernel(state, rule, RowCounts(self.counts))
+        (log_weights,), (_, total) = self.judge.rows.scan(kernel)
         return _normalized(log_weights, total)
 
     def per_copy(self, weights: NDArray[Any]) -> NDArray[np.float64]:
@@ -145,13 +143,14 @@ class FullDataFit:
         rows = self.judge.rows
         if distances is None:
             # Data that are not in memory leave no per-row array except the weights.
-            cuts = law.cuts(least)._replace(beyond=1.0)
-            regular = SupportKernel(subspace, cuts, self.apart)
-            sums = rows.scan(RegularKernel(regular, RowCounts(self.counts)))[1]
-            span = sums.span().widened(self.filling)
+            counts, cuts = RowCounts(self.counts), law.cuts(least)
+            kernel = ReweightKernel(state, rule, subspace, cuts, counts, self.apart)
+            (log_weights,), (sums, total) = rows.scan(kernel)
+            span = sums.both.widened(self.filling)
             solved = EXACT(span, None, subspace)
             n = float(np.exp(span.log_weight()))
-            return self.weights(state, rule), FinalSubspaces(solved, solved, None, n)
+            weights = _normalized(log_weights, total)
+            return weights, FinalSubspaces(solved, solved, None, n)
         # Not by cuts: where half of the sample is kept, one row lies on the cut.
         kept = law.log_p(distances.e, distances.s) >= least
         weighting = RowWeights(np.where(kept, 0.0, -np.inf))
@@ -299,17 +298,14 @@ def full_data_fit(problem: Problem, plan: Plan, sample_fit: SampleFit) -> FullDa
     return FullDataFit(plan, sample_fit, judge, kept_rows, apart, problem.filling)
 
 
-def _normalized(log_weights: Any, total: LogSum) -> LearnedWeights:
-    """Turn log-weights into weights, in place if they are in memory."""
+def _normalized(log_weights: NDArray[Any], total: LogSum) -> LearnedWeights:
+    """Turn log-weights into weights, in place."""
     log_total = total.log_total()
     # Next to a large exponent, the logarithms of sums and counts are rounded away.
     large = abs(total.top) > LARGE_EXPONENT
     shift = total.top if large else log_total
-    if isinstance(log_weights, np.ndarray):
-        np.subtract(log_weights, shift, out=log_weights)
-        weights = np.exp(log_weights, out=log_weights)
-    else:
-        weights = np.exp(log_weights - shift)
+    np.subtract(log_weights, shift, out=log_weights)
+    weights = np.exp(log_weights, out=log_weights)
     if large:
         weights = weights / weights.sum()
     return LearnedWeights(weights, log_total, total.perplexity())

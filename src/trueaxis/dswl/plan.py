@@ -162,8 +162,6 @@ class Plan:
     fit_k : int
         Number of components with which rows are weighted and judged: fewer than k where
         k components would leave too few rows to tell outliers from the span.
-    n_sample : int
-        Number of rows in the sample.
     trust : float
     temperatures : Temperatures or None
         If given, Algorithm 1 runs as published: on all rows, from equal weights and
@@ -188,7 +186,6 @@ class Plan:
 
     k: int
     fit_k: int
-    n_sample: int
     trust: float
     temperatures: Temperatures | None
     separable: NDArray[np.bool_]
@@ -211,7 +208,6 @@ def make_plan(given: DSWLParameters, problem: Problem, k: int) -> Plan:
     return Plan(
         k=k,
         fit_k=room if crowded else k,
-        n_sample=len(sample.X),
         trust=given.trust,
         temperatures=temperatures,
         separable=problem.separable,

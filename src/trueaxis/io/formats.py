@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import bz2
 import datetime
-import errno
 import functools
 import gzip
 import io
@@ -56,7 +55,6 @@ PARQUET = (".parquet", ".pq")
 ARROW = (".feather", ".arrow", ".ipc")
 SHEETS = (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
 NUMPY = (".npy", ".npz")
-_MODEL_HEADER = "header.json"  # as in model files
 _MOST_CELLS = 1 << 26  # of JSON and sheets, which are held as Python's objects
 _MOST_REPEATED = 1 << 14  # times that ODS repeats a cell
 _CELL_NAME = re.compile(rb'<c [^<>]*?\br="([A-Z]{1,3})([0-9]{1,7})"')
@@ -321,7 +319,8 @@ def read_arrow(name: str) -> Any:
             if parquet:
                 require("pyarrow.parquet", name, what, "save it as CSV")
                 return _read_parquet(pyarrow, source, name)
-            return _read_ipc(pyarrow, source)
+            require("pyarrow.ipc", name, what, "save it as CSV")
+            return pyarrow.ipc.open_file(source).read_all()
     except (pyarrow.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the disk failed, not the format
@@ -364,22 +363,6 @@ def _read_parquet(pyarrow: Any, source: Any, name: str) -> Any:
     texts = [each.name for each in schema if str(each.type) in _STRINGS]
     source.seek(0)
     return pyarrow.parquet.ParquetFile(source, read_dictionary=texts).read()
-
-
-def _read_ipc(pyarrow: Any, source: Any) -> Any:
-    import pyarrow.ipc as ipc
-
-    try:
-        return ipc.open_file(source).read_all()
-    except pyarrow.ArrowInvalid:
-        source.seek(0)
-        try:
-            return ipc.open_stream(source).read_all()
-        except pyarrow.ArrowInvalid:
-            from pyarrow import feather  # version 1 of the format
-
-            source.seek(0)
-            return feather.read_table(source)
 
 
 def data_columns(schema: Any) -> list[str]:
@@ -685,7 +668,7 @@ def _sheet_content(name: str, choice: Choice) -> Content:
     }
     columns, more = _columns_of_objects(objects, reading)
     columns = [
-        replace(column, unit=unit)
+        replace(column, unit=column.unit or unit)
         for column, unit in zip(columns, layout.units, strict=True)
     ]
     return Content(
@@ -843,22 +826,27 @@ def _choose_sheet(names: Sequence[str], sheet: str | None, file: str) -> str:
 
 
 def read_numpy(path: Path) -> NDArray[Any]:
-    """Read the only table in a .npy or .npz file."""
+    """Read the table in a .npy file."""
+    if path.suffix.lower() == ".npz":
+        raise TableError(
+            f"{path} is a model file, not a table: pass the file with the rows (score, "
+            "transform and report --model take a model as well). If it holds arrays, "
+            "save one of them as .npy."
+        )
     try:
-        array = _load(path)
-    except TableError:
-        raise
+        with path.open("rb") as file:
+            array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
     except (*_UNREADABLE, OSError) as error:
-        if isinstance(error, OSError) and error.errno != errno.EINVAL:
-            raise  # the disk failed; damaged archives have impossible positions
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk failed, not the format
         if "Object arrays" in str(error):
             raise TableError(
                 f"{path} holds Python objects instead of plain numbers: save it as an "
                 "array of floats."
             ) from None
         raise TableError(
-            f"{path} is damaged, or was not written by numpy.save or numpy.savez: save "
-            "it again; if it is text, rename it to end in .csv, .tsv or .txt."
+            f"{path} is damaged, or was not written by numpy.save: save it again; if "
+            "it is text, rename it to end in .csv, .tsv or .txt."
         ) from None
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         raise TableError(
@@ -866,34 +854,3 @@ def read_numpy(path: Path) -> NDArray[Any]:
             "save numbers in two dimensions, rows and columns."
         )
     return array
-
-
-def _load(path: Path) -> NDArray[Any]:
-    if path.suffix.lower() == ".npz" and zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            size = sum(info.file_size for info in archive.infolist())
-        if size > max(MOST_PIPED, MOST_EXPANSION * os.stat(path).st_size):
-            raise TableError(
-                f"{path} has {shown_size(os.stat(path).st_size)}, and unpacks to "
-                f"{shown_size(size)}: so much is not unpacked. If that is meant, save "
-                "the array as .npy."
-            )
-    with path.open("rb") as file:  # NumPy would leave a damaged file open
-        content = np.load(file, allow_pickle=False)
-        if isinstance(content, np.ndarray):
-            return content
-        if _MODEL_HEADER in content.files:
-            raise TableError(
-                f"{path} is a model file, not a table: pass the file with the rows "
-                "(score, transform and report --model take a model as well)."
-            )
-        arrays: dict[str, NDArray[Any]] = {
-            name: content[name] for name in content.files
-        }
-    tables = [name for name in arrays if getattr(arrays[name], "ndim", 0) == 2]
-    if len(tables) != 1:
-        raise TableError(
-            f"{path} has {len(tables)} two-dimensional arrays (its arrays: "
-            f"{quote([*arrays])}): keep exactly one in the file."
-        )
-    return arrays[tables[0]]

@@ -25,7 +25,6 @@ Record = tuple[int, list[str]]  # line where it begins, and its cells
 COMMENT = "#"
 _DELIMITERS = ",;\t| "
 _DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "space": " "}
-_DRAWN = "| "  # tables with lines between the rows, or aligned by spaces
 _LONGEST_CELL = (1 << 31) - 1
 _SAMPLE_RECORDS = 50
 _DELIMITER_CELLS = 5000  # to check for numbers: the last ones, since headers are text
@@ -36,7 +35,6 @@ _FEWEST = 3  # numbers, and rows below them, that can be compared
 _ERROR_WORDS = re.compile(
     r"#(?:n/a|na|div/0!|value!|ref!|num!|name\?|null!)(?!\w)", re.IGNORECASE
 )
-_RULED = re.compile(r"[\s|+:=-]*[-=]{3}[\s|+:=-]*")
 _WITH_COMMA = re.compile(r"[+-]?\d[\d.]*(?:,\d+)?")
 _QUOTED_OR_SPACES = re.compile(r'("[^"]*")|[ \t]+')
 # The line that sets the delimiter for Excel.
@@ -146,7 +144,7 @@ def split_records(
     def counted() -> Iterator[str]:
         nonlocal begin, ended
         for number, each in enumerate(lines, start=line):
-            if not is_left_out(each, comment, delimiter):
+            if not is_comment(each, comment):
                 begin = begin or number
                 yield single_spaces(each) if delimiter == " " else each
         ended = True
@@ -185,14 +183,7 @@ def single_spaces(line: str) -> str:
     return _QUOTED_OR_SPACES.sub(lambda match: match[1] or " ", text.strip(" ")) + end
 
 
-def is_left_out(line: str, comment: str, delimiter: str) -> bool:
-    """Return whether a line is a comment, or drawn between rows."""
-    return _is_comment(line, comment) or (
-        delimiter in _DRAWN and _RULED.fullmatch(line) is not None
-    )
-
-
-def _is_comment(line: str, sign: str) -> bool:
+def is_comment(line: str, sign: str) -> bool:
     """Return whether a line is a comment, rather than a row that begins with #N/A."""
     return bool(sign) and line.startswith(sign) and not _ERROR_WORDS.match(line)
 
@@ -372,7 +363,7 @@ def _find_comments(lines: Sequence[str], comment: str) -> tuple[str, str]:
     if comment == "none":
         return "", ""
     sign = COMMENT if comment == "auto" else comment
-    marked = [_is_comment(line, sign) for line in lines]
+    marked = [is_comment(line, sign) for line in lines]
     if not any(marked):
         return ("" if comment == "auto" else sign), ""
     first = marked.index(False) if not all(marked) else 0

@@ -11,7 +11,7 @@ import csv
 import io
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._columns import TableError
-from trueaxis.io.cells import MINUS, number_pattern
 from trueaxis.io.choice import Choice
 from trueaxis.io.formats import (
     ARROW,
@@ -39,7 +38,6 @@ from trueaxis.io.formats import (
     read_arrow_blocks,
     read_bytes,
     read_content,
-    read_numpy,
 )
 from trueaxis.io.write import (
     Fields,
@@ -125,7 +123,7 @@ def open_original(
         return _Typed(partial(_array_blocks, parts), source, choice)
     if ending in JSON + SHEETS:
         content = read_content(source, choice)
-        return _Typed(lambda: iter([content.raw]), source, choice, content.decimal)
+        return _Typed(lambda: iter([content.raw]), source, choice)
     return _Text(source, choice)
 
 
@@ -241,54 +239,27 @@ def _whole_or_float(x: float) -> int | float:
     return int(x) if float(x).is_integer() and abs(x) < 1 << 53 else float(x)
 
 
-def style_of(cells: Iterable[str], mark: str) -> str:
-    """Return a cell to write others like: the first number, with its unit; or "".
-
-    Examples
-    --------
-    >>> from trueaxis.io.original import style_of
-    >>> style_of(["n.d.", "0", "1.5 kg", "2 kg"], ".")
-    '1.5 kg'
-    """
-    pattern, zero = number_pattern(mark), ""
-    for cell in cells:
-        match = pattern.fullmatch(cell.strip().translate(MINUS))
-        if match and (match[3] or match[6] or match[5].strip("0.,")):
-            return cell
-        if match:
-            zero = zero or cell  # which needs no unit, so that it shows none
-    return zero
-
-
-def number_like(x: float, style: str, mark: str, *, unclear: bool = False) -> str:
-    """Return a number as text, with the decimal sign and the unit of another cell.
+def number_as_text(x: float, mark: str, unit: str, unclear: bool) -> str:
+    """Return a number as text, with the decimal sign and the unit of its column.
 
     Parameters
     ----------
     x : float
-    style : str
-        A cell of the same column, or "".
     mark : {".", ","}
-        The decimal sign.
+    unit : str
     unclear : bool
         Whether 1.234 could be taken for thousands.
 
     Examples
     --------
-    >>> from trueaxis.io.original import number_like
-    >>> number_like(-2.5, "3,0 kg", ","), number_like(7, "$ 12.50", ".")
-    ('-2,5 kg', '$7')
+    >>> from trueaxis.io.original import number_as_text
+    >>> number_as_text(-2.5, ",", "kg", True), number_as_text(1.234, ",", "", True)
+    ('-2,5 kg', '1,2340')
     """
     digits = format_number(x)
-    sign, digits = ("-", digits[1:]) if digits.startswith("-") else ("", digits)
-    if unclear and _THOUSANDS.fullmatch(digits):
+    if unclear and _THOUSANDS.fullmatch(digits.lstrip("-")):
         digits += "0"
-    digits = digits.replace(".", mark)
-    style = style.strip()
-    match = number_pattern(mark).fullmatch(style.translate(MINUS))
-    if match is None:
-        return sign + digits
-    return f"{sign}{match[3] or ''}{digits}{style[match.end(5) :]}"
+    return " ".join(filter(None, [digits.replace(".", mark), unit]))
 
 
 # ---------------------------------------------------------------- text
@@ -402,22 +373,13 @@ class _Text(Original):
         return now
 
     def _by_column(self, changes: Changes) -> dict[str, dict[int, str]]:
-        """Return new cells as text, in the style of others of their columns."""
+        """Return new cells as text, with the units of their columns."""
+        reading, facts = self.text.reading, self.text.facts
         unclear = self.mark == "," or self.layout.delimiter != ","
         out = {}
         for name, new in changes.items():
-            with closing(self.text.texts([name])) as blocks:
-                cells = (
-                    cell
-                    for _, block in blocks
-                    for cell in block[0]
-                    if not self.text.reading.is_missing(cell)
-                )
-                style = style_of(cells, self.mark)
-            out[name] = {
-                row: number_like(x, style, self.mark, unclear=unclear)
-                for row, x in new.items()
-            }
+            how = self.mark, facts[name].kind(reading)[1], unclear
+            out[name] = {row: number_as_text(x, *how) for row, x in new.items()}
         return out
 
     def _by_row(self, changes: Changes) -> dict[int, dict[int, str]]:
@@ -451,18 +413,12 @@ class _Typed(Original):
         without rows.
     source : str
     choice : Choice
-    mark : {"", ".", ","}
-        The decimal sign of cells of text; "" to find it out when it is needed.
     """
 
     def __init__(
-        self,
-        blocks: Callable[[], Iterator[Fields]],
-        source: str,
-        choice: Choice,
-        mark: str = "",
+        self, blocks: Callable[[], Iterator[Fields]], source: str, choice: Choice
     ) -> None:
-        self.source, self.choice, self.mark, self._blocks = source, choice, mark, blocks
+        self.source, self.choice, self._blocks = source, choice, blocks
         self.n_rows, texts = 0, dict[str, None]()
         for fields in blocks():
             self.names = list(fields)
@@ -498,7 +454,14 @@ class _Typed(Original):
         self, kept: Kept, new: Changes, notes: dict[str, None]
     ) -> Iterator[Fields]:
         """Yield rows with their new cells; add notes about types."""
-        styles = {name: self._style(name) for name in new if name in self.texts}
+        styles: dict[str, tuple[str, str]] = {}
+        if any(name in self.texts for name in new):
+            content = read_content(self.source, self.choice)
+            styles = {
+                each.name: (content.decimal, each.unit)
+                for each in content.columns
+                if each.name in self.texts
+            }
         first = 0
         for fields in self._blocks():
             fields = dict(fields)
@@ -524,17 +487,6 @@ class _Typed(Original):
             yield fields
             first = last
 
-    def _style(self, name: str) -> tuple[str, str]:
-        """Return a cell of text to write others like, and the decimal sign."""
-        self.mark = self.mark or read_content(self.source, self.choice).decimal
-        texts = (
-            cell
-            for fields in self._blocks()
-            for cell in _listed(fields[name])
-            if isinstance(cell, str)
-        )
-        return style_of(texts, self.mark), self.mark
-
 
 def _arrow_blocks(parts: Sequence[str]) -> Iterator[Fields]:
     """Yield the columns of Parquet or Feather files, a few rows at a time."""
@@ -553,10 +505,9 @@ def _is_data(name: str) -> bool:
 
 def _array_blocks(parts: Sequence[str]) -> Iterator[Fields]:
     for part in parts:
-        plain = Path(part).suffix.lower() == ".npy"
-        array = np.load(part, mmap_mode="r") if plain else read_numpy(Path(part))
+        array = np.load(part, mmap_mode="r")
+        native = array.dtype.newbyteorder("=")
         for first in range(0, max(len(array), 1), _BATCH_ROWS):
-            native = array.dtype.newbyteorder("=")
             block = np.array(array[first : first + _BATCH_ROWS], dtype=native)
             yield {f"x{i}": column for i, column in enumerate(block.T)}
 
@@ -615,16 +566,13 @@ def _with_numbers(cells: Any, new: Mapping[int, float], all_new: list[float]) ->
     return pyarrow.array(listed, kind)
 
 
-def _with_texts(cells: Any, new: Mapping[int, float], style: str, mark: str) -> Any:
-    """Return cells of text with numbers, written like the others."""
+def _with_texts(cells: Any, new: Mapping[int, float], mark: str, unit: str) -> Any:
+    """Return cells of text with numbers, with their decimal sign and unit."""
     listed = list(_listed(cells))
     for row, x in new.items():
+        text = number_as_text(x, mark, unit, mark == ",")
         number = isinstance(listed[row], (int, float))
-        listed[row] = (
-            _whole_or_float(x)
-            if number
-            else number_like(x, style, mark, unclear=mark == ",")
-        )
+        listed[row] = _whole_or_float(x) if number else text
     if isinstance(cells, list):
         return listed
     import pyarrow

@@ -37,7 +37,7 @@ from trueaxis.io.layout import (
     Record,
     describe,
     guess_encoding,
-    is_left_out,
+    is_comment,
     look_at,
     ragged,
     single_spaces,
@@ -287,11 +287,7 @@ class TextFile:
     def _body_bytes(self) -> Generator[bytes, None, None]:
         """Yield the rows as UTF-8, without comments."""
         layout = self.layout
-        if (
-            self.encoding in _UTF8
-            and not layout.comment
-            and layout.delimiter not in "| "
-        ):
+        if self.encoding in _UTF8 and not layout.comment and layout.delimiter != " ":
             skip = len("".join(self.head).encode())
             with self._open() as stream:
                 start = stream.read(skip + _BLOCK_BYTES)
@@ -303,7 +299,7 @@ class TextFile:
                 kept = [
                     single_spaces(line) if layout.delimiter == " " else line
                     for line in some
-                    if not is_left_out(line, layout.comment, layout.delimiter)
+                    if not is_comment(line, layout.comment)
                 ]
                 yield "".join(kept).encode()
 

@@ -7,12 +7,11 @@ matplotlib, which ``pip install 'trueaxis[plot]'`` installs.
 
 from trueaxis.plots.cell_map import CellMapDisplay
 from trueaxis.plots.rows import ContributionsDisplay, OutlierMapDisplay
-from trueaxis.plots.subspace import ScoresDisplay, ScreeDisplay
+from trueaxis.plots.subspace import ScoresDisplay
 
 __all__ = [
     "CellMapDisplay",
     "ContributionsDisplay",
     "OutlierMapDisplay",
     "ScoresDisplay",
-    "ScreeDisplay",
 ]

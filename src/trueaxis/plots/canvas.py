@@ -226,10 +226,3 @@ def _free_offset(
         ):
             return dx, dy
     return places[0]
-
-
-def whole_numbers(axis: Any) -> None:
-    """Put ticks at whole numbers only."""
-    from matplotlib.ticker import MaxNLocator
-
-    axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))

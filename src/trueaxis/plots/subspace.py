@@ -1,4 +1,4 @@
-"""Displays of the subspace: scores with axes and ellipses, and variances."""
+"""Display of the subspace: scores with axes and ellipses."""
 
 from __future__ import annotations
 
@@ -11,25 +11,22 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaincinv
 
 from trueaxis.data.threads import own_floats
-from trueaxis.diagnostics import Diagnosis, diagnose, effect
+from trueaxis.diagnostics import Diagnosis, diagnose
 from trueaxis.diagnostics.inputs import method_of
 from trueaxis.plots.canvas import (
     BLUE,
-    SMALL,
     TEXT,
     Display,
     distance_axis,
     draw_kinds,
     legend_below,
     name_axes,
-    whole_numbers,
 )
 from trueaxis.wording import percent
 
 LEVEL = 0.975  # share of normally distributed rows within a tolerance ellipse
 REACH = 10  # rows beyond this many robust ellipses are drawn on the edge
 LINES = {"robust": (BLUE, "-"), "plain": ("black", "--")}
-WIDE = 1000  # ratio of variances beyond which the axis is logarithmic
 
 
 @dataclass(eq=False, repr=False)
@@ -211,86 +208,3 @@ def _check_components(components: Sequence[int] | None, k: int) -> tuple[int, ..
             f"different numbers from 0 to {k - 1}."
         )
     return chosen
-
-
-@dataclass(eq=False, repr=False)
-class ScreeDisplay(Display):
-    """Variances along the components, robust and plain.
-
-    Parameters
-    ----------
-    robust, plain : ndarray of shape (k,)
-        `explained_variance_` of the model, and of `PlainPCA` with as many components.
-
-    Examples
-    --------
-    >>> from trueaxis import DSWL
-    >>> from trueaxis.datasets import sensors
-    >>> from trueaxis.plots import ScreeDisplay
-    >>> X = sensors().X
-    >>> display = ScreeDisplay.from_estimator(DSWL(None).fit(X), X)
-    >>> display.robust.shape, bool((display.plain > display.robust).all())
-    ((6,), True)
-    """
-
-    robust: NDArray[np.float64]
-    plain: NDArray[np.float64]
-
-    def _brief(self) -> str:
-        return f"{len(self.robust)} components"
-
-    @classmethod
-    @own_floats
-    def from_estimator(cls, model: Any, X: ArrayLike, *, ax: Any = None) -> Self:
-        """Draw the variances of the model and of plain PCA.
-
-        Parameters
-        ----------
-        model : estimator or Pipeline
-            Any fitted method, alone or at the end of a pipeline.
-        X : array-like of shape (n, D)
-            The rows of the fit.
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        ScreeDisplay
-        """
-        plain = effect(model, X).plain_variance
-        return cls(method_of(model).explained_variance_, plain).plot(ax)
-
-    @own_floats
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the variances.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Axes to draw on; a new figure if not given.
-
-        Returns
-        -------
-        self
-        """
-        ax = self._canvas(ax, (6.4, 4.0))
-        number = np.arange(1, len(self.robust) + 1)
-        for name, values, marker in (
-            ("plain", self.plain, "s"),
-            ("robust", self.robust, "o"),
-        ):
-            color, style = LINES[name]
-            ax.plot(
-                number, values, marker + style, color=color, lw=1.6, ms=7,
-                mfc="white" if name == "plain" else color, label=name,
-            )  # fmt: skip
-        both = np.concatenate([self.robust, self.plain])
-        positive = both[both > 0]
-        if len(positive) and positive.max() > WIDE * positive.min():
-            ax.set_yscale("log", nonpositive="mask")
-        else:
-            ax.set_ylim(0, 1.08 * both.max() if both.max() > 0 else 1.0)
-        whole_numbers(ax.xaxis)
-        ax.set_xlim(0.5, len(number) + 0.5)
-        name_axes(ax, "Variances along the components", "component", "variance")
-        ax.legend(loc="best", fontsize=SMALL, frameon=False)
-        return self

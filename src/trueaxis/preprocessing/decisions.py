@@ -18,24 +18,10 @@ from trueaxis.preprocessing.scaler import UNEVEN, uneven_columns
 
 LOG_UNIT = "log10"  # of columns that are logarithms
 
-_SYMBOL = (
-    r"[fpnuµμmcdhkMGT]?(?:m|g|s|A|K|mol|Hz|N|Pa|J|W|V|ohm|Ω|L|l|Wh|VA|bar|eV|Da|IU|cal)|"
-    r"[pnuµμmk](?:S|T|M|F|U)|°?[CF]|degC|degF|deg|rad|min|h|hr|d|days?|yr|years?|weeks?|"
-    r"months?|in|inch|ft|yd|mi|mph|oz|lbs?|psi|rpm|t|ha|Å|AU|%|percent|pct|‰|ppm|ppb|"
-    r"dBm?|px|pixels?|USD|EUR|GBP|CHF|JPY|\$|€|£|¥|counts?|pH|mmHg"
-)
-_FACTOR = rf"(?:{_SYMBOL})(?:\^?[-\u2212]?\d|[²³⁻¹])*"
-_UNIT = re.compile(rf"(?:1\s*/\s*)?{_FACTOR}(?:\s*[/·*. ]\s*{_FACTOR})*")
-_BRACKETED = re.compile(r".*\S\s*(?:\(([^()]*)\)|\[([^\[\]]*)\])\s*")
-# Endings such as flow_kg. Those with another meaning are left out: in, min, m, s, ...
-_ENDING = re.compile(
-    r".+[_ .](mm|cm|km|nm|um|kg|mg|ug|ms|kW|kWh|mV|hPa|kPa|MPa|mbar|ppm|ppb|pct|"
-    r"percent|Hz|kHz|MHz|GHz|degC|degF|mmHg|usd|eur|gbp)",
-    re.IGNORECASE,
-)
+_BRACKETED = re.compile(r".*\S\s*(?:\(([^()]+)\)|\[([^\[\]]+)\])\s*")
 _NUMBER_NAME = re.compile(r"[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?", re.IGNORECASE)
 _FEWEST_IN_SERIES = 3
-_EVEN = 0.02  # relative differences of steps that rounded names may have
+_EVEN = 0.05  # relative differences of steps that rounded names may have
 
 # Skewness is measured between these quantiles and their mirror images, so that up to
 # 3/16 of the rows can be anything. Several of them, because those of counts jump.
@@ -110,14 +96,9 @@ def _share_a_unit(columns: Sequence[Column]) -> tuple[bool, str]:
 
 
 def unit_of(column: Column) -> str:
-    """Return the unit of a column, as the file or its name tells it; "" if unknown."""
-    if column.unit:
-        return column.unit
-    if match := _BRACKETED.fullmatch(column.name):
-        text = (match[1] or match[2] or "").strip()
-        return text if _UNIT.fullmatch(text) else ""
-    match = _ENDING.fullmatch(column.name)
-    return match[1].lower() if match else ""
+    """Return the unit that the file tells, or that ends the name; "" if unknown."""
+    match = _BRACKETED.fullmatch(column.name)
+    return column.unit or (match[1] or match[2] if match else "").strip()
 
 
 def is_series(names: Sequence[str]) -> bool:
@@ -136,10 +117,7 @@ def is_series(names: Sequence[str]) -> bool:
     steps = np.diff(values)
     counts = values[0] in (0, 1) and (steps == 1).all()
     size = np.abs(np.median(steps))
-    # Names are rounded: their last digit may be off by one in every step.
-    digits = max(len(name.partition(".")[2]) for name in names)
-    slack = max(_EVEN * size, 1.01 * 10.0**-digits if digits else 0.0)
-    even = np.abs(steps - np.median(steps)).max() <= slack
+    even = np.abs(steps - np.median(steps)).max() <= _EVEN * size
     return bool(size > 0 and even and not counts)
 
 

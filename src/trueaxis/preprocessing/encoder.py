@@ -420,7 +420,7 @@ class TableEncoder(
     def _check_frame(
         self, columns: list[Column], names: list[str] | None, reset: bool
     ) -> None:
-        """Raise or warn as scikit-learn does; remember the names of the fit."""
+        """Raise as scikit-learn does; remember the names of the fit."""
         n, least = len(columns[0].values) if columns else 0, 2 if reset else 1
         if n < least:
             raise ValueError(
@@ -435,21 +435,12 @@ class TableEncoder(
                 del self.feature_names_in_
             if names is not None:
                 self.feature_names_in_ = np.array(names, dtype=object)
-        elif not (named and names is not None):
-            if len(columns) != self.n_features_in_:
-                raise ValueError(
-                    f"X has {len(columns)} features, but TableEncoder is expecting "
-                    f"{self.n_features_in_} features as input. Pass the columns that "
-                    "it was fitted on, in the same order."
-                )
-            if named or names is not None:
-                has, fitted = "does not have valid", "with"
-                if not named:
-                    has, fitted = "has", "without"
-                warn(
-                    f"X {has} feature names, but TableEncoder was fitted {fitted} "
-                    "feature names"
-                )
+        elif len(columns) != self.n_features_in_ and not (named and names is not None):
+            raise ValueError(
+                f"X has {len(columns)} features, but TableEncoder is expecting "
+                f"{self.n_features_in_} features as input. Pass the columns that it "
+                "was fitted on, in the same order."
+            )
 
     def _check_parameters(self) -> None:
         """Raise if a parameter has a value or a type that no table allows."""
@@ -570,11 +561,6 @@ def _patterns(name: str, value: Any) -> list[str]:
 
 
 def _refuse_sources(X: Any) -> None:
-    if type(X) is dict or type(X).__name__ == "Series":
-        raise TypeError(
-            f"X is a {type(X).__name__}, not a table: pass a data frame, such as "
-            f"{'pandas.DataFrame(X)' if type(X) is dict else 'X.to_frame()'}."
-        )
     if is_dask(X) or isinstance(X, (Rows, str, os.PathLike)):
         what = "a Dask collection" if is_dask(X) else "a file or another source of rows"
         raise TypeError(

@@ -33,7 +33,7 @@ def write_report(
     *,
     ids: Any = None,
     labels: Any = None,
-    of_the_fit: bool | None = None,
+    of_the_fit: bool = True,
     **texts: Any,
 ) -> None:
     """Write a report on a fitted model and rows as one HTML file.
@@ -50,8 +50,8 @@ def write_report(
         Names of the rows; by default the index of a frame, or numbers from 0.
     labels : array-like of shape (n,), optional
         Labels of the rows, to be shown with them.
-    of_the_fit : bool, optional
-        Whether these are the rows of the fit, see `trueaxis.report.analysis.analyse`.
+    of_the_fit : bool, default=True
+        Whether the model was fitted on these rows: the page says if it was not.
     **texts
         Title, source, command and seconds: see `render`.
 

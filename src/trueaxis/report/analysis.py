@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from trueaxis.data.threads import cached_property
 from trueaxis.diagnostics import (
     KINDS,
     CellMap,
@@ -25,10 +25,9 @@ from trueaxis.diagnostics import (
     column_names,
     diagnose,
     effect,
-    reasons,
     row_labels,
 )
-from trueaxis.diagnostics.inputs import as_records, in_order_of_rows
+from trueaxis.diagnostics.inputs import as_records
 from trueaxis.pipeline import SplitPipeline, split_pipeline
 from trueaxis.preprocessing.decisions import is_series
 from trueaxis.preprocessing.encoder import TableEncoder
@@ -40,7 +39,6 @@ from trueaxis.report.given import (
     texts_of,
 )
 
-MAX_CHANGED = 2  # verdicts that rounding may change after the fit
 SAME = 1e-6  # relative difference below which two levels are one
 ROUNDING = 1e-9  # of a column's spread; what fits is 0 if it is below
 SPREAD_ROWS = 100_000  # whose spreads say whether columns should be scaled
@@ -241,9 +239,6 @@ class Analysis:
             "value": self.value[some],
             "fits": self.fitting[some],
         }
-        if hasattr(self.model, "tau_"):
-            with ignore_feature_name_warning():
-                columns |= reasons(self.model, self.X[some])._asdict()
         if self.finds_wrong_cells:
             wrong: list[list[str]] = [[] for _ in self.raw]
             found = self.wrong_cells
@@ -309,7 +304,7 @@ def analyse(
     *,
     ids: Any = None,
     labels: Any = None,
-    of_the_fit: bool | None = None,
+    of_the_fit: bool = True,
 ) -> Analysis:
     """Compute all diagnostics of a model and rows.
 
@@ -320,12 +315,11 @@ def analyse(
     X : array-like of shape (n, D)
         Rows of the fit, or new ones, before scaling.
     ids : array-like of shape (n,), optional
-        Names of the rows.
+        Names of the rows; a series needs the index of X.
     labels : array-like of shape (n,), optional
-        Labels of the rows, to be shown with them.
-    of_the_fit : bool, optional
-        Whether these are the rows of the fit, in the same order. By default, this
-        is assumed if their number and their outliers are those of the fit.
+        Labels of the rows, to be shown with them; a series needs the index of X.
+    of_the_fit : bool, default=True
+        Whether the model was fitted on these rows: the page says if it was not.
 
     Returns
     -------
@@ -347,25 +341,21 @@ def analyse(
     >>> analysis.counts["off"], analysis.ids[analysis.flagged[0]].item()
     (6, '96')
     """
-    ids = in_order_of_rows(ids, X, "ids")
-    labels = in_order_of_rows(labels, X, "labels")
     scaler, method = parts = split_pipeline(model)
     # Only the first step checks the names of columns: later ones get plain arrays.
     check_is_fitted(method, "components_")
     with ignore_feature_name_warning():
         raw = numbers_of(parts, X)
-        rows = parts.scaled(raw)
+        rows, n = parts.scaled(raw), len(raw)
         diagnosis = diagnose(method, rows)
-        if of_the_fit is None:
-            of_the_fit = _same_outliers_as_fit(method, diagnosis)
         return Analysis(
             model=method,
             scaler=scaler,
             raw=raw,
             X=rows,
             names=column_names(method),
-            given_ids=one_per_row(row_labels(X, len(raw)) if ids is None else ids, raw),
-            labels=None if labels is None else texts_of(one_per_row(labels, raw)),
+            given_ids=row_labels(X, n) if ids is None else one_per_row(ids, X, n),
+            labels=None if labels is None else texts_of(one_per_row(labels, X, n)),
             diagnosis=diagnosis,
             of_the_fit=of_the_fit,
         )
@@ -382,12 +372,3 @@ def with_line(model: Any, level: float) -> Any:
     if abs(level - level_of(model)) > SAME * level:
         moved._set_line(float(np.log10(level)))
     return moved
-
-
-def _same_outliers_as_fit(model: Any, diagnosis: Diagnosis) -> bool:
-    """Check whether the outliers are those of the fit, up to rounding."""
-    if not hasattr(model, "support_") or len(model.support_) != len(diagnosis.kind):
-        return False
-    then, now = ~np.asarray(model.support_), diagnosis.flagged
-    # Next to a cut-off, rounding may change the verdict after the fit.
-    return bool((then ^ now).sum() <= max((then & now).sum(), MAX_CHANGED))

@@ -24,13 +24,19 @@ def numbers_of(parts: SplitPipeline, X: Any) -> NDArray[Any]:
     return rows.array if isinstance(rows, ArrayRows) else rows.read()
 
 
-def one_per_row(names: Any, rows: NDArray[Any]) -> NDArray[Any]:
-    """Return one name or label for each row."""
+def one_per_row(names: Any, X: Any, n: int) -> NDArray[Any]:
+    """Return one name or label for each of the n rows X."""
     given = np.asarray(names)
-    if len(given) != len(rows):
+    if len(given) != n:
         raise ValueError(
-            f"There are {len(given)} names or labels for {len(rows)} rows: give one "
-            "per row."
+            f"There are {len(given)} names or labels for {n} rows: give one per row."
+        )
+    index, own = getattr(X, "index", None), getattr(names, "index", None)
+    known = [each for each in (index, own) if each is not None and not callable(each)]
+    if len(known) == 2 and not known[0].equals(known[1]):
+        raise ValueError(
+            "The series of names or labels has another index than X: pass its "
+            "to_numpy() if it is in the order of the rows."
         )
     return given
 

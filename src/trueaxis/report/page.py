@@ -17,7 +17,6 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 import trueaxis
-from trueaxis.diagnostics.influence import responsible
 from trueaxis.report import sentences
 from trueaxis.report.analysis import Analysis, level_of
 from trueaxis.report.data import ShownRows, names_of, script_data, shown_rows, tidy
@@ -38,6 +37,7 @@ MAX_CELLS = 100  # wrong cells in the table
 MAX_LINES, MAX_COLUMNS = 25, 40  # of the map of cells
 FULL = 6.0  # standard deviations that have the full color there
 MAX_SHOWN = 6  # columns, rows or angles in the section on plain PCA
+LEAST_SHARE = 0.0005  # of a row in such a change that is worth mentioning
 MAX_WITHOUT_SCRIPT = 50  # rows listed for browsers without scripts
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
@@ -214,7 +214,8 @@ def plain_pca(analysis: Analysis) -> dict[str, Any]:
 
 def responsible_rows(analysis: Analysis, share: NDArray[Any]) -> list[tuple[str, str]]:
     """Return the rows with the largest shares in a change."""
-    rows = responsible(share)[:MAX_SHOWN]
+    order = np.argsort(-share, kind="stable")
+    rows = order[share[order] >= LEAST_SHARE][:MAX_SHOWN]
     return list(zip(names_of(analysis, rows), map(percent, share[rows]), strict=True))
 
 

@@ -10,7 +10,6 @@ from trueaxis.core.starts import (
     depth,
     direction_rng,
     random_directions,
-    shortest_variance,
     spatial_median,
     spherical_start,
 )
@@ -35,20 +34,6 @@ def test_spatial_median_minimizes_the_sum_of_distances():
     counts = np.arange(len(X)) % 3 + 0.0
     again = spatial_median(ArrayRows(np.repeat(X, counts.astype(int), axis=0)), None)
     np.testing.assert_allclose(spatial_median(ArrayRows(X), counts), again, rtol=1e-6)
-
-
-def test_the_tightest_half_by_brute_force():
-    rng = np.random.default_rng(0)
-    Z = rng.standard_normal((21, 4))
-    Z[0, 1] = 1e12  # far values must not cost the others their digits
-    Z[1, 2] = -1e12
-    center, spread = shortest_variance(Z.T, 11)
-    for column in range(4):
-        z = np.sort(Z[:, column])
-        windows = [z[i : i + 11] for i in range(11)]
-        best = min(windows, key=np.var)
-        np.testing.assert_allclose(center[column], best.mean(), rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(spread[column], best.std(), rtol=1e-6)
 
 
 def depth_of(X):
