@@ -1,12 +1,10 @@
 """What is shown of a fitted method, as text."""
 
-import dask.array as da
 import numpy as np
 import pandas as pd
-import pytest
 
 from trueaxis import DSWL
-from trueaxis.datasets import planted, sensors
+from trueaxis.datasets import sensors
 
 
 def frame():
@@ -43,10 +41,3 @@ def test_cells_are_told():
     assert "missing ones are replaced" in DSWL(2).fit(X).summary()
     wrong = DSWL(2, cells=True).fit(X).summary()
     assert "wrong and missing ones are replaced" in wrong
-
-
-@pytest.mark.dask
-def test_lazy_verdicts_are_not_computed():
-    X = planted("ocs", n=6000, share=0.1).X
-    model = DSWL(3).fit(da.from_array(X, chunks=(1000, X.shape[1])))
-    assert "support_ is lazy" in model.summary()
