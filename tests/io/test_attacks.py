@@ -56,6 +56,7 @@ def test_two_signs_are_no_number(cell, tmp_path):
         read_table(path)
 
 
+@pytest.mark.soak  # as it measures time
 @pytest.mark.parametrize(
     "cell", ["(" + ", ".join(["0.1"] * 3000) + ")", "<" + " " * 20_000 + "x",
              "1" + ".000" * 5000 + "x", "." * 20_000]
