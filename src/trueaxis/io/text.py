@@ -236,9 +236,9 @@ class TextFile:
                 yield chunk
 
         first = 0
-        with closing(counted()) as chunks:
-            # pyarrow takes a short read for the end of the file: a buffer fills it up.
-            body = io.BufferedReader(_ChunkFile(chunks), 1 << 22)
+        # pyarrow takes a short read for the end of the file: a buffer fills it up.
+        # Closing it waits for a thread of pyarrow that may be reading ahead.
+        with io.BufferedReader(_ChunkFile(counted()), 1 << 22) as body:
             size = _BLOCK_BYTES + 64 * max(map(len, self.head), default=0)
             quoted = b'"' in body.peek()
             try:
@@ -307,8 +307,13 @@ class TextFile:
 class _ChunkFile(io.RawIOBase):
     """A file whose bytes come from an iterator."""
 
-    def __init__(self, chunks: Iterator[bytes]) -> None:
+    def __init__(self, chunks: Generator[bytes, None, None]) -> None:
         self._chunks, self._rest = chunks, memoryview(b"")
+
+    def close(self) -> None:
+        """Close the file that the bytes come from."""
+        self._chunks.close()
+        super().close()
 
     def readable(self) -> bool:
         """Return that this file can be read."""
