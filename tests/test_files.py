@@ -3,11 +3,10 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from trueaxis._files import atomic_write, temporary_folder
+from trueaxis._files import atomic_write
 from trueaxis.io.write import write_table
 
 
@@ -70,10 +69,3 @@ def test_all_that_writes_names_the_file_on_a_full_disk(tmp_path):
 def test_a_folder_that_cannot_be_written_names_the_file():
     with pytest.raises(OSError, match="'/proc/x.csv'"), atomic_write("/proc/x.csv"):
         pass
-
-
-def test_a_temporary_folder_is_removed():
-    with pytest.raises(KeyboardInterrupt), temporary_folder() as folder:
-        Path(folder, "deep").mkdir()
-        raise KeyboardInterrupt
-    assert not Path(folder).exists()

@@ -12,16 +12,14 @@ import re
 import secrets
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, TypeVar
-
-Result = TypeVar("Result")
+from typing import IO, Any
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
-_temporary: set[Path] = set()  # files and folders that exist at the moment
+_temporary: set[Path] = set()  # files that exist at the moment
 _lock = threading.RLock()  # held while one of them appears
 
 
@@ -37,7 +35,9 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
     temporary = target.with_name(f".trueaxis-{secrets.token_hex(8)}.tmp")
     try:
         with naming(path):
-            raw = _appearing(temporary, lambda: _NamedFile(temporary, path))
+            with _lock:
+                _temporary.add(temporary)
+                raw = _NamedFile(temporary, path)
         with io.BufferedWriter(raw) as file:
             yield file
             file.flush()
@@ -56,39 +56,16 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
     _sync_folder(target.parent)
 
 
-@contextmanager
-def temporary_folder() -> Iterator[str]:
-    """Create a folder that is removed afterwards, with all that is in it."""
-    import tempfile  # only few commands need it
-
-    folder = Path(tempfile.gettempdir(), f"trueaxis-{secrets.token_hex(8)}")
-    try:
-        _appearing(folder, lambda: folder.mkdir(mode=0o700))
-        yield str(folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        _temporary.discard(folder)
-
-
 def remove_temporaries() -> None:
-    """Remove all temporary files and folders; the process must end afterwards.
+    """Remove all temporary files; the process must end afterwards.
 
     For a process that cannot wait until what has opened them is interrupted. No other
     thread creates one any more.
     """
     _lock.acquire(timeout=0.1)  # and keep it
     for path in list(_temporary):
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            with suppress(OSError):
-                path.unlink()
-
-
-def _appearing(path: Path, create: Callable[[], Result]) -> Result:
-    with _lock:
-        _temporary.add(path)
-        return create()
+        with suppress(OSError):
+            path.unlink()
 
 
 class _NamedFile(io.FileIO):
