@@ -438,15 +438,7 @@ def _columns_to_read(
     data: str, kinds: dict[str, str], choice: Choice
 ) -> tuple[list[str], dict[str, str]]:
     """Return the columns of a large file to analyze, and why not the others."""
-    names = list(kinds)
-    for role, name in (("--id", choice.id), ("--label", choice.label)):
-        if name is not None:
-            select([name], names, role)
-    excluded = {*select(choice.drop, names, "--drop"), choice.id, choice.label}
-    chosen = names
-    if choice.columns is not None:
-        chosen = select(choice.columns, names, "--columns", exact=choice.by_name)
-    chosen = [name for name in chosen if name not in excluded]
+    chosen = choice.analyzed(list(kinds))
     left_out = {name: kinds[name] for name in chosen if kinds[name] != "number"}
     for name in left_out.keys() & {*(choice.columns or ())}:
         raise TableError(

@@ -73,6 +73,17 @@ class Choice:
         """The columns that name or label rows, of which every cell is kept."""
         return {name for name in (self.id, self.label) if name is not None}
 
+    def analyzed(self, names: Sequence[str]) -> list[str]:
+        """Return the columns to analyze, in order; refuse names that mean none."""
+        for role, name in (("--id", self.id), ("--label", self.label)):
+            if name is not None:
+                select([name], names, role)
+        excluded = {*select(self.drop, names, "--drop"), self.id, self.label}
+        asked = names
+        if self.columns is not None:
+            asked = select(self.columns, names, "--columns", exact=self.by_name)
+        return [name for name in asked if name not in excluded]
+
     def unwanted(self, names: Sequence[str]) -> set[str]:
         """Return the columns that are not numbers to analyze, and kept as written."""
         # Unknown names are refused later, when there is more to say.

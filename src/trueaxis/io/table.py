@@ -173,20 +173,14 @@ def _choose(content: Content, choice: Choice, notes: list[str]) -> Table:
                 "used as row names. To leave it out, use --drop "
                 f"{option([content.row_names])}."
             )
-    for role, name in (("--id", choice.id), ("--label", choice.label)):
-        if name is not None:
-            select([name], names, role)
-    dropped = {*select(choice.drop, names, "--drop"), choice.id, choice.label}
-    asked = names
-    if choice.columns is not None:
-        asked = select(choice.columns, names, "--columns", exact=choice.by_name)
-    wanted = [columns[name] for name in asked if name not in dropped]
+    analyzed = choice.analyzed(names)
+    wanted = [columns[name] for name in analyzed]
     categories = _categories(choice, wanted)
     literal = [name for name in choice.columns or () if name in columns]
     _refuse_asked_text(wanted, {*literal} - {*categories}, content.place)
     found = examine(
         [column for column in wanted if column.name not in categories],
-        () if choice.columns is None else asked,
+        () if choice.columns is None else analyzed,
     )
     frame = [column for column in wanted if column.name not in found.left_out]
     numbers = [column for column in frame if column.kind == "number"]
@@ -206,9 +200,15 @@ def _choose(content: Content, choice: Choice, notes: list[str]) -> Table:
         None if name is None else _written(columns[name])
         for name in (choice.id, choice.label)
     )
-    analyzed = tuple(column.name for column in numbers)
     table = Table(
-        X, analyzed, ids, labels, tuple(notes), tuple(frame), None, found.left_out
+        X,
+        tuple(column.name for column in numbers),
+        ids,
+        labels,
+        tuple(notes),
+        tuple(frame),
+        None,
+        found.left_out,
     )
     return _without_holes(table, choice, content.place)
 
