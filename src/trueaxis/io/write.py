@@ -71,25 +71,12 @@ def write_table(path: str | Path, fields: Fields) -> None:
     fields : dict
         Name and values of every column, all of the same length. Values may be None.
     """
-    write_blocks(path, iter([fields]), len(next(iter(fields.values()), ())))
-
-
-def write_blocks(path: str | Path, blocks: Iterator[Fields], n: int) -> None:
-    """Write a table a few rows at a time, in the formats of `write_table` and .npy.
-
-    Parameters
-    ----------
-    path : str or Path
-    blocks : iterator of dict
-        Tables with the same columns.
-    n : int
-        Total number of rows, for the header of .npy files. These hold only numbers.
-    """
     name = str(path)
     if ending_of(name) != ".npy":
         refuse_ending(name)
+    n = len(next(iter(fields.values()), ()))
     with open_target(name) as file:
-        write_content(file, name, blocks, n)
+        write_content(file, name, iter([fields]), n)
 
 
 def write_content(
