@@ -24,7 +24,8 @@ from awkward import (
 )
 from before_after_clouds import Case, Data, known, planted_rows, size
 from paper_data import UCI, face_images, uci_table
-from trueaxis.datasets import occlude, planted, sensors, spectra
+from studies.faces.damage import occlude
+from trueaxis.datasets import planted, sensors, spectra
 from verdict_data import MEASURED, Labelled, real, textbook
 
 sys.path.insert(0, str(Path(__file__).parent.parent))

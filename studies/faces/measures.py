@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from studies.data import FACES, load
-from trueaxis.datasets import occlude
-
-WHITE = 255.0
+from studies.faces.damage import WHITE, occlude
 
 
 class Fold(NamedTuple):

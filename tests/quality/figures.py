@@ -15,7 +15,8 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import f1_score, roc_auc_score
 
 from trueaxis import DSWL
-from trueaxis.datasets import occlude, planted
+from studies.faces.damage import occlude
+from trueaxis.datasets import planted
 
 # Small tables of the data home: of ADBench, and every eighth of macrOData.
 ADBENCH = ("glass", "lymphography", "stamps", "vertebral", "wdbc", "wine")

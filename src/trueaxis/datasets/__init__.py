@@ -1,12 +1,10 @@
 """Generated data for examples, tests and benchmarks.
 
 `planted` draws data with known outliers, `spectra` spectra with correlated noise, and
-`sensors` a table with known faults. `occlude` damages images of your own. All random
-numbers are seeded.
+`sensors` a table with known faults. All random numbers are seeded.
 """
 
 from trueaxis.datasets.clouds import KINDS, Planted, Sensors, planted, sensors
-from trueaxis.datasets.damage import occlude
 from trueaxis.datasets.mixtures import Spectra, spectra
 
 __all__ = [
@@ -14,7 +12,6 @@ __all__ = [
     "Planted",
     "Sensors",
     "Spectra",
-    "occlude",
     "planted",
     "sensors",
     "spectra",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from studies.faces import measures
+from studies.faces.damage import occlude
 from tests.soak.studies.invented_images import invented
 
 
@@ -29,6 +30,17 @@ def test_only_training_images_are_occluded():
         # The same again, whoever asks.
         again = measures.fold_of(images, "orl", number, **options)
         np.testing.assert_array_equal(fold.train, again.train)
+
+
+def test_a_block_covers_a_quarter_of_a_fifth_of_the_images():
+    images = np.full((55, 32, 32), 100.5)
+    damaged, bad = occlude(images, random_state=4)
+    assert bad.sum() == 11 and (damaged[~bad] == 100.5).all()
+    for picture in damaged[bad]:
+        changed = np.argwhere(picture != 100.5)
+        (top, left), (bottom, right) = changed.min(axis=0), changed.max(axis=0)
+        assert (bottom - top, right - left) == (15, 15) and len(changed) == 256
+        assert set(np.unique(picture[top : bottom + 1, left : right + 1])) == {0, 255}
 
 
 def test_error_and_psnr_are_those_of_the_paper():
