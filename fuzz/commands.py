@@ -38,7 +38,7 @@ OPTIONS: dict[str, list[Any]] = {
 LABELS: dict[str, list[Any]] = {"--label": ["name", "x1"]}
 FIT_OPTIONS: dict[str, list[Any]] = {
     "-k": ["1", "2", "0.9", "auto", "99", "-1", "nan", "x"],
-    "--scale": ["none", "standard", "robust", "auto", "x"],
+    "--scale": ["none", "robust", "auto", "x"],
 }
 LINE_OPTIONS: dict[str, list[Any]] = {
     "--level": ["0.01", "0.5", "0", "nan", "x"],

@@ -295,7 +295,7 @@ def test_what_large_files_cannot_have_is_told(table, tmp_path, monkeypatch):
     for given, message in (
         (["--read", "missing=drop"], "rows cannot be left out"),
         (["--na", "7"], "--na is only for text"),
-        (["--encode", "log"], "--encode and --scale auto look at all rows"),
+        (["--encode", "categories"], "--encode and --scale auto look at all rows"),
         (["--scale", "auto"], "--encode and --scale auto look at all rows"),
         (["--columns", "x1,site"], "'site' of"),
         (["--drop", "x*"], "left to analyze"),

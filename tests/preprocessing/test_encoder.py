@@ -52,7 +52,7 @@ def names(encoder):
     [
         TableEncoder(),
         TableEncoder(scale="robust"),
-        TableEncoder(categories=True, log="auto", scale="standard"),
+        TableEncoder(categories=True, scale="none"),
     ]
 )
 def test_scikit_learns_checks(estimator, check):
@@ -74,7 +74,6 @@ def test_numbers_are_used_and_the_rest_is_left_out(table):
     assert encoder.notes_[0] == (
         "Left out: 'nr' (counts the rows), 'site', 'name' (text), 'day' (calendar)."
     )
-    assert any("'price' is skewed" in note for note in encoder.notes_)
     assert encoder.notes_[-1].startswith("Columns were")
     assert encoder.n_features_in_ == 9
     assert [*encoder.feature_names_in_] == [*table.columns]
@@ -188,8 +187,7 @@ def test_infinite_values(table):
 
 
 def test_log_of_new_values_that_are_not_positive(table):
-    encoder = TableEncoder(log="auto").fit(table)
-    assert encoder.log_ == ["price"]
+    encoder = TableEncoder(log=["price"]).fit(table)
     odd = table.copy()
     odd.loc[7, "price"] = 0
     with pytest.raises(ValueError, match="'price' has 0 in row 7 .*1 of 120"):
@@ -209,18 +207,17 @@ def test_levels_that_the_fit_did_not_see(table):
 # ---------------------------------------------------------------------- identities
 
 
-@pytest.mark.parametrize("how", ["robust", "standard"])
-def test_without_categories_and_logs_it_is_a_column_scaler(table, how):
+def test_without_categories_and_logs_it_is_a_column_scaler(table):
     numbers = table[["flow", "temp_in", "temp_out", "price", "ok"]].astype(float)
-    encoder = TableEncoder(scale=how).fit(table)
-    scaler = ColumnScaler(how).fit(numbers)
+    encoder = TableEncoder(scale="robust").fit(table)
+    scaler = ColumnScaler().fit(numbers)
     np.testing.assert_array_equal(encoder.center_, scaler.center_)
     np.testing.assert_array_equal(encoder.unit_, scaler.unit_)
     np.testing.assert_array_equal(encoder.transform(table), scaler.transform(numbers))
 
 
 def test_frames_of_all_libraries_give_the_same(table):
-    settings = {"categories": True, "log": "auto"}
+    settings = {"categories": True, "log": ["price"]}
     expected = TableEncoder(**settings).fit(table)
     Z = expected.transform(table)
     arrow = pa.Table.from_pandas(table, preserve_index=False)
@@ -286,7 +283,7 @@ def test_what_is_not_in_memory_is_refused(tmp_path, table):
 
 
 def test_inverse_transform(table):
-    encoder = TableEncoder(categories=True, log="auto").fit(table)
+    encoder = TableEncoder(categories=True, log=["price"]).fit(table)
     E = encoder.encode(table)
     back = encoder.inverse_transform(encoder.transform(table))
     np.testing.assert_allclose(back, E, rtol=1e-12, atol=1e-12)
@@ -300,10 +297,10 @@ def test_inverse_transform(table):
 
 
 def test_it_works_with_scikit_learn(table):
-    encoder = TableEncoder(categories=["site"], log="auto", scale="robust")
+    encoder = TableEncoder(categories=["site"], log=["price"], scale="robust")
     assert clone(encoder).get_params() == encoder.get_params()
     assert repr(encoder) == (
-        "TableEncoder(categories=['site'], log='auto', scale='robust')"
+        "TableEncoder(categories=['site'], log=['price'], scale='robust')"
     )
     encoder.fit(table)
     Z = encoder.transform(table)
@@ -336,8 +333,7 @@ def test_any_table(content, data):
     frame = pd.DataFrame(arrays)
     choices = {
         "categories": data.draw(st.booleans()),
-        "log": data.draw(st.sampled_from([(), "auto"])),
-        "scale": data.draw(st.sampled_from(["auto", "none", "standard", "robust"])),
+        "scale": data.draw(st.sampled_from(["auto", "none", "robust"])),
     }
     encoder = TableEncoder(**choices)
     try:

@@ -50,10 +50,10 @@ def models():
         "far": (PlainPCA(2), X + 1e12),
         "large": (DSWL(1), X * 1e140),
         "wide": (METHODS["spcp"](1), X[:24].reshape(8, -1)),
-        "scaler": (ColumnScaler("standard"), single),
-        "encoder": (TableEncoder(categories=["kind"], drop=("b",), log="auto"), mixed),
+        "scaler": (ColumnScaler(), single),
+        "encoder": (TableEncoder(categories=["kind"], drop=("b",), log=["a"]), mixed),
         "robust": (make_pipeline(ColumnScaler(), DSWL(2)), X * [1, 1, 1e6, 1, 1, 1]),
-        "scaled": (make_pipeline(ColumnScaler("standard"), DSWL(2)), frame),
+        "scaled": (make_pipeline(ColumnScaler(), DSWL(2)), frame),
         "encoded": (make_pipeline(TableEncoder(categories=True), DSWL(2)), mixed),
         "chosen": (make_pipeline(TableEncoder(["a", "f*"]), PlainPCA(1)), frame),
     }

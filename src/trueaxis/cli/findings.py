@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -18,13 +18,12 @@ from trueaxis.data.memory import TooLarge
 from trueaxis.diagnostics import KINDS
 from trueaxis.persistence import save
 from trueaxis.pipeline import join_pipeline, split_pipeline
-from trueaxis.preprocessing.decisions import decide_scale, log_hint
+from trueaxis.preprocessing.decisions import decide_scale
 from trueaxis.preprocessing.encoder import TableEncoder
 from trueaxis.preprocessing.scaler import ColumnScaler
 from trueaxis.report.analysis import Analysis, analyse, level_of
 
 FirstStep = TableEncoder | ColumnScaler | Literal["auto"] | None
-SAMPLE_ROWS = 1 << 15  # are enough to see whether a column is skewed
 
 
 @dataclass
@@ -148,23 +147,19 @@ def fit_first_step(source: Source, first: FirstStep) -> tuple[Any, Any]:
     if not source.in_memory and (first == "auto" or isinstance(first, TableEncoder)):
         raise TableError(
             f"--encode and --scale auto look at all rows at once, but {source.name} is "
-            "read block by block: leave them out, or choose --scale none, standard or "
-            "robust."
+            "read block by block: leave them out, or choose --scale none or robust."
         )
     if isinstance(first, TableEncoder):
-        named = first.log if isinstance(first.log, list) else ()
-        for name in {*named} & {*source.left_out}:
+        for name in {*first.log} & {*source.left_out}:
             raise TableError(
                 f"--encode log names {name!r}, which is left out "
                 f"({source.left_out[name]}) and has no logarithm: leave it out there."
             )
-    elif source.in_memory:
-        _hint_at_logarithms(source)
     if first == "auto":
         how, sentence = decide_scale(source.frame)
         if sentence:
             console.note(sentence)
-        first = None if how == "none" else ColumnScaler(how)
+        first = None if how == "none" else ColumnScaler()
     if first is None:
         return None, source.rows
     rows = source.rows_for(first)
@@ -172,16 +167,6 @@ def fit_first_step(source: Source, first: FirstStep) -> tuple[Any, Any]:
     for text in getattr(first, "notes_", ()):
         console.note(text)
     return first, first.transform(rows)
-
-
-def _hint_at_logarithms(source: Source) -> None:
-    """Say which columns would be more symmetric as logarithms."""
-    frame, n = source.frame, source.n_rows
-    if n > SAMPLE_ROWS:
-        some = np.random.default_rng(0).integers(0, n, SAMPLE_ROWS)
-        frame = tuple(replace(each, values=each.values[some]) for each in frame)
-    for text in log_hint(frame, "--encode log"):
-        console.note(text)
 
 
 def save_model(model: Any, output: str) -> None:

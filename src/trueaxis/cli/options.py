@@ -91,17 +91,16 @@ def _parse_encoding(
     encoding: dict[str, Any] = {}
     for text in values:
         kind, equals, value = text.partition("=")
-        if kind not in ("log", "categories"):
+        if kind not in ("log", "categories") or text == "log":
             raise click.BadParameter(
-                f"{text!r} is neither log nor categories, alone or with columns, as in "
-                "log=a,b."
+                f"{text!r} is neither log=A,B nor categories, alone or with columns."
             )
         if equals:
             before = encoding.get(kind)
             before = before if isinstance(before, list) else []
             encoding[kind] = [*before, *_names(value)]
         else:
-            encoding[kind] = "auto" if kind == "log" else True
+            encoding[kind] = True
     return encoding
 
 
@@ -192,7 +191,7 @@ size_options = combine(
     ),
     click.option(
         "--scale",
-        type=click.Choice(["none", "standard", "robust", "auto"]),
+        type=click.Choice(["none", "robust", "auto"]),
         help="Divide columns by their spread; auto if they share no unit "
         "(default: none; auto with --encode).",
     ),
@@ -203,8 +202,8 @@ encode_option = click.option(
     multiple=True,
     callback=_parse_encoding,
     metavar="KIND[=A,B,...]",
-    help="log takes the logarithm of all skewed columns, or of those named; "
-    "categories analyzes all columns of text as categories, or those named.",
+    help="log=A,B takes the logarithm of these columns; categories analyzes all "
+    "columns of text as categories, or those named.",
 )
 level_option = click.option(
     "--level",
@@ -301,7 +300,7 @@ def first_step_from(
         return TableEncoder(**encoding, scale=scale or "auto")
     if scale == "auto":
         return "auto"
-    return None if scale in (None, "none") else ColumnScaler(scale)
+    return None if scale in (None, "none") else ColumnScaler()
 
 
 def method_class(name: str, option: str) -> Any:

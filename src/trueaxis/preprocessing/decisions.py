@@ -1,4 +1,4 @@
-"""Decide whether columns share a unit, and which of them need a logarithm.
+"""Decide whether columns share a unit.
 
 Columns with the same unit can be compared as they are: that one varies more than
 another is a fact. In different units, the spreads depend on the choice of units.
@@ -22,15 +22,6 @@ _BRACKETED = re.compile(r".*\S\s*(?:\(([^()]+)\)|\[([^\[\]]+)\])\s*")
 _NUMBER_NAME = re.compile(r"[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?", re.IGNORECASE)
 _FEWEST_IN_SERIES = 3
 _EVEN = 0.05  # relative differences of steps that rounded names may have
-
-# Skewness is measured between these quantiles and their mirror images, so that up to
-# 3/16 of the rows can be anything. Several of them, because those of counts jump.
-_LOW = np.array([3, 4, 5]) / 16
-# Least gain that is worth it: that of a lognormal column with sigma = 0.35, whose
-# middle half spans a factor of 1.6.
-LEAST_GAIN = 0.115
-_NOISE = 0.75  # of the gain times the root of the number of rows
-_FEWEST_DISTINCT = 10  # fewer are ratings or codes
 
 
 def decide_scale(columns: Sequence[Column]) -> tuple[Literal["none", "robust"], str]:
@@ -124,54 +115,3 @@ def is_series(names: Sequence[str]) -> bool:
 def _mostly_equal(values: NDArray[np.float64]) -> bool:
     known = values[~np.isnan(values)]
     return not len(known) or bool(np.median(np.abs(known - np.median(known))) == 0)
-
-
-def log_helps(values: NDArray[np.float64]) -> bool:
-    """Return whether the logarithm makes a column clearly more symmetric.
-
-    It helps if the skewness falls by more than chance and usefulness ask for. NaN are
-    left out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from trueaxis.preprocessing.decisions import log_helps
-    >>> z = np.random.default_rng(0).standard_normal(500)
-    >>> log_helps(np.exp(z)), log_helps(10 + z)
-    (True, False)
-    """
-    if len(values) and values[0] <= 0:  # a number that settles many columns
-        return False
-    known = values[~np.isnan(values)]
-    if not (known > 0).all() or len(np.unique(known)) < _FEWEST_DISTINCT:
-        return False
-    gain = float((skewness(known) - np.abs(skewness(np.log(known)))).mean())
-    return gain > LEAST_GAIN + _NOISE / float(np.sqrt(len(known)))
-
-
-def skewness(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return (a + b - 2 m) / (b - a) for each of three quantiles a.
-
-    b is the mirror image of a, and m the median; 0 where a and b are equal.
-    """
-    size = np.abs(values).max()
-    # Sums of two values cannot overflow.
-    a, m, b = np.quantile(
-        values / size if size else values, [_LOW, 0 * _LOW + 0.5, 1 - _LOW]
-    )
-    found = np.zeros(len(_LOW))
-    np.divide(a + b - 2 * m, b - a, out=found, where=b > a)
-    return found
-
-
-def log_hint(columns: Sequence[Column], option: str = 'log="auto"') -> list[str]:
-    """Return a sentence that suggests an option if it would help any column."""
-    names = [c.name for c in columns if c.kind == "number" and log_helps(c.values)]
-    if not names:
-        return []
-    one = len(names) == 1
-    return [
-        f"{'Column' if one else 'Columns'} {quote(names)} {'is' if one else 'are'} "
-        f"skewed towards large values, and {'its' if one else 'their'} "
-        f"logarithm{'' if one else 's'} would be more symmetric: try {option}."
-    ]

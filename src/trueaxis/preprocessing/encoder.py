@@ -19,15 +19,10 @@ from trueaxis.base import unchanged_on_error
 from trueaxis.data.dask import is_dask
 from trueaxis.data.rows import Rows
 from trueaxis.data.threads import own_floats
-from trueaxis.preprocessing.decisions import (
-    LOG_UNIT,
-    decide_scale,
-    log_helps,
-    log_hint,
-)
+from trueaxis.preprocessing.decisions import LOG_UNIT, decide_scale
 from trueaxis.preprocessing.scaler import ColumnScaler, Scaling
 
-SCALES = ("auto", "none", "standard", "robust")
+SCALES = ("auto", "none", "robust")
 
 
 class TableEncoder(
@@ -43,8 +38,7 @@ class TableEncoder(
     `center_` and divides by `unit_`.
 
     The indicator of a level with share p is centered at p and divided by sqrt(p), as in
-    multiple correspondence analysis (MCA). With ``scale="standard"``, plain PCA of the
-    result is factor analysis of mixed data (FAMD).
+    multiple correspondence analysis (MCA).
 
     Missing cells stay missing (NaN), in all indicators of a column; DSWL fills them.
     The table must be in memory.
@@ -61,13 +55,13 @@ class TableEncoder(
         Columns to analyze as categories. True stands for all columns of text and all
         columns of only 0 and 1, except text of which most rows have a level of their
         own, such as names.
-    log : "auto" or list of str, default=()
-        Columns of positive numbers of which to take log10; "auto" chooses those that
-        become clearly more symmetric.
-    scale : {"auto", "none", "standard", "robust"}, default="auto"
-        How to center and scale columns of numbers: see `ColumnScaler`. "auto" is "none"
-        if they share a unit, which it concludes from the units in their names or from
-        their spreads, and otherwise "robust"; with categories, it is always "robust".
+    log : list of str, default=()
+        Columns of positive numbers of which to take log10.
+    scale : {"auto", "none", "robust"}, default="auto"
+        Whether to center and scale columns of numbers, as `ColumnScaler` does. "auto"
+        is "none" if they share a unit, which it concludes from the units in their names
+        or from their spreads, and otherwise "robust"; with categories, it is always
+        "robust".
 
     Attributes
     ----------
@@ -83,7 +77,7 @@ class TableEncoder(
         Levels of every categorical column.
     log_ : list of str
         Columns of which the logarithm is analyzed.
-    scale_ : {"none", "standard", "robust"}
+    scale_ : {"none", "robust"}
         How columns of numbers are scaled.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -119,8 +113,8 @@ class TableEncoder(
         *,
         drop: Sequence[str] = (),
         categories: bool | Sequence[str] = False,
-        log: Literal["auto"] | Sequence[str] = (),
-        scale: Literal["auto", "none", "standard", "robust"] = "auto",
+        log: Sequence[str] = (),
+        scale: Literal["auto", "none", "robust"] = "auto",
     ) -> None:
         self.columns = columns
         self.drop = drop
@@ -270,15 +264,7 @@ class TableEncoder(
         self.columns_ = [n for n in wanted if n in levels or n not in left_out]
         self.categories_ = {name: levels[name] for name in wanted if name in levels}
         self.log_ = [name for name in wanted if name in logs]
-        notes += findings.remarks
-        if not _is_auto(self.log):
-            notes += log_hint([column for column in kept if column.name not in logs])
-        elif logs:
-            notes.append(
-                f"The logarithm of {quote(self.log_)} is analyzed: skewed towards "
-                "large values before, and more symmetric now."
-            )
-        return notes
+        return notes + findings.remarks
 
     def _levels(
         self, columns: Sequence[Column], asked: set[str]
@@ -314,8 +300,6 @@ class TableEncoder(
 
     def _logs(self, columns: Sequence[Column], wanted: Sequence[str]) -> set[str]:
         """Return the names of the columns whose logarithms are analyzed."""
-        if _is_auto(self.log):
-            return {column.name for column in columns if log_helps(column.values)}
         by_name, asked = {c.name: c for c in columns}, _patterns("log", self.log)
         named = select(asked, wanted, "log")
         for name in named:
@@ -369,7 +353,7 @@ class TableEncoder(
         )
         numbers = encoded[:, ~is_level]
         if numbers.shape[1] and self.scale_ != "none":
-            scaler = ColumnScaler(self.scale_).fit(numbers)  # type: ignore[arg-type]
+            scaler = ColumnScaler().fit(numbers)
             center[~is_level], unit[~is_level] = scaler.center_, scaler.unit_
         if is_level.any():
             shares = np.nanmean(encoded[:, is_level], axis=0)
@@ -529,10 +513,6 @@ def _as_text(cell: Any) -> str:
     if isinstance(cell, (float, np.floating)) and float(cell).is_integer():
         return str(int(cell))
     return cell.decode(errors="replace") if isinstance(cell, bytes) else str(cell)
-
-
-def _is_auto(log: Any) -> bool:
-    return isinstance(log, str) and log == "auto"
 
 
 def _is_category(column: Column) -> bool:

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from trueaxis._validation import validate_array, validate_choice, validate_rows
+from trueaxis._validation import validate_array, validate_rows
 from trueaxis.base import unchanged_on_error
-from trueaxis.core.columns import ColumnSpread, SpreadKernel
 from trueaxis.data.dask import DaskRows, dask_rows, is_dask, refuse_frames
 from trueaxis.data.memory import refuse_large
 from trueaxis.data.rows import Rows
 from trueaxis.data.threads import own_floats
 from trueaxis.data.transformed import TransformedRows, Where, largest_magnitude
 
-HOW = ("standard", "robust")
 # Standard deviation of a normal variable over its median and mean absolute deviation.
 NORMAL_MAD = 1.482602218505602
 NORMAL_MEAN = 1.2533141373155003
@@ -37,19 +33,13 @@ class ColumnScaler(
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
-    """Center every column and divide it by its spread.
+    """Center every column and divide it by its spread, which outliers do not inflate.
 
-    Missing cells (NaN) are left out of centers and spreads, and stay missing.
-
-    Parameters
-    ----------
-    how : {"robust", "standard"}, default="robust"
-        "robust" uses the median and the median absolute deviation (times 1.4826, to
-        match the standard deviation of normal data), or the mean absolute deviation for
-        columns in which more than half of the values are equal. "standard" uses the
-        mean and the standard deviation, which outliers inflate. If X is not in memory,
-        "standard" reads all rows once, and "robust" at most 100,000 of them (always the
-        same ones).
+    The center is the median, and the spread the median absolute deviation (times
+    1.4826, to match the standard deviation of normal data), or the mean absolute
+    deviation for columns in which more than half of the values are equal. Missing cells
+    (NaN) are left out of both, and stay missing. If X is not in memory, at most 100,000
+    rows are read (always the same ones).
 
     Attributes
     ----------
@@ -69,9 +59,6 @@ class ColumnScaler(
     34
     """
 
-    def __init__(self, how: Literal["robust", "standard"] = "robust") -> None:
-        self.how = how
-
     @own_floats
     def fit(self, X: ArrayLike | Rows, y: Any = None) -> ColumnScaler:
         """Compute the center and the spread of every column.
@@ -85,10 +72,8 @@ class ColumnScaler(
         -------
         self
         """
-        validate_choice("how", self.how, HOW)
         with unchanged_on_error(self), validate_rows(self, X, holes=True) as rows:
-            compute = _robust_rows if self.how == "robust" else _standard_rows
-            center, unit = compute(rows)
+            center, unit = _center_and_unit(rows)
             self._refuse_empty(center, rows)
             limits = np.finfo(rows.dtype)  # no unit may be rounded to 0 or infinity
             self.center_ = center.astype(rows.dtype)
@@ -160,8 +145,7 @@ class ColumnScaler(
         return rows
 
     def _check(self) -> None:
-        """Raise if parameters are not valid, or attributes contradict each other."""
-        validate_choice("how", self.how, HOW)
+        """Raise if attributes contradict each other."""
         if len(self.center_) != self.n_features_in_:
             raise ValueError("center_ has not one value for every column")
 
@@ -172,8 +156,8 @@ class ColumnScaler(
             return
         names = getattr(self, "feature_names_in_", None)
         first = empty[0] if names is None else repr(str(names[empty[0]]))
-        sampled = self.how == "robust" and not rows.in_memory
-        where = f"{min(rows.shape[0], SAMPLE_ROWS) if sampled else rows.shape[0]:,} "
+        n, sampled = rows.shape[0], not rows.in_memory
+        where = f"{min(n, SAMPLE_ROWS) if sampled else n:,} "
         where += "rows of the sample" if sampled else "rows"
         raise ValueError(
             f"Column {first} of X has no value in any of the {where} (such columns: "
@@ -208,71 +192,35 @@ class Scaling:
         return self
 
 
-def _standard_rows(rows: Rows) -> CenterAndUnit:
-    if rows.in_memory:
-        return _of_seen_cells(_standard, rows.read(), rows.complete)
-    spread: ColumnSpread = rows.scan(SpreadKernel(_first_values(rows)))[1]
-    return spread.center_and_unit()
-
-
-def _first_values(rows: Rows) -> NDArray[np.float64]:
-    """Return the first value of every column; NaN for columns without any."""
-    values: NDArray[np.float64] = rows.take(np.zeros(1, dtype=np.intp))[0].astype(float)
-    if not np.isnan(values).any():
-        return values
-    # blocks() is typed as an iterator, but is a generator, which has close().
-    with closing(rows.blocks()) as blocks:  # type: ignore[type-var]
-        for _, block in blocks:
-            for column in np.flatnonzero(np.isnan(values)):
-                seen = block[~np.isnan(block[:, column]), column]
-                values[column] = seen[0] if len(seen) else np.nan
-            if not np.isnan(values).any():
-                break
-    return values
-
-
-def _robust_rows(rows: Rows) -> CenterAndUnit:
+def _center_and_unit(rows: Rows) -> CenterAndUnit:
     n, D = rows.shape
     if rows.in_memory:
-        return _of_seen_cells(_robust, rows.read(), rows.complete)
+        return _of_known_cells(rows.read(), rows.complete)
     size = min(n, SAMPLE_ROWS)
     refuse_large(
         size * D * rows.dtype.itemsize,
         f"The sample of {size:,} rows x {D} columns for medians",
-        'Use how="standard", which reads block by block, or fewer columns.',
+        "Use fewer columns.",
     )
     index = np.arange(n)
     if size < n:
         index = np.sort(np.random.default_rng(0).choice(n, size, replace=False))
-    return _of_seen_cells(_robust, rows.take(index))
+    return _of_known_cells(rows.take(index))
 
 
-def _of_seen_cells(
-    compute: Callable[[NDArray[Any]], CenterAndUnit],
-    X: NDArray[Any],
-    complete: bool = False,
-) -> CenterAndUnit:
+def _of_known_cells(X: NDArray[Any], complete: bool = False) -> CenterAndUnit:
     """Return centers and units, without holes; NaN and 1 for columns without values."""
     if complete or not np.isnan(largest_magnitude(X)):
-        return compute(X)
+        return _of_complete(X)
     center, unit = np.full(X.shape[1], np.nan), np.ones(X.shape[1])
     for column, cells in enumerate(X.T):
-        seen = cells[~np.isnan(cells)]
-        if len(seen):
-            (center[column],), (unit[column],) = compute(seen[:, None])
+        known = cells[~np.isnan(cells)]
+        if len(known):
+            (center[column],), (unit[column],) = _of_complete(known[:, None])
     return center, unit
 
 
-def _standard(X: NDArray[Any]) -> CenterAndUnit:
-    size = np.abs(X).max(axis=0).astype(float)
-    size[size == 0] = 1.0
-    small = X / size  # its squares cannot overflow
-    constant = (X == X[0]).all(axis=0)
-    unit = np.where(constant, 1.0, small.std(axis=0) * size)
-    return small.mean(axis=0) * size, unit
-
-
-def _robust(X: NDArray[Any]) -> CenterAndUnit:
+def _of_complete(X: NDArray[Any]) -> CenterAndUnit:
     small = X / 4  # sums and differences of two values cannot overflow
     center = np.median(small, axis=0).astype(float)
     deviations = np.abs(small - center)
@@ -295,7 +243,7 @@ class UnevenSpread(NamedTuple):
 
 def uneven_columns(X: NDArray[Any]) -> UnevenSpread | None:
     """Return the columns with the extreme spreads if these differ too much."""
-    unit = _of_seen_cells(_robust, X)[1]
+    unit = _of_known_cells(X)[1]
     # Of the extremes of a column without values, NaN, neither is below the other.
     varying = np.flatnonzero(np.fmin.reduce(X) < np.fmax.reduce(X))
     if len(varying) < 2:
