@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,6 +47,7 @@ from trueaxis.core.recipes import (
     FitResult,
     Recipe,
     ReweightingRecipe,
+    SearchRecipe,
     SearchResult,
     fit_with,
 )
@@ -586,6 +587,8 @@ class Method(SubspaceEstimator):
     # Names of fitted attributes that only this method has, for model files.
     _own_attributes: ClassVar[frozenset[str]] = frozenset()
     _takes_holes: ClassVar[bool] = False
+    # Whether the answer is the same in any orthonormal coordinates.
+    _rotatable: ClassVar[bool] = True
 
     @own_floats
     def fit(
@@ -668,8 +671,13 @@ class Method(SubspaceEstimator):
 
     def _recipe(self) -> Recipe:
         """Return the recipe of the fit for the current parameters."""
+        return SearchRecipe(self._search, self._rotatable)
+
+    def _search(self, problem: Problem, k: int) -> SearchResult:
+        """Find a subspace with k components."""
         raise TypeError(
-            f"{type(self).__name__} does not define a recipe: override _recipe."
+            f"{type(self).__name__} does not say how to fit: override _search or "
+            "_recipe."
         )
 
     def _check(self, rows: Rows, counts: NDArray[np.float64] | None) -> None:
@@ -775,7 +783,7 @@ class IterativeMethod(Method):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MultistartMethod(Method):
+class MultistartMethod(IterativeMethod):
     """Base class of iterative methods that can be started several times.
 
     Parameters
@@ -786,13 +794,11 @@ class MultistartMethod(Method):
         Number of starts. All but the first are random; the best objective wins.
     """
 
-    max_iter: int = number(200, 1, whole=True)
-    tol: float = number(1e-6, 0)
     n_init: int = number(1, 1, whole=True)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FixedCenterMethod(Method):
+class FixedCenterMethod(MultistartMethod):
     """Base class of multistart methods that do not learn a center.
 
     Parameters
@@ -803,21 +809,10 @@ class FixedCenterMethod(Method):
         The sample mean, as in the papers, or the spatial median.
     """
 
-    max_iter: int = number(200, 1, whole=True)
-    tol: float = number(1e-6, 0)
-    n_init: int = number(1, 1, whole=True)
     center: Literal["mean", "median"] = choice("mean", "median")
 
 
-class IterationParameters(Protocol):
-    """The parameters that all row-weighted methods share."""
-
-    n_init: int
-    max_iter: int
-    tol: float
-
-
-def reweighting(method: IterationParameters, *rules: Rule, **options: Any) -> Recipe:
+def reweighting(method: MultistartMethod, *rules: Rule, **options: Any) -> Recipe:
     """Return the recipe of a row-weighted method; see `ReweightingRecipe`."""
     return ReweightingRecipe(
         rules,

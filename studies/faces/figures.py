@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from studies.faces.measures import WHITE, Fold
+from studies.faces.damage import WHITE
+from studies.faces.measures import Fold
 from studies.faces.methods import COMPARED, IDEALS, TITLES
 from studies.faces.page import WEIGHTS_OF, K
 from studies.faces.printed import TITLES as SETS

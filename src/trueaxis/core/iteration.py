@@ -7,8 +7,8 @@ where the steps lead; the guess is discarded if the objective gets worse.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,22 +32,15 @@ class StepResult:
         Distance between the two states.
     effective : float
         Effective sample size.
+    detail : object
+        What else the step found, if the method needs it.
     """
 
     next: Any
     objective: float
     change: float
     effective: float
-
-
-class Accelerator(Protocol):
-    """Extrapolates from pairs of consecutive states."""
-
-    def guess(self, state: Any, following: Any) -> Any:
-        """Return a state beyond `following`, or `following` itself."""
-
-    def forget(self) -> None:
-        """Discard the path after a guess that made the objective worse."""
+    detail: Any = field(default=None, kw_only=True)
 
 
 T = TypeVar("T", bound=StepResult)
@@ -90,7 +83,7 @@ def iterate(
     *,
     max_iter: int,
     tol: float,
-    accelerator: Accelerator | None = None,
+    accelerator: Squarem | None = None,
     sense: int = 1,
 ) -> IterationResult[T]:
     """Repeat `step` until neither the state nor the objective moves.
@@ -106,7 +99,7 @@ def iterate(
     tol : float
         Stop when the state changed by at most `tol` and the objective by at most `tol`
         (times its size, if above 1).
-    accelerator : Accelerator, optional
+    accelerator : Squarem, optional
         Guesses the limit of the steps. A guess that makes the objective worse is
         discarded.
     sense : int

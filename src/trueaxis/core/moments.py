@@ -6,7 +6,7 @@ The levels of discrete columns must not be mistaken for groups of rows.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +15,6 @@ from scipy.linalg.blas import dsymm, dsyrk, ssyrk
 
 class NoSubspace(ValueError):
     """The rows, as they are weighted, do not determine a subspace."""
-
-
-class Scatter(Protocol):
-    """What the axes of rows follow from: their mean and their covariance."""
-
-    def mean(self) -> NDArray[np.float64]:
-        """Return the mean."""
-
-    def total(self) -> float:
-        """Return the trace of the covariance."""
-
-    def scattered(self, basis: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the rows of `basis` times the covariance, without forming it."""
 
 
 class Moments:

@@ -17,13 +17,10 @@ from numpy.typing import NDArray
 
 from trueaxis.core.law import Law
 from trueaxis.core.moments import (
-    Moments,
-    Scatter,
     n_different_rows,
     separable_columns,
     total_count,
 )
-from trueaxis.core.rules import Size
 from trueaxis.core.starts import (
     Depth,
     depth,
@@ -176,44 +173,6 @@ class AffineHull:
         """Return the coordinates of the point of the hull that is nearest."""
         return point if self.frame is None else (point - self.origin) @ self.frame.T
 
-    def about(self, moments: Moments, center: NDArray[np.float64]) -> Scatter:
-        """Return the spread of the columns about a center, by that of the coordinates.
-
-        Moments of the columns would be a matrix of all pairs of them, which is large
-        where there are more columns than rows.
-        """
-        if self.frame is None:
-            return moments.about(center)
-        return _LiftedScatter(self, moments, center)
-
-
-@dataclass(frozen=True)
-class _LiftedScatter:
-    """Scatter of rows about a center that need not be in their hull."""
-
-    hull: AffineHull
-    moments: Moments
-    center: NDArray[np.float64]
-
-    def mean(self) -> NDArray[np.float64]:
-        """Return the center."""
-        return self.center
-
-    def total(self) -> float:
-        """Return the mean squared distance from the center."""
-        return self.moments.total() + float(self._shift @ self._shift)
-
-    def scattered(self, basis: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the rows of `basis` times the mean of yy', y = x - center."""
-        frame = self.hull.frame
-        assert frame is not None
-        inside = self.moments.scattered(basis @ frame.T) @ frame
-        return np.asarray(inside + np.outer(basis @ self._shift, self._shift))
-
-    @cached_property
-    def _shift(self) -> NDArray[np.float64]:
-        return self.hull.lift_point(self.moments.mean()) - self.center
-
 
 def affine_hull(rows: Rows) -> AffineHull:
     """Write rows in coordinates of their affine hull if that has fewer dimensions."""
@@ -309,17 +268,17 @@ class Problem:
         """
         return np.random.default_rng(self._seed)
 
-    def size(self, k: int) -> Size:
-        """Return the numbers that shares in rules and solvers refer to."""
-        return Size(self.n_rows, self.n_copies, self.rows.shape[1], k)
-
     def reachable(self, tol: float) -> float:
         """Return `tol`, or the smallest tolerance that the precision of X allows."""
         return max(float(tol), ROUNDINGS * float(np.finfo(self.original.dtype).eps))
 
+    def counted(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weights of all copies of every row, given those of one."""
+        return weights if self.counts is None else self.counts * weights
+
     def copies(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the weights of all copies of every row, scaled to sum to 1."""
-        w = weights if self.counts is None else self.counts * weights
+        w = self.counted(weights)
         scaled: NDArray[np.float64] = w / w.sum()
         return scaled
 

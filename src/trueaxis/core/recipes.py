@@ -7,13 +7,13 @@ for the subspace of a `Problem`; everything else is the same for all methods.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from trueaxis.core.iteration import IterationResult, Squarem, at_once, best_of, iterate
+from trueaxis.core.iteration import IterationResult, Squarem, best_of, iterate
 from trueaxis.core.problem import Problem
 from trueaxis.core.reweighting import (
     EXACT,
@@ -24,13 +24,8 @@ from trueaxis.core.reweighting import (
     measure_rows,
     weighted_moments,
 )
-from trueaxis.core.rules import Rule, UniformRule
-from trueaxis.core.starts import (
-    FixedCenter,
-    equal_weights,
-    few_rows_start,
-    plain_moments,
-)
+from trueaxis.core.rules import Rule
+from trueaxis.core.starts import FixedCenter, few_rows_start, plain_moments
 from trueaxis.core.subspace import Subspace, spanned
 from trueaxis.core.verdicts import Judge, Verdicts
 from trueaxis.data.rows import ArrayRows
@@ -112,6 +107,18 @@ class Recipe:
     ) -> int | None:
         """Return the number of components that a fit suggests; None to keep its own."""
         return None
+
+
+@dataclass(frozen=True)
+class SearchRecipe(Recipe):
+    """The recipe of a method that searches in a way of its own."""
+
+    own: Callable[[Problem, int], SearchResult]
+    rotatable: bool = True
+
+    def search(self, problem: Problem, k: int) -> SearchResult:
+        """Have the method search."""
+        return self.own(problem, k)
 
 
 @dataclass(frozen=True)
@@ -207,20 +214,6 @@ SINGLE_ROWS = (
 
 
 @dataclass(frozen=True)
-class PlainRecipe(Recipe):
-    """Equal weights, in closed form."""
-
-    def search(self, problem: Problem, k: int) -> SearchResult:
-        """Solve for the leading eigenvectors."""
-        rows, counts, n = problem.rows, problem.counts, problem.n_copies
-        subspace = equal_weights(rows, k, counts)
-        distances = measure_rows(rows, subspace, counts)
-        iterations = at_once(UniformRule().objective(distances, 0.0), n)
-        weights = problem.copies(np.full(rows.shape[0], 1.0 / n))
-        return SearchResult(subspace, iterations, weights=weights)
-
-
-@dataclass(frozen=True)
 class ReweightingRecipe(Recipe):
     """Alternates between distances, weights from a rule, and a weighted subspace.
 
@@ -258,11 +251,10 @@ class ReweightingRecipe(Recipe):
 
     def search(self, problem: Problem, k: int) -> SearchResult:
         """Iterate from several starts, and keep the best."""
-        size = problem.size(k)
         sized = replace(
             self,
-            rules=tuple(rule._for_size(size) for rule in self.rules),
-            solver=self.solver.for_size(size),
+            rules=tuple(rule._for_problem(problem, k) for rule in self.rules),
+            solver=self.solver.for_problem(problem, k),
             tol=problem.reachable(self.tol),
         )
         found = sized._unlocked(problem, sized._best(problem, k))

@@ -7,7 +7,7 @@ needs the distances of all rows at once takes a second pass.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,12 @@ from trueaxis.core.kernels import (
     Weigh,
 )
 from trueaxis.core.moments import Moments, Scratch
-from trueaxis.core.rules import RowDistances, Rule, Size
+from trueaxis.core.rules import RowDistances, Rule
 from trueaxis.core.subspace import Subspace, solve, solve_from, subspace_change
 from trueaxis.data.rows import ArrayRows, Rows
+
+if TYPE_CHECKING:
+    from trueaxis.core.problem import Problem
 
 # The center of the scatter: the weighted mean of the rows, the center of the start, or
 # the mean of the core.
@@ -83,7 +86,7 @@ class Solver:
 
     smooth: ClassVar[bool] = True
 
-    def for_size(self, size: Size) -> Solver:
+    def for_problem(self, problem: Problem, k: int) -> Solver:
         """Return the solver with shares turned into numbers."""
         return self
 

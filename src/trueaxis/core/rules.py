@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,26 +18,8 @@ from sklearn.base import BaseEstimator
 from trueaxis.core.kernels import RowWeights
 from trueaxis.core.moments import counted_median
 
-
-class Size(NamedTuple):
-    """Size of the data, to which shares of rows and columns refer.
-
-    Attributes
-    ----------
-    n_rows : int
-        Number of rows that count.
-    n_copies : float
-        Their number, repetitions included.
-    n_columns : int
-        Number of columns in the coordinates of the fit.
-    k : int
-        Number of components.
-    """
-
-    n_rows: int
-    n_copies: float
-    n_columns: int
-    k: int
+if TYPE_CHECKING:
+    from trueaxis.core.problem import Problem
 
 
 class RowDistances(NamedTuple):
@@ -150,7 +132,7 @@ class Rule(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         """Return the objective; by default the logarithm of the sum of weights."""
         return log_total
 
-    def _for_size(self, size: Size) -> Rule:
+    def _for_problem(self, problem: Problem, k: int) -> Rule:
         """Return the rule with shares turned into numbers."""
         return self
 

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from trueaxis.core.moments import Moments, NoSubspace, Scatter, Scratch, column_means
+from trueaxis.core.moments import Moments, NoSubspace, Scratch, column_means
 from trueaxis.data.rows import Kernel, Rows
 
 # Variances below this share of the total are rounding errors. They are raised to it, so
@@ -125,16 +125,30 @@ def solve_from(moments: Moments, start: Subspace, powers: int = 2) -> Subspace:
 
 
 def principal_axes(
-    basis: NDArray[Any], moments: Scatter
+    basis: NDArray[Any], moments: Moments
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Rotate a basis so that the scores are uncorrelated; also return variances."""
     inner, variances = top_eigen(moments.scattered(basis) @ basis.T, len(basis))
     return inner @ basis, variances
 
 
-def spanned(basis: NDArray[Any], moments: Scatter) -> Subspace:
+def spanned(basis: NDArray[Any], moments: Moments) -> Subspace:
     """Return the subspace that a basis spans, with principal axes of the rows."""
     return _with_axes(*principal_axes(basis, moments), moments)
+
+
+def spanned_about(
+    center: NDArray[Any], basis: NDArray[Any], rows: Rows, weights: NDArray[Any]
+) -> Subspace:
+    """Return the subspace that a basis spans, with principal axes about a center.
+
+    No matrix of all pairs of columns is formed, of which there may be many.
+    """
+    sums = rows.scan(ScatterKernel(center, weights, basis.T))[1]
+    weight, squares = sums.scalars
+    inner, variances = top_eigen(basis @ sums.product / weight, len(basis))
+    total = max(float(squares / weight), float(variances.sum()))
+    return Subspace(center, inner @ basis, variances, total)
 
 
 def along(axes: NDArray[Any], moments: Moments) -> Subspace:
@@ -144,7 +158,7 @@ def along(axes: NDArray[Any], moments: Moments) -> Subspace:
 
 
 def _with_axes(
-    axes: NDArray[Any], variances: NDArray[Any], moments: Scatter
+    axes: NDArray[Any], variances: NDArray[Any], moments: Moments
 ) -> Subspace:
     total = max(moments.total(), float(variances.sum()))
     return Subspace(moments.mean(), axes, variances, total)

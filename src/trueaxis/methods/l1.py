@@ -13,27 +13,19 @@ basis of its columns, R residuals, M edges.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._validation import warn
 from trueaxis.base import IterativeMethod, choice, number
-from trueaxis.core.iteration import (
-    StepResult,
-    iterate,
-)
+from trueaxis.core.iteration import StepResult, iterate
 from trueaxis.core.moments import counted_median
-from trueaxis.core.problem import Problem, affine_hull
-from trueaxis.core.recipes import (
-    Recipe,
-    SearchResult,
-)
-from trueaxis.core.starts import (
-    plain_moments,
-)
-from trueaxis.core.subspace import spanned, subspace_change
+from trueaxis.core.problem import Problem
+from trueaxis.core.recipes import SearchResult
+from trueaxis.core.subspace import spanned_about, subspace_change
+from trueaxis.data.rows import ArrayRows
 
 Matrix = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -352,38 +344,6 @@ def _deviations(A: Matrix, B: Matrix, C: Matrix) -> Matrix:
     return np.asarray(np.abs(B - A @ C).sum(axis=0))
 
 
-@dataclass(frozen=True)
-class LeastAbsoluteRecipe(Recipe):
-    """Least absolute residuals in every cell, of rows and columns alternately."""
-
-    center: Literal["median", "mean", "none"]
-    max_iter: int
-    tol: float
-    rotatable: bool = False
-
-    def search(self, problem: Problem, k: int) -> SearchResult:
-        """Fit scores and loadings alternately."""
-        X, counts = problem.rows.read(), problem.counts
-        hull = affine_hull(problem.rows)
-        moments = plain_moments(hull.rows, counts)
-        center = self._center(X, counts, hull.lift_point(moments.mean()))
-        step = AlternatingLad((X - center).astype(float, copy=False), counts)
-        tol = problem.reachable(self.tol)
-        found = iterate(step, step.start(k), max_iter=self.max_iter, tol=tol)
-        spread = hull.about(moments, center)
-        subspace = spanned(found.last.next.loadings.T, spread)
-        return SearchResult(subspace, found, tol)
-
-    def _center(
-        self, X: NDArray[Any], counts: NDArray[Any] | None, mean: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        if self.center == "mean":
-            return mean
-        if self.center == "none":
-            return np.zeros(X.shape[1])
-        return np.array([counted_median(column, counts) for column in X.T], dtype=float)
-
-
 @dataclass(eq=False, repr=False, kw_only=True)
 class L1PCA(IterativeMethod):
     """L1-PCA: scores and loadings with the smallest sum of absolute residuals.
@@ -423,5 +383,23 @@ class L1PCA(IterativeMethod):
     max_iter: int = number(50, 1, whole=True)
     tol: float = number(1e-4, 0)
 
-    def _recipe(self) -> Recipe:
-        return LeastAbsoluteRecipe(self.center, self.max_iter, self.tol)
+    _rotatable: ClassVar[bool] = False
+
+    def _search(self, problem: Problem, k: int) -> SearchResult:
+        X, counts = problem.rows.read().astype(float, copy=False), problem.counts
+        center = self._origin(X, counts)
+        step = AlternatingLad(X - center, counts)
+        tol = problem.reachable(self.tol)
+        found = iterate(step, step.start(k), max_iter=self.max_iter, tol=tol)
+        basis = found.last.next.loadings.T
+        subspace = spanned_about(center, basis, ArrayRows(X), step.counts)
+        return SearchResult(subspace, found, tol)
+
+    def _origin(self, X: Matrix, counts: Matrix | None) -> Matrix:
+        if self.center == "mean":
+            # Relative to a row: a large constant column stays constant.
+            mean: Matrix = X[0] + np.average(X - X[0], axis=0, weights=counts)
+            return mean
+        if self.center == "none":
+            return np.zeros(X.shape[1])
+        return np.array([counted_median(column, counts) for column in X.T], dtype=float)

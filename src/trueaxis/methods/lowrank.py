@@ -15,17 +15,18 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis.base import Method, choice, number, number_or_none
+from trueaxis.base import IterativeMethod, choice, number, number_or_none
 from trueaxis.core.iteration import IterationResult, StepResult, iterate
 from trueaxis.core.problem import Problem, affine_hull, hard_threshold
-from trueaxis.core.recipes import Recipe, SearchResult
-from trueaxis.core.starts import equal_weights, plain_moments
-from trueaxis.core.subspace import Subspace, spanned
+from trueaxis.core.recipes import SearchResult
+from trueaxis.core.starts import equal_weights
+from trueaxis.core.subspace import Subspace, spanned_about
 from trueaxis.data.rows import ArrayRows, Rows
 
 Matrix = NDArray[np.float64]
 TINY = np.finfo(float).tiny
 INACCURATE = 1e-3
+PENALTIES = ("lam", "sigma", "gam")  # that decide how much is of low rank
 
 
 class LowRank(NamedTuple):
@@ -303,7 +304,7 @@ class PrincipalPursuit:
         return 1.25 / max(self.spectral, 1e-150)
 
 
-class PenalisedPursuit:
+class PenalizedPursuit:
     """Minimize |L|_* + lam |S|_1 + gam sum_i |o_i| + |X - L - S - O|^2 / (2 mu).
 
     Stable pursuit (Zhou et al. 2010) if `gam` is inf, otherwise with outlying rows o_i.
@@ -372,87 +373,23 @@ def default_lam(X: Matrix) -> float:
     return lam
 
 
-@dataclass(frozen=True)
-class ExactSplitting:
-    """X = low rank + sparse.
-
-    Attributes
-    ----------
-    lam : float or None
-        Penalty of sparse entries; None for the default.
-    rho, balance : float
-        Parameters of the augmented Lagrangian.
-    """
-
-    lam: float | None
-    rho: float = 1.5
-    balance: float = 10.0
-
-    def step(self, X: NDArray[np.float64]) -> PrincipalPursuit:
-        """Return the step that splits X."""
-        return PrincipalPursuit(X, self.lam, self.rho, self.balance)
-
-    def attributes(self, step: PrincipalPursuit, split: Any) -> dict[str, Any]:
-        """Return the attributes of the fitted estimator that this splitting adds."""
-        return {"lam_": step.lam}
-
-    def penalties(self) -> dict[str, float | None]:
-        """Return the parameters that decide how much is of low rank; None is auto."""
-        return {"lam": self.lam}
-
-
-@dataclass(frozen=True)
-class StableSplitting:
-    """X = low rank + sparse + noise and, if asked for, + outlying rows.
-
-    Attributes
-    ----------
-    lam : float or None
-        Penalty of sparse entries; None for the default.
-    sigma : float or None
-        Standard deviation of the noise in a cell; None to estimate it.
-    with_rows : bool
-        Whether whole rows may be outlying.
-    gam : float or None
-        Penalty of the length of an outlying row; None for the default.
-    """
-
-    lam: float | None
-    sigma: float | None = None
-    with_rows: bool = False
-    gam: float | None = None
-
-    def step(self, X: NDArray[np.float64]) -> PenalisedPursuit:
-        """Return the step that splits X."""
-        gam, sigma, root = self.gam, self.sigma, _noise_root(X)
-        if gam is None:
-            gam = 0.85 * float(np.sqrt(X.shape[1] / max(X.shape)))
-        if sigma is None:
-            # Assume a little noise even if there is none, or the iteration would never
-            # end; and at most so much that half of the largest singular value is left.
-            low, high = 1e-3 * float(X.std()), 0.5 * float(np.linalg.norm(X, 2)) / root
-            sigma = min(max(noise_level(X), low), high)
-        return PenalisedPursuit(
-            X, sigma * root, self.lam, gam if self.with_rows else np.inf
-        )
-
-    def attributes(self, step: PenalisedPursuit, split: Any) -> dict[str, Any]:
-        """Return the attributes of the fitted estimator that this splitting adds."""
-        common = {"lam_": step.lam, "sigma_": step.mu / _noise_root(step.X)}
-        if not self.with_rows:
-            return common
-        return common | {"outlying_": split.rows, "gam_": step.gam}
-
-    def penalties(self) -> dict[str, float | None]:
-        """Return the parameters that decide how much is of low rank; None is auto."""
-        return {"lam": self.lam, "sigma": self.sigma, "gam": self.gam}
-
-
-Splitting = ExactSplitting | StableSplitting
-
-
 def _noise_root(X: NDArray[Any]) -> float:
     return float(np.sqrt(2 * max(X.shape)))
+
+
+def stable_pursuit(
+    X: Matrix, lam: float | None, sigma: float | None, gam: float | None
+) -> PenalizedPursuit:
+    """Return the step that splits X; None for a penalty or noise level of its own."""
+    root = _noise_root(X)
+    if gam is None:
+        gam = 0.85 * float(np.sqrt(X.shape[1] / max(X.shape)))
+    if sigma is None:
+        # Assume a little noise even if there is none, or the iteration would never
+        # end; and at most so much that half of the largest singular value is left.
+        low, high = 1e-3 * float(X.std()), 0.5 * float(np.linalg.norm(X, 2)) / root
+        sigma = min(max(noise_level(X), low), high)
+    return PenalizedPursuit(X, sigma * root, lam, gam)
 
 
 def _plain(rows: Rows, k: int) -> Subspace:
@@ -460,73 +397,8 @@ def _plain(rows: Rows, k: int) -> Subspace:
     return hull.lift(equal_weights(hull.rows, k))
 
 
-@dataclass(frozen=True)
-class PursuitRecipe(Recipe):
-    """X split into low rank and sparse; the low-rank part gives the components.
-
-    If nothing of low rank is found (in small tables), they are those of plain PCA.
-
-    Attributes
-    ----------
-    splitting : Splitting
-    center : {"none", "median"}
-        What is subtracted from X before it is split.
-    max_iter, tol
-    """
-
-    splitting: Splitting
-    center: Literal["none", "median"]
-    max_iter: int
-    tol: float
-    rotatable: bool = False
-
-    def search(self, problem: Problem, k: int) -> SearchResult:
-        """Split X, and solve for the components of its low-rank part."""
-        X = problem.rows.read().astype(float)
-        center = np.zeros(X.shape[1])
-        if self.center == "median":
-            center = np.median(X, axis=0)
-        step: Any = self.splitting.step(X - center)
-        tol = problem.reachable(self.tol)
-        found: IterationResult[Any] = iterate(
-            step, step.start(), max_iter=self.max_iter, tol=tol
-        )
-        split = found.last.next
-        low_rank = center + split.low_rank
-        # Mean and axes are those of the low-rank part, variances exclude gross errors.
-        subspace = _plain(ArrayRows(low_rank), k)
-        hull = affine_hull(ArrayRows(X - split.gross()))
-        spread = hull.about(plain_moments(hull.rows, None), subspace.mean)
-        plain = _plain(problem.rows, k)
-        warnings: list[str] = []
-        if subspace.total > 1e-12 * plain.total:
-            subspace = spanned(subspace.basis, spread)
-        elif plain.total > 0:
-            subspace, warnings = plain, self._warn_of_nothing()
-        attributes = {
-            "low_rank_": low_rank,
-            "sparse_": split.sparse,
-            **self.splitting.attributes(step, split),
-        }
-        return SearchResult(
-            subspace, found, tol, attributes=attributes, warnings=warnings
-        )
-
-    def _warn_of_nothing(self) -> list[str]:
-        # By design, the default penalties may find nothing of low rank in small tables:
-        # warn only of penalties that the user chose.
-        penalties = self.splitting.penalties()
-        chosen = {name: x for name, x in penalties.items() if x is not None}
-        if not chosen:
-            return []
-        return [
-            f"nothing of low rank was found in X with {chosen}: the components are "
-            "those of plain PCA. Choose a larger lam or gam, or a smaller sigma."
-        ]
-
-
 @dataclass(eq=False, repr=False, kw_only=True)
-class Pursuit(Method):
+class Pursuit(IterativeMethod):
     """Base class of methods that split X into a low-rank and a sparse matrix.
 
     If the low-rank part is zero (small tables), the components are those of plain PCA.
@@ -543,6 +415,8 @@ class Pursuit(Method):
     tol: float = number(1e-6, 0)
     lam: float | Literal["auto"] = number("auto", 0, auto=True)
     center: Literal["none", "median"] = choice("none", "median")
+
+    _rotatable: ClassVar[bool] = False
 
     def fit(  # type: ignore[override]  # a split has no sample weights
         self, X: ArrayLike, y: Any = None, **unknown: Any
@@ -574,9 +448,56 @@ class Pursuit(Method):
             )
         return super().fit(X)
 
-    def _split(self, splitting: Splitting) -> Recipe:
-        center = self.center
-        return PursuitRecipe(splitting, center, self.max_iter, self.tol)
+    def _pursuit(self, X: Matrix) -> PrincipalPursuit | PenalizedPursuit:
+        """Return the step that splits X."""
+        raise NotImplementedError
+
+    def _attributes(self, step: Any, split: Any) -> dict[str, Any]:
+        """Return the fitted attributes, without those that all pursuits have."""
+        return {}
+
+    def _search(self, problem: Problem, k: int) -> SearchResult:
+        X = problem.rows.read().astype(float)
+        center = np.zeros(X.shape[1])
+        if self.center == "median":
+            center = np.median(X, axis=0)
+        step: Any = self._pursuit(X - center)
+        tol = problem.reachable(self.tol)
+        found: IterationResult[Any] = iterate(
+            step, step.start(), max_iter=self.max_iter, tol=tol
+        )
+        split = found.last.next
+        low_rank = center + split.low_rank
+        # Mean and axes are those of the low-rank part, variances exclude gross errors.
+        subspace, plain = _plain(ArrayRows(low_rank), k), _plain(problem.rows, k)
+        warnings: list[str] = []
+        if subspace.total > 1e-12 * plain.total:
+            rest = ArrayRows(X - split.gross())
+            ones = np.ones(len(X))
+            subspace = spanned_about(subspace.mean, subspace.basis, rest, ones)
+        elif plain.total > 0:
+            subspace, warnings = plain, self._warn_of_nothing()
+        attributes = {
+            "low_rank_": low_rank,
+            "sparse_": split.sparse,
+            "lam_": step.lam,
+            **self._attributes(step, split),
+        }
+        return SearchResult(
+            subspace, found, tol, attributes=attributes, warnings=warnings
+        )
+
+    def _warn_of_nothing(self) -> list[str]:
+        # By design, the default penalties may find nothing of low rank in small tables:
+        # warn only of penalties that the user chose.
+        penalties = {name: getattr(self, name, "auto") for name in PENALTIES}
+        chosen = {name: float(x) for name, x in penalties.items() if x != "auto"}
+        if not chosen:
+            return []
+        return [
+            f"nothing of low rank was found in X with {chosen}: the components are "
+            "those of plain PCA. Choose a larger lam or gam, or a smaller sigma."
+        ]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -641,9 +562,9 @@ class PCP(Pursuit):
         {"low_rank_", "sparse_", "lam_"}
     )
 
-    def _recipe(self) -> Recipe:
+    def _pursuit(self, X: Matrix) -> PrincipalPursuit:
         lam, rho, balance = number_or_none(self.lam), self.rho, self.balance
-        return self._split(ExactSplitting(lam, float(rho), float(balance)))
+        return PrincipalPursuit(X, lam, float(rho), float(balance))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -700,9 +621,12 @@ class SPCP(Pursuit):
         {"low_rank_", "sparse_", "lam_", "sigma_"}
     )
 
-    def _recipe(self) -> Recipe:
+    def _pursuit(self, X: Matrix) -> PenalizedPursuit:
         lam, sigma = number_or_none(self.lam), number_or_none(self.sigma)
-        return self._split(StableSplitting(lam, sigma))
+        return stable_pursuit(X, lam, sigma, np.inf)
+
+    def _attributes(self, step: Any, split: Any) -> dict[str, Any]:
+        return {"sigma_": step.mu / _noise_root(step.X)}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -762,7 +686,10 @@ class RRPCP(Pursuit):
         {"low_rank_", "sparse_", "outlying_", "lam_", "sigma_", "gam_"}
     )
 
-    def _recipe(self) -> Recipe:
+    def _pursuit(self, X: Matrix) -> PenalizedPursuit:
         lam, sigma = number_or_none(self.lam), number_or_none(self.sigma)
-        gam = number_or_none(self.gam)
-        return self._split(StableSplitting(lam, sigma, with_rows=True, gam=gam))
+        return stable_pursuit(X, lam, sigma, number_or_none(self.gam))
+
+    def _attributes(self, step: Any, split: Any) -> dict[str, Any]:
+        sigma = step.mu / _noise_root(step.X)
+        return {"sigma_": sigma, "outlying_": split.rows, "gam_": step.gam}

@@ -12,13 +12,8 @@ from scipy.spatial.distance import cdist
 from trueaxis.base import Method, number
 from trueaxis.core.iteration import at_once
 from trueaxis.core.problem import Problem
-from trueaxis.core.recipes import (
-    Recipe,
-    SearchResult,
-)
-from trueaxis.core.starts import (
-    plain_moments,
-)
+from trueaxis.core.recipes import SearchResult
+from trueaxis.core.starts import plain_moments
 from trueaxis.core.subspace import spanned, top_eigen
 
 PAIRS_AT_A_TIME = 1 << 21
@@ -48,33 +43,6 @@ def pairwise_scatter(
         degree = weight.sum(axis=1)
         scatter += X[some].T @ (degree[:, None] * X[some] - weight @ X)
     return 0.5 * (scatter + scatter.T)
-
-
-@dataclass(frozen=True)
-class PairwiseRecipe(Recipe):
-    """Pairs of rows weighted by a power of their distance, in closed form."""
-
-    power: float
-    max_rows: int
-
-    def search(self, problem: Problem, k: int) -> SearchResult:
-        """Solve for the leading eigenvectors of the scatter of pairs."""
-        n, counts = problem.rows.shape[0], problem.counts
-        if n > self.max_rows:
-            raise ValueError(
-                f"X has {n} rows, which make {n * (n - 1) // 2:.2g} pairs, but "
-                f"max_rows={self.max_rows}. Raise it if you have the time, or fit a "
-                "sample of the rows."
-            )
-        moments = plain_moments(problem.rows, counts)
-        used = np.arange(n) if counts is None else np.flatnonzero(counts)
-        X = problem.rows.take(used)
-        # Centering keeps the digits of differences between rows.
-        X = X - np.median(X, axis=0)
-        counts = counts if counts is None else counts[used]
-        axes, values = top_eigen(pairwise_scatter(X, self.power, counts), k)
-        iterations = at_once(float(values.sum()), problem.n_copies)
-        return SearchResult(spanned(axes, moments), iterations)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -117,5 +85,20 @@ class WeightedPCA(Method):
     power: float = number(1.0, 0, 2, include_low=True)
     max_rows: int = number(20_000, 2, whole=True)
 
-    def _recipe(self) -> Recipe:
-        return PairwiseRecipe(float(self.power), self.max_rows)
+    def _search(self, problem: Problem, k: int) -> SearchResult:
+        n, counts = problem.rows.shape[0], problem.counts
+        if n > self.max_rows:
+            raise ValueError(
+                f"X has {n} rows, which make {n * (n - 1) // 2:.2g} pairs, but "
+                f"max_rows={self.max_rows}. Raise it if you have the time, or fit a "
+                "sample of the rows."
+            )
+        moments = plain_moments(problem.rows, counts)
+        used = np.arange(n) if counts is None else np.flatnonzero(counts)
+        X = problem.rows.take(used)
+        # Centering keeps the digits of differences between rows.
+        X = X - np.median(X, axis=0)
+        counts = counts if counts is None else counts[used]
+        axes, values = top_eigen(pairwise_scatter(X, float(self.power), counts), k)
+        iterations = at_once(float(values.sum()), problem.n_copies)
+        return SearchResult(spanned(axes, moments), iterations)

@@ -14,10 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._validation import validate_choice, validate_number
-from trueaxis.base import Method, checked, choice, count_or_share, number, reweighting
+from trueaxis.base import (
+    MultistartMethod,
+    checked,
+    choice,
+    count_or_share,
+    number,
+    reweighting,
+)
 from trueaxis.core.kernels import RowWeights
+from trueaxis.core.problem import Problem
 from trueaxis.core.recipes import Recipe
-from trueaxis.core.rules import GuardedRule, RowDistances, Rule, Size
+from trueaxis.core.rules import GuardedRule, RowDistances, Rule
 
 TIE = 1e-9
 
@@ -82,10 +90,10 @@ class Selection:
     q: int | float
     left_out: int = 0
 
-    def count(self, size: Size) -> float:
+    def count(self, problem: Problem, k: int) -> float:
         """Return the number of rows to keep, copies counted; raise if impossible."""
-        n, q, k = size.n_copies, self.q, size.k
-        least, most = min(k + 2, size.n_rows), n - self.left_out
+        n, q = problem.n_copies, self.q
+        least, most = min(k + 2, problem.n_rows), n - self.left_out
         if not isinstance(q, numbers.Integral):
             return float(np.clip(np.ceil(float(q) * n - 1e-9), min(least, most), most))
         if q > most:
@@ -110,11 +118,11 @@ class SelectingRule(Rule):
     smooth = False
     aim = -1
 
-    def _for_size(self, size: Size) -> SelectingRule:
+    def _for_problem(self, problem: Problem, k: int) -> SelectingRule:
         """Return the rule with the number of rows to keep."""
         if not isinstance(self.q, Selection):
             return self
-        return replace(self, q=self.q.count(size))
+        return replace(self, q=self.q.count(problem, k))
 
     def for_part(self, share: float) -> SelectingRule:
         """Return the rule that keeps the same share of a sample."""
@@ -123,7 +131,7 @@ class SelectingRule(Rule):
     @property
     def count(self) -> float:
         """Number of rows to keep."""
-        assert not isinstance(self.q, Selection)  # `_for_size` comes first
+        assert not isinstance(self.q, Selection)  # `_for_problem` comes first
         return self.q
 
 
@@ -291,7 +299,7 @@ CONSTANTS = {"q_": ("q", None)}  # the number of rows kept
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SelectingMethod(Method):
+class SelectingMethod(MultistartMethod):
     """Base class of methods that keep q rows.
 
     Parameters
@@ -303,9 +311,6 @@ class SelectingMethod(Method):
         gives too few rows.
     """
 
-    max_iter: int = number(200, 1, whole=True)
-    tol: float = number(1e-6, 0)
-    n_init: int = number(1, 1, whole=True)
     q: int | float = count_or_share(0.75)
 
     _own_attributes: ClassVar[frozenset[str]] = frozenset({"q_"})

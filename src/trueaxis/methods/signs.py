@@ -25,17 +25,9 @@ from trueaxis.core.iteration import (
 )
 from trueaxis.core.moments import Moments
 from trueaxis.core.problem import Problem
-from trueaxis.core.recipes import (
-    Recipe,
-    SearchResult,
-)
-from trueaxis.core.reweighting import (
-    measure_rows,
-)
-from trueaxis.core.starts import (
-    FixedCenter,
-    plain_moments,
-)
+from trueaxis.core.recipes import SearchResult
+from trueaxis.core.reweighting import measure_rows
+from trueaxis.core.starts import plain_moments
 from trueaxis.core.subspace import Subspace, along, orthonormal, top_eigen
 from trueaxis.data.rows import ArrayRows, Kernel, Rows
 from trueaxis.data.threads import cached_property
@@ -126,19 +118,6 @@ class PowerPull(Kernel):
 
 
 @dataclass(frozen=True)
-class SignStepResult(StepResult):
-    """The outcome of a step.
-
-    Attributes
-    ----------
-    ahead : Pull or None
-        The sums at `next`, if they were computed already.
-    """
-
-    ahead: Pull | None
-
-
-@dataclass(frozen=True)
 class SignStep:
     """Step to the orthonormal basis nearest to the gradient.
 
@@ -161,12 +140,12 @@ class SignStep:
     held: NDArray[np.float64]
 
     def __call__(
-        self, state: Subspace, previous: SignStepResult | None = None
-    ) -> SignStepResult:
-        """Take one step."""
-        here = None
+        self, state: Subspace, previous: StepResult | None = None
+    ) -> StepResult:
+        """Take one step; its detail is the pull at the next axes, if known."""
+        here: Pull | None = None
         if previous is not None and previous.next is state:
-            here = previous.ahead
+            here = previous.detail
         here = here or self.pull(state)
         after, ahead = self._step(state, here, here.slope)
         change = _distance(state, after)
@@ -175,12 +154,12 @@ class SignStep:
             after, ahead = self._step(state, here, here.slope + here.level)
             change = _distance(state, after)
         n = self.rows.shape[0] if self.counts is None else float(self.counts.sum())
-        return SignStepResult(
+        return StepResult(
             next=after,
             objective=here.value,
             change=change,
             effective=n,
-            ahead=ahead,
+            detail=ahead,
         )
 
     def pull(self, axes: Subspace) -> Pull:
@@ -235,32 +214,32 @@ class SignSearch:
 
     Attributes
     ----------
+    method : SignMethod
     problem : Problem
-    moments : Moments
-        Moments of all rows about the center.
     p : float
-    init : {"largest", "pca", "random"}
-        Start at the longest row, at the leading eigenvectors, or at random combinations
-        of rows.
-    n_init : int
-        Number of starts; all but the first are random.
-    max_iter, tol
-        Limits of each iteration.
+        Power of the scores.
     """
 
+    method: SignMethod
     problem: Problem
-    moments: Moments
     p: float
-    init: str
-    n_init: int
-    max_iter: int
-    tol: float
 
-    def together(self, k: int) -> IterationResult[SignStepResult]:
+    @cached_property
+    def moments(self) -> Moments:
+        """Moments of all rows about the center."""
+        problem = self.problem
+        return plain_moments(problem.rows, problem.counts, self.method.center)
+
+    @cached_property
+    def tol(self) -> float:
+        """Tolerance of each iteration."""
+        return self.problem.reachable(self.method.tol)
+
+    def together(self, k: int) -> IterationResult[StepResult]:
         """Search for all axes together."""
         return self._best(k, np.zeros((0, self.problem.rows.shape[1])))
 
-    def greedy(self, k: int) -> IterationResult[SignStepResult]:
+    def greedy(self, k: int) -> IterationResult[StepResult]:
         """Search for one axis after the other, each orthogonal to those before."""
         held = np.zeros((0, self.problem.rows.shape[1]))
         results = []
@@ -276,14 +255,14 @@ class SignSearch:
         converged = all(result.converged for result in results)
         return IterationResult(last, history, converged)
 
-    def _best(self, k: int, held: NDArray[Any]) -> IterationResult[SignStepResult]:
+    def _best(self, k: int, held: NDArray[Any]) -> IterationResult[StepResult]:
         least = np.finfo(float).tiny
         smooth = 1e-6 * np.sqrt(max(self.moments.total(), least))
         problem = self.problem
         step = SignStep(self._rows, self.p, smooth, problem.counts, held)
         rng = problem.rng()
         starts = [self._first(k, held, rng)]
-        others = [self._random(k, held, rng) for _ in range(self.n_init - 1)]
+        others = [self._random(k, held, rng) for _ in range(self.method.n_init - 1)]
         if others and problem.sample.large:
             # Choose the best on the sample; only that one continues with all rows.
             sample = ArrayRows(problem.sample.X - self._shift)
@@ -304,12 +283,12 @@ class SignSearch:
 
     def _iterate(
         self, step: SignStep, starts: list[Subspace]
-    ) -> IterationResult[SignStepResult]:
+    ) -> IterationResult[StepResult]:
         results = (
             iterate(
                 step,
                 start,
-                max_iter=self.max_iter,
+                max_iter=self.method.max_iter,
                 tol=self.tol,
                 # If p <= 1, steps are not smooth.
                 accelerator=Squarem() if self.p > 1 else None,
@@ -319,9 +298,9 @@ class SignSearch:
         return best_of(results, sense=1)
 
     def _first(self, k: int, held: NDArray[Any], rng: np.random.Generator) -> Subspace:
-        if self.init == "random":
+        if self.method.init == "random":
             return self._random(k, held, rng)
-        if self.init == "largest":
+        if self.method.init == "largest":
             return self._axes(self._longest(held), held)
         left = np.eye(len(self.moments.pivot)) - held.T @ held
         scatter = self.moments.full_scatter()
@@ -352,42 +331,34 @@ class SignSearch:
         return Subspace(mean, directions, np.ones(k), 1.0)
 
 
-@dataclass(frozen=True)
-class SignRecipe(Recipe):
-    """Axes with the largest sum of powers of absolute scores.
+@dataclass(eq=False, repr=False, kw_only=True)
+class SignMethod(FixedCenterMethod):
+    """Base class of methods that maximize sum |t|^p.
 
-    Attributes
+    Parameters
     ----------
-    p : float
-    greedy : bool
-        One axis after the other, instead of all together.
-    init : {"largest", "pca", "random"}
-    center : {"mean", "median"}
-    n_init, max_iter, tol
+    max_iter, tol, n_init, center
+        See `FixedCenterMethod`.
+    init : {"largest", "pca", "random"}, default="largest"
+        Start at the longest row, at the leading eigenvectors, or at random combinations
+        of rows.
     """
 
-    p: float
-    greedy: bool
-    init: Literal["largest", "pca", "random"]
-    center: FixedCenter
-    n_init: int
-    max_iter: int
-    tol: float
+    init: Literal["largest", "pca", "random"] = choice("largest", "pca", "random")
 
-    def search(self, problem: Problem, k: int) -> SearchResult:
+    def _axes(
+        self, problem: Problem, k: int, p: float, *, greedy: bool
+    ) -> SearchResult:
         """Iterate from several starts, and keep the best."""
-        moments = plain_moments(problem.rows, problem.counts, self.center)
-        tol = problem.reachable(self.tol)
-        search = SignSearch(
-            problem, moments, self.p, self.init, self.n_init, self.max_iter, tol
-        )
-        found = search.greedy(k) if self.greedy else search.together(k)
-        subspace = along(found.last.next.basis, moments)
-        return SearchResult(subspace if self.greedy else subspace.sorted(), found, tol)
+        search = SignSearch(self, problem, p)
+        found = search.greedy(k) if greedy else search.together(k)
+        subspace = along(found.last.next.basis, search.moments)
+        subspace = subspace if greedy else subspace.sorted()
+        return SearchResult(subspace, found, search.tol)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PCAL1(FixedCenterMethod):
+class PCAL1(SignMethod):
     """PCA-L1, greedy: one axis after the other, by largest sum of absolute scores.
 
     Maximizes ``sum |w'x|`` over unit vectors w. The next w is the normalized sum of the
@@ -426,14 +397,12 @@ class PCAL1(FixedCenterMethod):
     (3, 20)
     """
 
-    init: Literal["largest", "pca", "random"] = choice("largest", "pca", "random")
-
-    def _recipe(self) -> Recipe:
-        return _sign_recipe(self, p=1.0, greedy=True, init=self.init)
+    def _search(self, problem: Problem, k: int) -> SearchResult:
+        return self._axes(problem, k, 1.0, greedy=True)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PCAL1NonGreedy(FixedCenterMethod):
+class PCAL1NonGreedy(SignMethod):
     """PCA-L1, non-greedy: all axes together.
 
     Maximizes ``sum |P x|`` (over rows and components) over orthonormal P. The next P
@@ -472,12 +441,12 @@ class PCAL1NonGreedy(FixedCenterMethod):
 
     init: Literal["pca", "random"] = choice("pca", "random")
 
-    def _recipe(self) -> Recipe:
-        return _sign_recipe(self, p=1.0, greedy=False, init=self.init)
+    def _search(self, problem: Problem, k: int) -> SearchResult:
+        return self._axes(problem, k, 1.0, greedy=False)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PCALp(FixedCenterMethod):
+class PCALp(SignMethod):
     """PCA-Lp: axes with the largest sum of p-th powers of absolute scores.
 
     Maximizes ``sum |w'x|^p`` over unit vectors w. The next w is the normalized sum of
@@ -523,27 +492,7 @@ class PCALp(FixedCenterMethod):
     greedy: bool = flag(True)
     init: Literal["pca", "largest", "random"] = choice("pca", "largest", "random")
 
-    def _recipe(self) -> Recipe:
+    def _search(self, problem: Problem, k: int) -> SearchResult:
         if not self.greedy:
             validate_choice("init", self.init, ("pca", "random"))
-        return _sign_recipe(
-            self, p=float(self.p), greedy=bool(self.greedy), init=self.init
-        )
-
-
-def _sign_recipe(
-    method: FixedCenterMethod,
-    *,
-    p: float,
-    greedy: bool,
-    init: Literal["largest", "pca", "random"],
-) -> Recipe:
-    return SignRecipe(
-        p=p,
-        greedy=greedy,
-        init=init,
-        center=method.center,
-        n_init=method.n_init,
-        max_iter=method.max_iter,
-        tol=method.tol,
-    )
+        return self._axes(problem, k, float(self.p), greedy=bool(self.greedy))

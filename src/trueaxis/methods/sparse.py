@@ -24,13 +24,10 @@ from trueaxis.base import (
 from trueaxis.core.iteration import StepResult, iterate
 from trueaxis.core.kernels import RowWeights
 from trueaxis.core.moments import Moments
+from trueaxis.core.problem import Problem
 from trueaxis.core.recipes import Recipe
 from trueaxis.core.reweighting import EXACT, Solver
-from trueaxis.core.rules import (
-    RowDistances,
-    Size,
-    UniformRule,
-)
+from trueaxis.core.rules import RowDistances, UniformRule
 from trueaxis.core.subspace import Subspace, along, solve, top_eigen
 from trueaxis.methods.residual import ScaledRule
 
@@ -70,9 +67,9 @@ class SparseSolver(Solver):
     q: int | float
     smooth: ClassVar[bool] = False
 
-    def for_size(self, size: Size) -> Solver:
+    def for_problem(self, problem: Problem, k: int) -> Solver:
         """Return the solver for a number of columns; raise if that is impossible."""
-        D, k, columns = size.n_columns, size.k, self.q
+        D, columns = problem.rows.shape[1], self.q
         if not isinstance(columns, numbers.Integral):
             columns = max(k, round(float(columns) * D))
         if not k <= columns <= D:

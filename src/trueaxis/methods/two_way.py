@@ -13,31 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.base import IterativeMethod, number
-from trueaxis.core.iteration import (
-    IterationResult,
-    StepResult,
-    iterate,
-)
+from trueaxis.core.iteration import StepResult, iterate
 from trueaxis.core.moments import Moments
 from trueaxis.core.problem import AffineHull, Problem, affine_hull
-from trueaxis.core.recipes import (
-    SINGLE_ROWS,
-    Recipe,
-    SearchResult,
-    warn_of_few_rows,
-)
-from trueaxis.core.reweighting import (
-    ReweightedResult,
-    ReweightedStep,
-    Solver,
-    measure_rows,
-    weighted_moments,
-)
+from trueaxis.core.recipes import SINGLE_ROWS, SearchResult, warn_of_few_rows
+from trueaxis.core.reweighting import ReweightedStep, Solver, measure_rows
 from trueaxis.core.rules import PowerRule
-from trueaxis.core.starts import (
-    equal_weights,
-)
-from trueaxis.core.subspace import Subspace, spanned, subspace_change
+from trueaxis.core.starts import equal_weights
+from trueaxis.core.subspace import Subspace, spanned_about, subspace_change
 from trueaxis.data.rows import Rows
 from trueaxis.data.transformed import TransformedRows, Where
 
@@ -87,19 +70,6 @@ class ScaledSubspace:
 
 
 @dataclass(frozen=True)
-class TwoWayStepResult(StepResult):
-    """The outcome of a step.
-
-    Attributes
-    ----------
-    scaled : ReweightedResult
-        The step in the scaled columns.
-    """
-
-    scaled: ReweightedResult
-
-
-@dataclass(frozen=True)
 class TwoWayStep:
     """Step that weights the rows, solves, and weights the columns.
 
@@ -124,9 +94,9 @@ class TwoWayStep:
     penalty: float
 
     def __call__(
-        self, state: ScaledSubspace, previous: TwoWayStepResult | None = None
-    ) -> TwoWayStepResult:
-        """Take one step."""
+        self, state: ScaledSubspace, previous: StepResult | None = None
+    ) -> StepResult:
+        """Take one step; its detail is the step in the scaled columns."""
         solver = _RecordingSolver()
         scaling = ColumnWeighting(self.origin, np.sqrt(state.weights))
         hull = affine_hull(TransformedRows(self.rows, scaling))
@@ -139,12 +109,12 @@ class TwoWayStep:
         weights = np.exp(np.log(residual).mean()) / residual
         inner = hull.lift(scaled.next)
         after = ScaledSubspace(inner, state.weights).with_weights(weights)
-        return TwoWayStepResult(
+        return StepResult(
             next=after,
             objective=scaled.objective + self.penalty * float(state.weights.sum()),
             change=subspace_change(after.unscaled(), state.unscaled()),
             effective=scaled.effective,
-            scaled=scaled,
+            detail=scaled,
         )
 
 
@@ -182,73 +152,6 @@ def _residuals(
         basis, inside = basis @ frame, inside @ frame
     explained = np.einsum("ij,ij->j", basis, inside)
     return np.asarray(np.maximum(variances - explained, 0.0))
-
-
-def two_way(
-    problem: Problem, k: int, p: float, floor: float, max_iter: int, tol: float
-) -> tuple[Subspace, float, IterationResult[TwoWayStepResult]]:
-    """Iterate from plain PCA and equal column weights.
-
-    Parameters
-    ----------
-    problem : Problem
-    k : int
-    p : float
-        Power of the loss of rows.
-    floor : float
-        Added to the residual of every column, as a share of the mean residual.
-    max_iter, tol
-
-    Returns
-    -------
-    subspace : Subspace
-    n : float
-        Number of rows behind its variances.
-    result : IterationResult
-    """
-    rows, counts, D = problem.rows, problem.counts, problem.rows.shape[1]
-    hull = affine_hull(rows)
-    start = hull.lift(equal_weights(hull.rows, k, counts))
-    distances = measure_rows(rows, start, counts)
-    rule = PowerRule(p).freeze(distances)
-    # The sum of the weighted residuals of all columns.
-    total = 0.5 * p * rule.objective(distances, 0.0)
-    step = TwoWayStep(rows, start.mean, rule, counts, floor * total / D)
-    state = ScaledSubspace(replace(start, mean=np.zeros(D)), np.ones(D))
-    result = iterate(step, state, max_iter=max_iter, tol=tol)
-    end, last = result.last.next, result.last
-    mean = start.mean + end.inner.mean / np.sqrt(end.weights)
-    weighting = last.scaled.bounded_weighting()
-    pivot = hull.lower_point(mean)
-    moments = weighted_moments(hull.rows, pivot, weighting, counts).span()
-    subspace = spanned(end.unscaled(), hull.about(moments, mean))
-    return subspace, moments.equal_size(), result
-
-
-@dataclass(frozen=True)
-class TwoWayRecipe(Recipe):
-    """Rows and columns weighted alternately."""
-
-    p: float
-    floor: float
-    max_iter: int
-    tol: float
-    rotatable: bool = False
-
-    def search(self, problem: Problem, k: int) -> SearchResult:
-        """Weight rows and columns alternately."""
-        tol = problem.reachable(self.tol)
-        subspace, n, found = two_way(problem, k, self.p, self.floor, self.max_iter, tol)
-        weights = problem.copies(found.last.scaled.copy_weights())
-        return SearchResult(
-            subspace,
-            found,
-            tol,
-            weights,
-            n,
-            {"feature_weights_": found.last.next.weights},
-            warn_of_few_rows(float((weights > 0).sum()), k, problem, SINGLE_ROWS),
-        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -296,5 +199,32 @@ class TwoWayPCA(IterativeMethod):
 
     _own_attributes: ClassVar[frozenset[str]] = frozenset({"feature_weights_"})
 
-    def _recipe(self) -> Recipe:
-        return TwoWayRecipe(float(self.p), float(self.floor), self.max_iter, self.tol)
+    _rotatable: ClassVar[bool] = False
+
+    def _search(self, problem: Problem, k: int) -> SearchResult:
+        rows, counts, D = problem.rows, problem.counts, problem.rows.shape[1]
+        p, tol = float(self.p), problem.reachable(self.tol)
+        hull = affine_hull(rows)
+        start = hull.lift(equal_weights(hull.rows, k, counts))
+        distances = measure_rows(rows, start, counts)
+        rule = PowerRule(p).freeze(distances)
+        # The sum of the weighted residuals of all columns.
+        total = 0.5 * p * rule.objective(distances, 0.0)
+        step = TwoWayStep(rows, start.mean, rule, counts, self.floor * total / D)
+        state = ScaledSubspace(replace(start, mean=np.zeros(D)), np.ones(D))
+        found = iterate(step, state, max_iter=self.max_iter, tol=tol)
+        end, scaled = found.last.next, found.last.detail
+        bounded = scaled.bounded_weighting().log_weights
+        bounded = np.exp(bounded - bounded.max())
+        counted = problem.counted(bounded)
+        mean = start.mean + end.inner.mean / np.sqrt(end.weights)
+        weights = problem.copies(scaled.copy_weights())
+        return SearchResult(
+            spanned_about(mean, end.unscaled(), rows, counted),
+            found,
+            tol,
+            weights,
+            float(counted.sum() / bounded[counted > 0].max()),
+            {"feature_weights_": end.weights},
+            warn_of_few_rows(float((weights > 0).sum()), k, problem, SINGLE_ROWS),
+        )
