@@ -1,11 +1,12 @@
 """Rows in the coordinates of their affine hull."""
 
 import numpy as np
+import pytest
 from engine_data import normal_cloud
 
 from trueaxis.core.problem import affine_hull
 from trueaxis.core.starts import plain_moments
-from trueaxis.core.subspace import Subspace, spanned
+from trueaxis.core.subspace import Subspace, spanned, spanned_about
 from trueaxis.data.rows import ArrayRows
 
 
@@ -22,16 +23,17 @@ def test_the_hull_keeps_distances_and_maps_back():
     np.testing.assert_allclose(back.basis @ back.basis.T, np.eye(2), atol=1e-12)
 
 
-def test_axes_of_wide_rows_are_those_of_the_moments_of_all_columns():
-    X = normal_cloud(n=8, D=30, offset=5.0)
-    rows, center = ArrayRows(X), X.mean(axis=0) + np.linspace(0, 1, 30)
-    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((30, 3)))[0].T
-    hull = affine_hull(rows)
-    short = spanned(basis, hull.about(plain_moments(hull.rows, None), center))
-    whole = spanned(basis, plain_moments(rows, None).about(center))
+@pytest.mark.parametrize("D", [5, 30])
+def test_axes_about_a_center_are_those_of_the_moments_of_all_columns(D):
+    X, w = normal_cloud(n=8, D=D, offset=5.0), np.arange(8) % 4 + 0.0
+    rows, center = ArrayRows(X, 3), X.mean(axis=0) + np.linspace(0, 1, D)
+    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((D, 3)))[0].T
+    short = spanned_about(center, basis, rows, w)
+    whole = spanned(basis, plain_moments(rows, w).about(center))
     np.testing.assert_allclose(short.mean, whole.mean)
     np.testing.assert_allclose(short.variances, whole.variances)
-    np.testing.assert_allclose(short.total, whole.total)
+    apart = np.average(((X - center) ** 2).sum(axis=1), weights=w)
+    np.testing.assert_allclose(short.total, apart)
     np.testing.assert_allclose(
         np.abs(short.basis @ whole.basis.T), np.eye(3), atol=1e-9
     )

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trueaxis.core.columns import ColumnSpread, SpreadKernel
 from trueaxis.core.kernels import DistanceKernel, MomentKernel, RowCounts, RowWeights
 from trueaxis.core.law import Cuts, Law, Sides, Tail
 from trueaxis.core.moments import Moments, Scratch
@@ -59,7 +58,6 @@ def kernels_of_every_kind():
         "looked at": TransformedKernel(
             sweep, ValueCheck(ArrayRows(X).place, None, offset=100)
         ),
-        "spread": SpreadKernel(X[3]),
     }
     return X, kernels
 
@@ -73,8 +71,6 @@ def numbers_in(state):
         found = [scale * state.weight, scale**2 * state.squares]
         found += [*(scale * state.first), *(scale * np.triu(state.second)).ravel()]
         return found
-    if isinstance(state, ColumnSpread):
-        return np.hstack(state.center_and_unit()).tolist() if state.n.any() else []
     if isinstance(state, LogSum):
         return [state.log_total(), state.perplexity()] if state.total else []
     if isinstance(state, (tuple, list)):

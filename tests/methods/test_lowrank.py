@@ -27,10 +27,15 @@ def test_one_column_is_explained_by_itself():
     np.testing.assert_allclose(model.explained_variance_, GOOD[:, 0].var(ddof=1))
 
 
-def test_nothing_of_low_rank_is_told():
-    with pytest.warns(UserWarning, match="SPCP: nothing of low rank.*'sigma': 1000000"):
-        model = SPCP(2, sigma=1e6).fit(GOOD)
-    assert not model.low_rank_.any()
+@pytest.mark.parametrize(
+    ("model", "chosen"),
+    [(SPCP(2, sigma=1e6), "'sigma': 1000000"), (PCP(2, lam=1e-3), "'lam': 0.001")],
+)
+def test_nothing_of_low_rank_is_told(model, chosen):
+    name = type(model).__name__
+    with pytest.warns(UserWarning, match=f"{name}: nothing of low rank.*{chosen}"):
+        model.fit(GOOD)
+    assert np.abs(model.low_rank_).max() < 1e-9
     assert angle(model, PlainPCA(2).fit(GOOD)) < 1e-6
 
 

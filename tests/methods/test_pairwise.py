@@ -20,6 +20,12 @@ def test_a_far_row_without_weight_leaves_pairs_alone():
     assert angle(WeightedPCA(2, power=2.0).fit(more), one) < 10
 
 
+def test_too_many_rows_for_pairs_raise():
+    X = planted("none", n=60, n_features=4).X
+    with pytest.raises(ValueError, match="60 rows.*1.8e.03 pairs, but max_rows=50"):
+        WeightedPCA(2, max_rows=50).fit(X)
+
+
 @pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_axes_are_those_of_all_pairs(power, weighted):

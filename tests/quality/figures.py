@@ -14,8 +14,8 @@ from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.metrics import f1_score, roc_auc_score
 
-from trueaxis import DSWL
 from studies.faces.damage import occlude
+from trueaxis import DSWL
 from trueaxis.datasets import planted
 
 # Small tables of the data home: of ADBench, and every eighth of macrOData.

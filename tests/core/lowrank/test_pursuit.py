@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trueaxis.core.iteration import iterate
-from trueaxis.methods.lowrank import PenalisedPursuit, PrincipalPursuit
+from trueaxis.methods.lowrank import PenalizedPursuit, PrincipalPursuit
 
 SHAPES = [(100, 100), (500, 20), (100, 200)]
 
@@ -22,7 +22,7 @@ def solve(step, max_iter=5000, tol=1e-7):
 
 
 def penalised(X, sigma, **options):
-    return PenalisedPursuit(X, sigma * np.sqrt(2 * max(X.shape)), **options)
+    return PenalizedPursuit(X, sigma * np.sqrt(2 * max(X.shape)), **options)
 
 
 def apart(A, B):

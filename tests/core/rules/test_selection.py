@@ -1,5 +1,7 @@
 """Rules that keep the best rows: selection with counts, and projection on a simplex."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from engine_data import some_distances
@@ -7,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from trueaxis.core.rules import Size
 from trueaxis.methods.selection import (
     NeighborRule,
     Selection,
     project_on_simplex,
     smallest,
 )
+
+PROBLEM = SimpleNamespace(n_rows=20, n_copies=20.0)
 
 
 def test_simplex_projection_and_adaptive_neighbours_agree():
@@ -71,7 +74,7 @@ def test_selection_and_projection_count_copies(seed):
     ids=str,
 )
 def test_the_number_of_rows_to_keep(selection, kept):
-    assert selection.count(Size(n_rows=20, n_copies=20.0, n_columns=5, k=2)) == kept
+    assert selection.count(PROBLEM, k=2) == kept
 
 
 @pytest.mark.parametrize(
@@ -88,4 +91,4 @@ def test_the_number_of_rows_to_keep(selection, kept):
 )
 def test_numbers_of_rows_that_are_impossible_raise(selection, message):
     with pytest.raises(ValueError, match=message):
-        selection.count(Size(n_rows=20, n_copies=20.0, n_columns=5, k=2))
+        selection.count(PROBLEM, k=2)
