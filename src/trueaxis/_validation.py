@@ -279,12 +279,15 @@ def validate_number(
     whole: bool = False,
     include_low: bool = False,
     auto: bool = False,
+    optional: bool = False,
 ) -> None:
     """Raise if a parameter is not a number in the interval (low, high].
 
     The interval includes `low` if `whole` or `include_low` is set. `whole` requires an
-    integer, and `auto` also allows the string "auto".
+    integer, `auto` also allows the string "auto", and `optional` None.
     """
+    if optional and value is None:
+        return
     if auto and isinstance(value, str) and value == "auto":
         return
     kind = numbers.Integral if whole else numbers.Real
@@ -355,8 +358,10 @@ def validate_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name}={value!r} is not valid: choose one of {allowed}.")
 
 
-def validate_count_or_share(name: str, value: Any) -> None:
+def validate_count_or_share(name: str, value: Any, *, optional: bool = False) -> None:
     """Raise if a parameter is neither a positive integer nor a share in (0, 1]."""
+    if optional and value is None:
+        return
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         validate_number(name, value, 1, np.inf, whole=True)
     else:

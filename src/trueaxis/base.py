@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -39,7 +40,7 @@ from trueaxis._validation import (
     warn,
 )
 from trueaxis.core.columns import refuse_rounded
-from trueaxis.core.kernels import DistanceKernel, RowRecord
+from trueaxis.core.kernels import DistanceKernel
 from trueaxis.core.law import Law
 from trueaxis.core.moments import NoSubspace
 from trueaxis.core.problem import FillingCovariance, Problem
@@ -221,7 +222,9 @@ class SubspaceEstimator(
             `orthogonal`, the distance from the subspace in the unit of the data. Both
             are infinite where squares overflow (values above 1e150).
         """
-        return Distances(*self._measure(X, RowRecord(2, float, _distances)))
+        with fitted_rows(self, X) as rows:
+            _, e, s = rows.each(DistanceKernel(self._subspace()))
+        return Distances(np.sqrt(s), np.sqrt(e))
 
     @own_floats
     def p_values(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -388,11 +391,6 @@ class SubspaceEstimator(
 
         return summary(self, X)
 
-    def _measure(self, X: ArrayLike, record: RowRecord) -> Any:
-        """Return the record of every row, in one pass."""
-        with fitted_rows(self, X) as rows:
-            return rows.each(DistanceKernel(self._subspace(), record=record))
-
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
@@ -423,12 +421,6 @@ class SubspaceEstimator(
         return tags
 
 
-def _distances(
-    v: NDArray[Any], e: NDArray[Any], s: NDArray[Any]
-) -> NDArray[np.float64]:
-    return np.sqrt([s, e])
-
-
 @contextmanager
 def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
     """Undo all changes of an estimator if a fit fails.
@@ -446,43 +438,21 @@ def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
 
 
 LEVEL = 0.025  # default of `level`
-Check = Callable[[str, Any], None]
 
 
-def checked(default: Any, check: Check) -> Any:
+def checked(default: Any, check: Callable[[str, Any], None]) -> Any:
     """Declare a parameter with its own check, which raises if a value is invalid."""
     return dataclasses.field(default=default, metadata={"check": check})
 
 
-def number(
-    default: Any,
-    low: float,
-    high: float = np.inf,
-    *,
-    whole: bool = False,
-    include_low: bool = False,
-    auto: bool = False,
-    optional: bool = False,
-) -> Any:
-    """Declare a number in (low, high], or None if optional; see `validate_number`."""
-
-    def check(name: str, value: Any) -> None:
-        if optional and value is None:
-            return
-        validate_number(
-            name, value, low, high, whole=whole, include_low=include_low, auto=auto
-        )
-
-    return checked(default, check)
+def number(default: Any, low: float, high: float = np.inf, **options: Any) -> Any:
+    """Declare a number in (low, high]; see `validate_number` for the options."""
+    return checked(default, partial(validate_number, low=low, high=high, **options))
 
 
 def choice(default: str, *others: str) -> Any:
     """Declare a string with a few valid values, the default first."""
-
-    def check(name: str, value: Any) -> None:
-        validate_choice(name, value, (default, *others))
-
-    return checked(default, check)
+    return checked(default, partial(validate_choice, choices=(default, *others)))
 
 
 def flag(default: bool) -> Any:
@@ -490,14 +460,9 @@ def flag(default: bool) -> Any:
     return checked(default, validate_flag)
 
 
-def count_or_share(default: int | float | None, *, optional: bool = False) -> Any:
+def count_or_share(default: int | float | None, **options: Any) -> Any:
     """Declare a number of rows or columns, or a share of them; or None if optional."""
-
-    def check(name: str, value: Any) -> None:
-        if not (optional and value is None):
-            validate_count_or_share(name, value)
-
-    return checked(default, check)
+    return checked(default, partial(validate_count_or_share, **options))
 
 
 def number_or_none(value: Any) -> float | None:

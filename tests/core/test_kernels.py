@@ -6,7 +6,7 @@ from engine_data import normal_cloud, pca_subspace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueaxis.core.kernels import MomentKernel, RowWeights
+from trueaxis.core.kernels import MomentKernel
 from trueaxis.core.reweighting import measure_rows
 from trueaxis.core.subspace import Subspace
 from trueaxis.data.rows import ArrayRows
@@ -55,25 +55,25 @@ def test_moments_do_not_depend_on_blocks_pivot_or_scale(seed, block_rows):
     X = normal_cloud(seed, offset=rng.normal(scale=1e4))
     # The spread of log-weights forces the common factor to change on the way.
     log_w = rng.normal(scale=30, size=len(X)) - 2000
-    kernel = MomentKernel(X[0] + rng.normal(size=5), RowWeights(log_w))
+    kernel = MomentKernel(X[0] + rng.normal(size=5), log_w)
     _, sums = ArrayRows(X, block_rows).scan(kernel)
-    mean, scatter = sums.span().mean(), sums.span().scatter()
+    mean, scatter = sums.moments.mean(), sums.moments.scatter()
     w = np.exp(log_w - log_w.max())
     np.testing.assert_allclose(mean, np.average(X, axis=0, weights=w), rtol=1e-9)
     expected = np.cov(X.T, aweights=w, ddof=0)
     scatter = symmetric(scatter)
     np.testing.assert_allclose(scatter, expected, atol=1e-9 * np.trace(expected) + 1e-9)
     ratio = w.sum() ** 2 / (w**2).sum()
-    np.testing.assert_allclose(sums.span().effective_size(), ratio, rtol=1e-9)
+    np.testing.assert_allclose(sums.moments.effective_size(), ratio, rtol=1e-9)
 
 
 def test_float32_sums_are_kept_in_float64():
     X = normal_cloud(n=5000).astype(np.float32)
-    weighting = RowWeights(np.zeros(5000))
-    _, sums = ArrayRows(X, 100).scan(MomentKernel(X[0].astype(float), weighting))
-    assert sums.both.second.dtype == np.float64
+    kernel = MomentKernel(X[0].astype(float), np.zeros(5000))
+    _, sums = ArrayRows(X, 100).scan(kernel)
+    assert sums.moments.second.dtype == np.float64
     np.testing.assert_allclose(
-        symmetric(sums.core().scatter()),
+        symmetric(sums.moments.scatter()),
         np.cov(X.T.astype(float), ddof=0),
         atol=2e-5,
     )

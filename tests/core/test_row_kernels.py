@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trueaxis.core.kernels import DistanceKernel, MomentKernel, RowCounts, RowWeights
+from trueaxis.core.kernels import DistanceKernel, MomentKernel, RowWeights
 from trueaxis.core.law import Cuts, Law, Sides, Tail
 from trueaxis.core.moments import Moments, Scratch
 from trueaxis.core.starts import equal_weights
@@ -40,13 +40,12 @@ def kernels_of_every_kind():
     rule, cuts = EntropyRule(3.0, 2.0, 4.0), Cuts(4.0, 5.0)
     apart = Sides(np.array([[1.0, 0, 0.5, 0, 0, 0]]), np.zeros(1), np.full(1, 2.0))
     law = Law(Tail(0.7, 1.0, 0.9), Tail(1.1, 0.7, -0.3), apart)
-    roll = RowCounts(counts)
-    weighing = RowWeights(-rng.random(230), rng.random(230) < 0.7)
+    roll = counts
     sweep = DistanceKernel(sub, lambda v, e, s: RowWeights(-v, e < 4.0), roll)
     row = ReplaceUncounted(counts, X[:1])
     kernels = {
         "sweep": sweep,
-        "gather": MomentKernel(sub.mean, weighing, counts),
+        "gather": MomentKernel(sub.mean, -rng.random(230), counts),
         "log-weights": LogWeightKernel(sub, rule, roll),
         "within": SupportKernel(sub, cuts, apart),
         "p-values": PValueKernel(sub, law),
@@ -128,7 +127,7 @@ def test_one_pass_weights_and_sums_as_two_do(dtype, weighted):
     X = X.astype(dtype)
     X[7] = np.resize([1e300, -1.7e308] if dtype == np.float64 else [3e38, -3e38], 6)
     counts = rng.integers(0, 3, 230).astype(float) if weighted else None
-    rows, roll = ArrayRows(X, 50), RowCounts(counts)
+    rows, roll = ArrayRows(X, 50), counts
     one, two = (equal_weights(ArrayRows(X[i:120]), 2) for i in (10, 60))
     rule, cuts = EntropyRule(3.0, 2.0, 4.0), Cuts(6.0, 5.0)
     apart = Sides(np.array([[1.0, 0, 0.5, 0, 0, 0]]), np.zeros(1), np.full(1, 4.0))
@@ -142,6 +141,6 @@ def test_one_pass_weights_and_sums_as_two_do(dtype, weighted):
     weights = kept * (1.0 if counts is None else counts)
     some = weights > 0
     mean = np.average(X[some].astype(float), axis=0, weights=weights[some])
-    np.testing.assert_allclose(sums.both.mean(), mean, rtol=rtol, atol=rtol)
-    assert np.exp(sums.both.log_weight()) == pytest.approx(weights.sum())
+    np.testing.assert_allclose(sums.moments.mean(), mean, rtol=rtol, atol=rtol)
+    assert np.exp(sums.moments.log_weight()) == pytest.approx(weights.sum())
     assert total.log_total() == pytest.approx(np.logaddexp.reduce(x), rel=rtol)

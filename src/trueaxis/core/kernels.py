@@ -19,33 +19,6 @@ from trueaxis.core.subspace import Subspace
 from trueaxis.data.rows import Kernel
 
 
-class RowCounts(NamedTuple):
-    """How often each row counts.
-
-    Attributes
-    ----------
-    counts : ndarray or None
-        Number of copies of every row; None if each counts once.
-    """
-
-    counts: NDArray[np.float64] | None = None
-
-    def of(self, block: NDArray[Any], first: int) -> NDArray[np.float64] | None:
-        """Return how often the rows of a block count; None if once each."""
-        if self.counts is None:
-            return None
-        return self.counts[first : first + len(block)]
-
-    def part(self, first: int, n: int) -> RowCounts:
-        """Return the counts of n rows, starting at row `first`."""
-        if self.counts is None:
-            return self
-        return self._replace(counts=self.counts[first : first + n])
-
-
-ALL_ROWS = RowCounts()
-
-
 class RowWeights(NamedTuple):
     """Log-weights of rows, and the rows that determine center and variances.
 
@@ -61,66 +34,69 @@ class RowWeights(NamedTuple):
     log_weights: NDArray[np.float64]
     core: NDArray[np.bool_] | None = None
 
-    def part(self, first: int, n: int) -> RowWeights:
-        """Return the weights of n rows, starting at row `first`."""
-        some = slice(first, first + n)
-        return RowWeights(
-            self.log_weights[some], None if self.core is None else self.core[some]
-        )
-
 
 # (v, e, s) -> RowWeights
 Weigh = Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], RowWeights]
 
 
-class GroupedMoments(NamedTuple):
-    """State of a pass: moments of three groups of rows, and scratch space.
+class MomentSums(NamedTuple):
+    """State of a pass: moments of the rows so far, and scratch space.
 
     Attributes
     ----------
-    both : Moments
-        Rows that determine span, center and variances.
-    span_only : Moments
-        Rows that determine the span only.
-    core_only : Moments
-        Rows that determine center and variances only.
+    moments : Moments
     scratch, spare : Scratch
     """
 
-    both: Moments
-    span_only: Moments
-    core_only: Moments
+    moments: Moments
     scratch: Scratch
     spare: Scratch
 
     @classmethod
-    def about(cls, pivot: NDArray[np.float64]) -> GroupedMoments:
+    def about(cls, pivot: NDArray[np.float64]) -> MomentSums:
         """Return empty sums about a pivot."""
-        return cls(Moments(pivot), Moments(pivot), Moments(pivot), Scratch(), Scratch())
+        return cls(Moments(pivot), Scratch(), Scratch())
 
-    def span(self) -> Moments:
-        """Return the moments of the rows that determine the span."""
-        return self.both.plus(self.span_only)
-
-    def core(self) -> Moments:
-        """Return the moments of the rows that determine center and variances."""
-        return self.both.plus(self.core_only)
-
-    def add(self, other: GroupedMoments) -> GroupedMoments:
+    def add(self, other: MomentSums) -> MomentSums:
         """Add the sums of later rows."""
-        for moments, more in zip(self[:3], other[:3], strict=True):
-            moments += more
+        moments = self.moments
+        moments += other.moments
         return self
 
 
-class MomentKernel(Kernel):
+class CountedKernel(Kernel):
+    """Kernel whose only per-row data say how often each row counts.
+
+    Attributes
+    ----------
+    counts : ndarray or None
+        Number of copies of every row; None if each counts once.
+    """
+
+    counts: NDArray[np.float64] | None = None
+
+    def part(self, first: int, n: int) -> Self:
+        """Return the kernel for n rows, starting at row `first`."""
+        if self.counts is None:
+            return self
+        part = copy.copy(self)
+        part.counts = self.counts[first : first + n]
+        return part
+
+    def counts_of(self, block: NDArray[Any], first: int) -> NDArray[np.float64] | None:
+        """Return how often the rows of a block count; None if once each."""
+        if self.counts is None:
+            return None
+        return self.counts[first : first + len(block)]
+
+
+class MomentKernel(CountedKernel):
     """Kernel that adds up moments of rows whose weights are known.
 
     Parameters
     ----------
     pivot : ndarray of shape (D,)
-    weighting : RowWeights
-        Weights of all rows.
+    log_weights : ndarray of shape (n,)
     counts : ndarray, optional
         How often each row counts.
     """
@@ -130,70 +106,30 @@ class MomentKernel(Kernel):
     def __init__(
         self,
         pivot: NDArray[np.float64],
-        weighting: RowWeights,
+        log_weights: NDArray[np.float64],
         counts: NDArray[np.float64] | None = None,
     ) -> None:
-        self.pivot = pivot
-        self.weighting = weighting
-        self.row_counts = RowCounts(counts)
+        self.pivot, self.log_weights, self.counts = pivot, log_weights, counts
 
     def part(self, first: int, n: int) -> MomentKernel:
         """Return the kernel for n rows, starting at row `first`."""
-        counts = self.row_counts.part(first, n).counts
-        return MomentKernel(self.pivot, self.weighting.part(first, n), counts)
+        counts = super().part(first, n).counts
+        return MomentKernel(self.pivot, self.log_weights[first : first + n], counts)
 
-    def start(self) -> GroupedMoments:
+    def start(self) -> MomentSums:
         """Return an empty state."""
-        return GroupedMoments.about(self.pivot)
+        return MomentSums.about(self.pivot)
 
-    def absorb(self, state: GroupedMoments, block: NDArray[Any], first: int) -> None:
+    def absorb(self, state: MomentSums, block: NDArray[Any], first: int) -> None:
         """Add the moments of a block."""
-        weighting = self.weighting.part(first, len(block))
+        log_weights = self.log_weights[first : first + len(block)]
         y = state.scratch.like(block)
         np.subtract(block, self.pivot, out=y, casting="same_kind")
-        _accumulate(state, y, weighting, self.row_counts.of(block, first))
+        _accumulate(state, y, log_weights, self.counts_of(block, first))
 
-    def merge(self, state: GroupedMoments, other: GroupedMoments) -> GroupedMoments:
+    def merge(self, state: MomentSums, other: MomentSums) -> MomentSums:
         """Add the state of later rows to the state of earlier ones."""
         return state.add(other)
-
-
-class RowRecord(NamedTuple):
-    """What a pass records for every row.
-
-    Attributes
-    ----------
-    n_fields : int
-        Number of values per row.
-    field_type : type
-        Their type.
-    function : callable or None
-        Computes them from (v, e, s); None to record these.
-    """
-
-    n_fields: int
-    field_type: type
-    function: (
-        Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], NDArray[Any]] | None
-    ) = None
-
-
-DISTANCES = RowRecord(3, float)
-NOTHING = RowRecord(0, float)
-
-
-class CountedKernel(Kernel):
-    """Kernel whose only per-row data are the row counts."""
-
-    row_counts: RowCounts
-
-    def part(self, first: int, n: int) -> Self:
-        """Return the kernel for n rows, starting at row `first`."""
-        if self.row_counts.counts is None:
-            return self
-        part = copy.copy(self)
-        part.row_counts = self.row_counts.part(first, n)
-        return part
 
 
 class DistanceKernel(CountedKernel):
@@ -205,11 +141,10 @@ class DistanceKernel(CountedKernel):
         Its mean is the pivot; its basis and variances give v, e and s.
     weigh : callable, optional
         Turns (v, e, s) into `RowWeights`. Without it, the pass only measures.
-    row_counts : RowCounts
+    counts : ndarray, optional
         How often each row counts.
-    record : RowRecord
-        What to record for every row; three distances of very many rows take a lot of
-        memory.
+    record : bool
+        Whether to record v, e and s of every row.
     off : ndarray, optional
         Squared distances of all rows from the space in which they are given.
     """
@@ -218,27 +153,27 @@ class DistanceKernel(CountedKernel):
         self,
         subspace: Subspace,
         weigh: Weigh | None = None,
-        row_counts: RowCounts = ALL_ROWS,
-        record: RowRecord = DISTANCES,
+        counts: NDArray[np.float64] | None = None,
+        record: bool = True,
         off: NDArray[np.float64] | None = None,
     ) -> None:
         self.off = off
-        self.n_fields, self.field_type, self._function = record
+        self.n_fields = 3 if record else 0
         self.title = "subspace" if weigh else "distances"
         self.subspace = subspace
         self.weigh = weigh
-        self.row_counts = row_counts
+        self.counts = counts
         self._axes = np.ascontiguousarray(subspace.basis)
         # v and s are both weighted sums of squared scores, with these weights.
         inverse = 1.0 / subspace.floored_variances()
         self._factors = np.array([np.ones_like(inverse), inverse])
 
-    def start(self) -> GroupedMoments:
+    def start(self) -> MomentSums:
         """Return an empty state."""
-        return GroupedMoments.about(self.subspace.mean if self.weigh else np.zeros(0))
+        return MomentSums.about(self.subspace.mean if self.weigh else np.zeros(0))
 
     def absorb(
-        self, state: GroupedMoments, block: NDArray[Any], first: int
+        self, state: MomentSums, block: NDArray[Any], first: int
     ) -> NDArray[Any] | None:
         """Measure the rows of a block and, given a weight function, add moments."""
         y = state.scratch.like(block)
@@ -250,13 +185,11 @@ class DistanceKernel(CountedKernel):
         if self.off is not None:
             distances[1] += self.off[first : first + len(block)]
         if self.weigh is not None:
-            counts = self.row_counts.of(block, first)
-            _accumulate(state, y, self.weigh(*distances), counts)
-        if self.n_fields == 0:
-            return None
-        return distances if self._function is None else self._function(*distances)
+            log_weights = self.weigh(*distances).log_weights
+            _accumulate(state, y, log_weights, self.counts_of(block, first))
+        return distances if self.n_fields else None
 
-    def merge(self, state: GroupedMoments, other: GroupedMoments) -> GroupedMoments:
+    def merge(self, state: MomentSums, other: MomentSums) -> MomentSums:
         """Add the state of later rows to the state of earlier ones."""
         return state.add(other)
 
@@ -302,49 +235,23 @@ def replace_cancelled(
 
 
 def _accumulate(
-    state: GroupedMoments,
-    y: NDArray[Any],
-    weighting: RowWeights,
-    counts: NDArray[Any] | None,
-) -> None:
-    log_weights, core = weighting
-    used = log_weights > -np.inf
-    if counts is not None:
-        counted = counts > 0
-        used &= counted
-        core = None if core is None else core & counted
-    if core is not None:
-        # Rows of the core have weight 1 there; moments can be shared with the span if
-        # their weight for the span is 1 as well.
-        shared = used & core & (log_weights == 0)
-        core_weights = np.zeros(len(y))
-        _add_some(state, state.core_only, y, core_weights, counts, core & ~shared)
-        _add_some(state, state.span_only, y, log_weights, counts, used & ~shared)
-        used = shared
-    _add_some(state, state.both, y, log_weights, counts, used, last=True)
-
-
-def _add_some(
-    state: GroupedMoments,
-    moments: Moments,
+    state: MomentSums,
     y: NDArray[Any],
     log_weights: NDArray[Any],
     counts: NDArray[Any] | None,
-    some: NDArray[np.bool_],
-    last: bool = False,
 ) -> None:
-    # Rows of weight 0 are left out, not multiplied by 0: they may be infinite. `add`
-    # overwrites its rows, so they are copied unless this is their last use. The buffer
-    # is reused, because allocating is slow where memory is returned to the system at
-    # once, as in Dask's workers.
-    (index,) = np.nonzero(some)
+    used = log_weights > -np.inf
+    if counts is not None:
+        used &= counts > 0
+    (index,) = np.nonzero(used)
     if not len(index):
         return
-    if last and len(index) == len(y):
-        moments.add(y, log_weights, counts)
-        return
-    some_y = state.spare.like(y)[: len(index)]
-    np.take(y, index, axis=0, out=some_y, mode="clip")
-    if counts is not None:
-        counts = counts[index]
-    moments.add(some_y, log_weights[index], counts)
+    # Rows of weight 0 are left out, not multiplied by 0: they may be infinite. The
+    # buffer is reused, because allocating is slow where memory is returned to the
+    # system at once, as in Dask's workers.
+    if len(index) < len(y):
+        some = state.spare.like(y)[: len(index)]
+        y = np.take(y, index, axis=0, out=some, mode="clip")
+        log_weights = log_weights[index]
+        counts = counts if counts is None else counts[index]
+    state.moments.add(y, log_weights, counts)

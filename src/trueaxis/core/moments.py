@@ -29,7 +29,7 @@ class Moments:
     log_scale : float
         Largest log-weight.
     weight, squares : float
-        Sums of the weights and of their squares.
+        Sums of the weights and of their squares, in units of the largest.
     first : ndarray of shape (D,)
         Weighted sum of the rows.
     second : ndarray of shape (D, D)
@@ -114,10 +114,6 @@ class Moments:
     def effective_size(self) -> float:
         """Return the effective sample size, (sum w)^2 / sum w^2, copies included."""
         return self.weight**2 / self.squares
-
-    def equal_size(self) -> float:
-        """Return the sum of weights divided by the largest: n, if all are equal."""
-        return self.weight
 
     def shift(self) -> NDArray[np.float64]:
         """Return the weighted mean minus the pivot."""

@@ -311,7 +311,7 @@ class ReweightingRecipe(Recipe):
             center = "weighted"
         elif self.center == "selected":
             center = "core"
-        smooth = rule.proven and rule.smooth and self.solver.smooth
+        smooth = rule.smooth and self.solver.smooth
         return iterate(
             ReweightedStep(rows, rule, counts, center, self.solver),
             start,
@@ -342,7 +342,7 @@ class ReweightingRecipe(Recipe):
         """Continue with a fixed center if the selected rows and their mean cycle."""
         if found.converged or self.center != "selected":
             return found
-        rule = self.rules[0]._about_fixed_center().freeze(found.last.distances)
+        rule = self.rules[0].freeze(found.last.distances)
         fixed = replace(self, center="mean")
         return fixed._iterate(problem, rule, found.last.next).after(found)
 
@@ -358,5 +358,4 @@ def _with_variances(problem: Problem, last: ReweightedResult) -> tuple[Subspace,
         return after, last.distances.total(core)
     weighting = last.bounded_weighting()
     sums = weighted_moments(problem.rows, after.mean, weighting, problem.counts)
-    moments = sums.span().about(after.mean)
-    return spanned(after.basis, moments), moments.equal_size()
+    return spanned(after.basis, sums.about(after.mean)), sums.weight

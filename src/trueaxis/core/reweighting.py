@@ -13,15 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.core.iteration import StepResult
-from trueaxis.core.kernels import (
-    NOTHING,
-    DistanceKernel,
-    GroupedMoments,
-    MomentKernel,
-    RowCounts,
-    RowWeights,
-    Weigh,
-)
+from trueaxis.core.kernels import DistanceKernel, MomentKernel, RowWeights
 from trueaxis.core.moments import Moments, Scratch
 from trueaxis.core.rules import RowDistances, Rule
 from trueaxis.core.subspace import Subspace, solve, solve_from, subspace_change
@@ -156,16 +148,19 @@ class ReweightedStep:
     ) -> ReweightedResult:
         """Measure the rows from `state`, weight them, solve for the next subspace."""
         if self.rows.one_block:
-            distances, weighting, sums = self._at_once(state, previous)
+            distances, weighting, span = self._at_once(state, previous)
         elif self.rule.row_local:
-            distances, sums = self._measure_and_sum(state)
+            distances, span = self._measure_and_sum(state)
             weighting = self.rule.weigh(distances)
         else:
             distances = measure_rows(self.rows, state, self.counts)
             distances = _with_weights(distances, previous)
             weighting = self.rule.weigh(distances)
-            sums = weighted_moments(self.rows, state.mean, weighting, self.counts)
-        span, core = sums.span(), None if weighting.core is None else sums.core()
+            span = weighted_moments(self.rows, state.mean, weighting, self.counts)
+        core = None
+        if weighting.core is not None:
+            equal = RowWeights(np.where(weighting.core, 0.0, -np.inf))
+            core = weighted_moments(self.rows, state.mean, equal, self.counts)
         after = self._solve(span, core, state)
         log_total = span.log_weight()
         if self.rows.off is not None:
@@ -194,7 +189,7 @@ class ReweightedStep:
 
     def _at_once(
         self, state: Subspace, previous: ReweightedResult | None
-    ) -> tuple[RowDistances, RowWeights, GroupedMoments]:
+    ) -> tuple[RowDistances, RowWeights, Moments]:
         """Measure, weight and sum rows of a single block, whatever the rule."""
         kept: list[tuple[RowDistances, RowWeights]] = []
 
@@ -204,28 +199,19 @@ class ReweightedStep:
             kept.append((distances, self.rule.weigh(distances)))
             return kept[0][1]
 
-        counts = RowCounts(self.counts)
-        kernel = DistanceKernel(state, weigh, counts, NOTHING, self.rows.off)
+        kernel = DistanceKernel(state, weigh, self.counts, False, self.rows.off)
         sums = kernel.start()._replace(scratch=self._scratch, spare=self._spare)
         assert isinstance(self.rows, ArrayRows)  # only these come in one block
         kernel.absorb(sums, self.rows.array, 0)
-        return *kept[0], sums
+        return *kept[0], sums.moments
 
-    def _measure_and_sum(self, state: Subspace) -> tuple[RowDistances, GroupedMoments]:
-        counts = RowCounts(self.counts)
-        weigh, off = block_weigher(self.rule), self.rows.off
-        kernel = DistanceKernel(state, weigh, counts, off=off)
+    def _measure_and_sum(self, state: Subspace) -> tuple[RowDistances, Moments]:
+        def weigh(v: NDArray[Any], e: NDArray[Any], s: NDArray[Any]) -> RowWeights:
+            return self.rule.weigh(RowDistances(v, e, s))
+
+        kernel = DistanceKernel(state, weigh, self.counts, off=self.rows.off)
         (v, e, s), sums = self.rows.scan(kernel)
-        return RowDistances(v, e, s, counts=self.counts), sums
-
-
-def block_weigher(rule: Rule) -> Weigh:
-    """Return a function that weights a block by a row-local rule."""
-
-    def weigh(v: NDArray[Any], e: NDArray[Any], s: NDArray[Any]) -> RowWeights:
-        return rule.weigh(RowDistances(v, e, s))
-
-    return weigh
+        return RowDistances(v, e, s, counts=self.counts), sums.moments
 
 
 def _with_weights(
@@ -257,7 +243,8 @@ def weighted_moments(
     pivot: NDArray[Any],
     weighting: RowWeights,
     counts: NDArray[Any] | None = None,
-) -> GroupedMoments:
+) -> Moments:
     """Compute the moments of rows whose weights are known, in one pass."""
-    sums: GroupedMoments = rows.scan(MomentKernel(pivot, weighting, counts))[1]
-    return sums
+    kernel = MomentKernel(pivot, weighting.log_weights, counts)
+    moments: Moments = rows.scan(kernel)[1].moments
+    return moments

@@ -82,11 +82,9 @@ class Rule(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         second pass.
     aim : {1, -1}
         1 if a larger `objective` is better, -1 if a smaller one is.
-    proven : bool
-        Whether no step makes the objective worse.
     smooth : bool
-        Whether the weights depend smoothly on the distances. If also `proven`, steps
-        are extrapolated.
+        Whether the weights depend smoothly on the distances, and no step makes the
+        objective worse: then steps are extrapolated.
 
     Examples
     --------
@@ -106,8 +104,7 @@ class Rule(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
 
     row_local = False
     aim = 1
-    proven = False
-    smooth = True
+    smooth = False
 
     def weights(
         self, v: NDArray[Any], e: NDArray[Any], d: NDArray[Any]
@@ -142,10 +139,6 @@ class Rule(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
 
     def for_part(self, share: float) -> Rule:
         """Return the rule for a sample that has this share of the rows."""
-        return self
-
-    def _about_fixed_center(self) -> Rule:
-        """Return the rule for a center that is not learned."""
         return self
 
     def _bounded(self, distances: RowDistances) -> Rule:
@@ -194,7 +187,7 @@ class UniformRule(Rule):
 
     row_local = True
     aim = -1
-    proven = True
+    smooth = True
 
     def weigh(self, distances: RowDistances) -> RowWeights:
         """Return zeros."""
@@ -266,7 +259,7 @@ class PowerRule(GuardedRule):
 
     p: float
     aim = -1
-    proven = True
+    smooth = True
 
     def weigh(self, distances: RowDistances) -> RowWeights:
         """Return (p/2 - 1) ln e."""

@@ -296,9 +296,9 @@ def plain_moments(
     weighting = RowWeights(np.zeros(rows.shape[0]))
     if origin == "mean":
         pivot = first_center(rows, counts)
-        return weighted_moments(rows, pivot, weighting, counts).span()
+        return weighted_moments(rows, pivot, weighting, counts)
     center = spatial_median(rows, counts)
-    return weighted_moments(rows, center, weighting, counts).span().about(center)
+    return weighted_moments(rows, center, weighting, counts).about(center)
 
 
 def spatial_median(rows: Rows, counts: NDArray[Any] | None) -> NDArray[np.float64]:
@@ -398,7 +398,7 @@ def spherical_start(X: NDArray[Any], k: int) -> Subspace:
         d = np.maximum(d, floor)
         center = center + (y / d[:, None]).sum(axis=0) / (1 / d).sum()
     weighting = RowWeights(-2.0 * np.log(d))
-    moments = weighted_moments(ArrayRows(X), center, weighting).span()
+    moments = weighted_moments(ArrayRows(X), center, weighting)
     return solve(moments.about(center), k)
 
 

@@ -17,11 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.core.kernels import (
-    ALL_ROWS,
     CountedKernel,
     DistanceKernel,
-    GroupedMoments,
-    RowCounts,
+    MomentSums,
     RowWeights,
     replace_cancelled,
 )
@@ -210,28 +208,28 @@ class LogWeightKernel(CountedKernel):
         self,
         state: Subspace,
         rule: Rule,
-        row_counts: RowCounts = ALL_ROWS,
+        counts: NDArray[np.float64] | None = None,
     ) -> None:
         self.measuring = DistanceKernel(state)
-        self.rule, self.row_counts = rule, row_counts
+        self.rule, self.counts = rule, counts
 
-    def start(self) -> tuple[GroupedMoments, LogSum]:
+    def start(self) -> tuple[MomentSums, LogSum]:
         """Return an empty state."""
         return self.measuring.start(), LogSum()
 
     def absorb(
-        self, state: tuple[GroupedMoments, LogSum], block: NDArray[Any], first: int
+        self, state: tuple[MomentSums, LogSum], block: NDArray[Any], first: int
     ) -> NDArray[np.float64]:
         """Weight the rows of a block."""
         distances = RowDistances(*_measure(self.measuring, state[0], block))
         x = self.rule.weigh(distances).log_weights
-        counts = self.row_counts.of(block, first)
+        counts = self.counts_of(block, first)
         state[1].add(x, counts)
         return _of_copies(x, counts)[None]
 
     def merge(
-        self, state: tuple[GroupedMoments, LogSum], other: Any
-    ) -> tuple[GroupedMoments, LogSum]:
+        self, state: tuple[MomentSums, LogSum], other: Any
+    ) -> tuple[MomentSums, LogSum]:
         """Add the state of later rows to the state of earlier ones."""
         sums, total = state
         total += other[1]
@@ -262,7 +260,7 @@ class ReweightKernel(CountedKernel):
     subspace : Subspace
     cuts : Cuts
         Rows within these distances of `subspace` are summed, with weight 1.
-    row_counts : RowCounts
+    counts : ndarray, optional
     apart : Sides or None
         Groups of rows that do not count.
     """
@@ -276,21 +274,21 @@ class ReweightKernel(CountedKernel):
         rule: Rule,
         subspace: Subspace,
         cuts: Cuts,
-        row_counts: RowCounts = ALL_ROWS,
+        counts: NDArray[np.float64] | None = None,
         apart: Sides | None = None,
     ) -> None:
         self.measuring = DistanceKernel(subspace)
         self.rule, self.cuts = rule, cuts
-        self.row_counts, self.apart = row_counts, apart
+        self.counts, self.apart = counts, apart
         self.basis, self.shift = state.basis, state.mean - subspace.mean
         self._lines = np.vstack([self.basis, self.shift])
 
-    def start(self) -> tuple[GroupedMoments, LogSum]:
+    def start(self) -> tuple[MomentSums, LogSum]:
         """Return an empty state."""
-        return GroupedMoments.about(self.measuring.subspace.mean), LogSum()
+        return MomentSums.about(self.measuring.subspace.mean), LogSum()
 
     def absorb(
-        self, state: tuple[GroupedMoments, LogSum], block: NDArray[Any], first: int
+        self, state: tuple[MomentSums, LogSum], block: NDArray[Any], first: int
     ) -> NDArray[np.float64]:
         """Weight the rows of a block, and add moments of those near the subspace."""
         sums, total = state
@@ -303,21 +301,21 @@ class ReweightKernel(CountedKernel):
             far = self.apart(block)
             kept &= ~far
             x[far] = -np.inf
-        counts = self.row_counts.of(block, first)
+        counts = self.counts_of(block, first)
         total.add(x, counts)
         if counts is None:
             y[~kept] = 0.0  # not multiplied: they may be infinite
-            sums.both.add_equal(y, int(np.count_nonzero(kept)))
+            sums.moments.add_equal(y, int(np.count_nonzero(kept)))
         else:
             kept &= counts > 0
             if kept.any():
                 some = y[kept]
-                sums.both.add(some, np.zeros(len(some)), counts[kept])
+                sums.moments.add(some, np.zeros(len(some)), counts[kept])
         return _of_copies(x, counts)[None]
 
     def merge(
-        self, state: tuple[GroupedMoments, LogSum], other: Any
-    ) -> tuple[GroupedMoments, LogSum]:
+        self, state: tuple[MomentSums, LogSum], other: Any
+    ) -> tuple[MomentSums, LogSum]:
         """Add the state of later rows to the state of earlier ones."""
         sums, total = state
         total += other[1]
@@ -343,11 +341,11 @@ class MeasuringKernel(Kernel):
     def __init__(self, subspace: Subspace) -> None:
         self.measuring = DistanceKernel(subspace)
 
-    def start(self) -> GroupedMoments:
+    def start(self) -> MomentSums:
         """Return scratch space."""
         return self.measuring.start()
 
-    def merge(self, state: GroupedMoments, other: GroupedMoments) -> GroupedMoments:
+    def merge(self, state: MomentSums, other: MomentSums) -> MomentSums:
         """Return the scratch space."""
         return state
 
@@ -365,7 +363,7 @@ class SupportKernel(MeasuringKernel):
         self.cuts, self.sides = cuts, sides
 
     def absorb(
-        self, state: GroupedMoments, block: NDArray[Any], first: int
+        self, state: MomentSums, block: NDArray[Any], first: int
     ) -> NDArray[np.bool_]:
         """Judge the rows of a block."""
         _, e, s = _measure(self.measuring, state, block)
@@ -386,7 +384,7 @@ class PValueKernel(MeasuringKernel):
         self.law = law
 
     def absorb(
-        self, state: GroupedMoments, block: NDArray[Any], first: int
+        self, state: MomentSums, block: NDArray[Any], first: int
     ) -> NDArray[np.float64]:
         """Compute the p-values of a block."""
         _, e, s = _measure(self.measuring, state, block)
@@ -396,7 +394,7 @@ class PValueKernel(MeasuringKernel):
 
 
 def _measure(
-    kernel: DistanceKernel, state: GroupedMoments, block: NDArray[Any]
+    kernel: DistanceKernel, state: MomentSums, block: NDArray[Any]
 ) -> NDArray[np.float64]:
     distances = kernel.absorb(state, block, 0)
     assert distances is not None  # it records distances

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtr, gammaincinv
 
-from trueaxis.core.kernels import RowCounts, RowWeights
+from trueaxis.core.kernels import RowWeights
 from trueaxis.core.law import REGULAR, Law, Sides, log_p_of_each
 from trueaxis.core.moments import n_different_rows
 from trueaxis.core.problem import Problem, choose_dimension
@@ -112,7 +112,7 @@ class FullDataFit:
 
     def weights(self, state: Subspace, rule: Rule) -> LearnedWeights:
         """Weight all rows by their distances from `state`."""
-        kernel = LogWeightKernel(state, rule, RowCounts(self.counts))
+        kernel = LogWeightKernel(state, rule, self.counts)
         (log_weights,), (_, total) = self.judge.rows.scan(kernel)
         return _normalized(log_weights, total)
 
@@ -143,10 +143,10 @@ class FullDataFit:
         rows = self.judge.rows
         if distances is None:
             # Data that are not in memory leave no per-row array except the weights.
-            counts, cuts = RowCounts(self.counts), law.cuts(least)
+            counts, cuts = self.counts, law.cuts(least)
             kernel = ReweightKernel(state, rule, subspace, cuts, counts, self.apart)
             (log_weights,), (sums, total) = rows.scan(kernel)
-            span = sums.both.widened(self.filling)
+            span = sums.moments.widened(self.filling)
             solved = EXACT(span, None, subspace)
             n = float(np.exp(span.log_weight()))
             weights = _normalized(log_weights, total)
@@ -164,7 +164,7 @@ class FullDataFit:
             if solution is not None:
                 return weights, FinalSubspaces(solution, solution, kept / n, n)
         sums = weighted_moments(rows, subspace.mean, weighting, self.counts)
-        span = sums.span().widened(self.filling)
+        span = sums.widened(self.filling)
         judging = result = EXACT(span, None, subspace)
         if self.plan.k > self.plan.fit_k:
             result = solve(span, self.plan.k)
@@ -199,7 +199,7 @@ class FullDataFit:
         """
         kept = law.log_p(sampled.e, sampled.s) >= least
         weighting = RowWeights(np.where(kept, 0.0, -np.inf))
-        span = weighted_moments(self.kept_rows, subspace.mean, weighting).span()
+        span = weighted_moments(self.kept_rows, subspace.mean, weighting)
         solved = EXACT(span.widened(self.filling), None, subspace)
         return solved, kept / max(kept.sum(), 1)
 
@@ -236,7 +236,7 @@ class FullDataFit:
             return None
         weighting = RowWeights(np.where(regular, 0.0, -np.inf))
         sums = weighted_moments(self.kept_rows, verdicts.subspace.mean, weighting)
-        span = sums.span().widened(self.filling)
+        span = sums.widened(self.filling)
         return spectrum(span), n_different_rows(self.judge.original[regular])
 
     def _consistent(

@@ -118,7 +118,6 @@ class EntropyRule(Rule):
     b: float
     c: float
     row_local = True
-    proven = True
 
     def weigh(self, distances: RowDistances) -> RowWeights:
         """Return -(v/a + e/b + d/c)."""

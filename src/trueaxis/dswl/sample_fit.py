@@ -133,7 +133,7 @@ class Compressed:
     def solve(self, found: ReweightedResult) -> Subspace:
         """Solve for the subspace of rows that were weighted by a step."""
         origin = np.zeros(self.axes.shape[1])
-        moments = weighted_moments(self.rows, origin, found.weighting).span()
+        moments = weighted_moments(self.rows, origin, found.weighting)
         solved = solve(moments, len(found.next.basis))
         off = float(found.copy_weights() @ self.rows.off)
         return replace(solved, total=solved.total + off)
@@ -165,7 +165,7 @@ class Compressed:
     def _last_variances(self, found: ReweightedResult) -> tuple[float, float]:
         """Return the variance of the last axis, and the share of it on the next one."""
         origin, k = np.zeros(self.axes.shape[1]), len(found.next.basis)
-        moments = weighted_moments(self.rows, origin, found.weighting).span()
+        moments = weighted_moments(self.rows, origin, found.weighting)
         variances = spectrum(moments)
         last = max(float(variances[k - 1]), np.finfo(float).tiny)
         return float(variances[k]) / last, last

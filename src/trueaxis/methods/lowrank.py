@@ -10,7 +10,7 @@ samples), L low rank, S sparse entries, O outlying rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,13 +29,6 @@ INACCURATE = 1e-3
 PENALTIES = ("lam", "sigma", "gam")  # that decide how much is of low rank
 
 
-class LowRank(NamedTuple):
-    """A matrix and its nuclear norm."""
-
-    matrix: Matrix
-    nuclear: float
-
-
 def soft_threshold(M: Matrix, t: float | Matrix) -> Matrix:
     """Shrink every entry by t: the proximal map of t |.|_1."""
     return np.asarray(M - np.clip(M, -t, t))
@@ -47,8 +40,11 @@ def row_threshold(M: Matrix, t: float) -> Matrix:
     return np.asarray(M * np.maximum(1 - t / np.maximum(length, TINY), 0.0))
 
 
-def singular_threshold(M: Matrix, t: float) -> LowRank:
-    """Shrink every singular value by t: the proximal map of t |.|_*."""
+def singular_threshold(M: Matrix, t: float) -> tuple[Matrix, float]:
+    """Shrink every singular value by t: the proximal map of t |.|_*.
+
+    Also return the nuclear norm of the result.
+    """
     wide = len(M) < M.shape[1]
     tall = M.T if wide else M
     s, axes = gram_spectrum(tall)
@@ -58,7 +54,7 @@ def singular_threshold(M: Matrix, t: float) -> LowRank:
     s, axes = s[kept], axes[kept]
     factors = [axes.T * (1 - t / s), axes]
     shrunk = np.linalg.multi_dot([*factors, M] if wide else [M, *factors])
-    return LowRank(shrunk, float((s - t).sum()))
+    return np.asarray(shrunk), float((s - t).sum())
 
 
 def gram_spectrum(M: Matrix) -> tuple[Matrix, Matrix]:
@@ -189,35 +185,8 @@ class NoiseStep:
 
 
 @dataclass(frozen=True)
-class AugmentedSplit:
-    """State of X = L + S.
-
-    Attributes
-    ----------
-    low_rank, sparse : ndarray
-        L and S.
-    multiplier : ndarray
-        Lagrange multiplier; proves optimality at the end.
-    mu : float
-        Penalty of the constraint.
-    nuclear : float
-        Nuclear norm of L.
-    """
-
-    low_rank: Matrix
-    sparse: Matrix
-    multiplier: Matrix
-    mu: float
-    nuclear: float
-
-    def gross(self) -> Matrix:
-        """Return the gross errors: neither low rank nor noise."""
-        return self.sparse
-
-
-@dataclass(frozen=True)
-class Decomposition:
-    """State of X = L + S + O + noise.
+class Split:
+    """State of X = L + S, or of X = L + S + O + noise.
 
     Attributes
     ----------
@@ -225,22 +194,44 @@ class Decomposition:
         L, S and O.
     nuclear : float
         Nuclear norm of L.
-    aim : ndarray
-        Extrapolated S + O, from which the next step starts.
-    pace : float
-        Nesterov's sequence, on which the extrapolation depends.
     """
 
     low_rank: Matrix
     sparse: Matrix
     rows: Matrix
     nuclear: float
-    aim: Matrix
-    pace: float = 1.0
 
-    def gross(self) -> Matrix:
-        """Return the gross errors: neither low rank nor noise."""
-        return self.sparse + self.rows
+
+@dataclass(frozen=True)
+class AugmentedSplit(Split):
+    """State of an augmented Lagrangian.
+
+    Attributes
+    ----------
+    multiplier : ndarray
+        Lagrange multiplier; proves optimality at the end.
+    mu : float
+        Penalty of the constraint.
+    """
+
+    multiplier: Matrix
+    mu: float
+
+
+@dataclass(frozen=True)
+class AcceleratedSplit(Split):
+    """State of alternating steps that are extrapolated.
+
+    Attributes
+    ----------
+    aim : ndarray
+        Extrapolated S + O, from which the next step starts.
+    pace : float
+        Nesterov's sequence, on which the extrapolation depends.
+    """
+
+    aim: Matrix
+    pace: float
 
 
 class PrincipalPursuit:
@@ -272,7 +263,7 @@ class PrincipalPursuit:
         zeros = np.zeros_like(self.X)
         entry = float(np.abs(self.X).max(initial=0.0))
         multiplier = self.X / max(self.spectral, entry / self.lam)
-        return AugmentedSplit(zeros, zeros, multiplier, self._first_mu(), 0.0)
+        return AugmentedSplit(zeros, zeros, zeros, 0.0, multiplier, self._first_mu())
 
     def __call__(
         self, state: AugmentedSplit, previous: StepResult | None = None
@@ -281,15 +272,15 @@ class PrincipalPursuit:
         balanced = np.isfinite(self.balance)
         lifted = self.X + state.multiplier / state.mu
         S = soft_threshold(lifted - state.low_rank, self.lam / state.mu)
-        L = singular_threshold(lifted - S, 1 / state.mu)
-        left = self.X - L.matrix - S
+        L, nuclear = singular_threshold(lifted - S, 1 / state.mu)
+        left = self.X - L - S
         multiplier = state.multiplier + state.mu * left
         primal = float(np.linalg.norm(left)) / self.size
-        off = state.mu * float(np.linalg.norm(L.matrix - state.low_rank))
+        off = state.mu * float(np.linalg.norm(L - state.low_rank))
         dual = off / max(float(np.linalg.norm(multiplier)), TINY) if balanced else 0.0
         ready = not balanced or dual <= self.balance * primal
         mu = min(self.rho * state.mu, self.mu_max) if ready else state.mu
-        after = AugmentedSplit(L.matrix, S, multiplier, mu, L.nuclear)
+        after = AugmentedSplit(L, S, state.rows, nuclear, multiplier, mu)
         change = max(primal, dual)
         return StepResult(after, self.objective(state), change, float(len(self.X)))
 
@@ -325,13 +316,13 @@ class PenalizedPursuit:
         self.lam = default_lam(X) if lam is None else lam
         self.size = max(float(np.linalg.norm(X)), TINY)
 
-    def start(self) -> Decomposition:
+    def start(self) -> AcceleratedSplit:
         """Return zeros."""
         zeros = np.zeros_like(self.X)
-        return Decomposition(zeros, zeros, zeros, 0.0, aim=zeros)
+        return AcceleratedSplit(zeros, zeros, zeros, 0.0, zeros, 1.0)
 
     def __call__(
-        self, state: Decomposition, previous: StepResult | None = None
+        self, state: AcceleratedSplit, previous: StepResult | None = None
     ) -> StepResult:
         """Solve for L given the extrapolated S + O, then for S and O given L."""
         before = self.objective(state)
@@ -346,7 +337,7 @@ class PenalizedPursuit:
         change = float(np.linalg.norm(moved)) / self.size
         return StepResult(after, before, change, float(len(self.X)))
 
-    def objective(self, state: Decomposition) -> float:
+    def objective(self, state: AcceleratedSplit) -> float:
         """Return the penalized objective."""
         left = self.X - state.low_rank - state.sparse - state.rows
         value = state.nuclear + float(np.vdot(left, left)) / (2 * self.mu)
@@ -357,14 +348,16 @@ class PenalizedPursuit:
             value += self.gam * float(np.linalg.norm(state.rows, axis=1).sum())
         return value
 
-    def _round(self, state: Decomposition, aim: Matrix, pace: float) -> Decomposition:
-        L = singular_threshold(self.X - aim, self.mu)
-        rest, mu = self.X - L.matrix, self.mu
+    def _round(
+        self, state: AcceleratedSplit, aim: Matrix, pace: float
+    ) -> AcceleratedSplit:
+        L, nuclear = singular_threshold(self.X - aim, self.mu)
+        rest, mu = self.X - L, self.mu
         S, rows = sparse_and_rows(rest, self.lam * mu, self.gam * mu)
         following = (1 + np.sqrt(1 + 4 * pace**2)) / 2
         moved = S + rows - state.sparse - state.rows
         ahead = S + rows + (pace - 1) / following * moved
-        return Decomposition(L.matrix, S, rows, L.nuclear, ahead, following)
+        return AcceleratedSplit(L, S, rows, nuclear, ahead, following)
 
 
 def default_lam(X: Matrix) -> float:
@@ -472,7 +465,7 @@ class Pursuit(IterativeMethod):
         subspace, plain = _plain(ArrayRows(low_rank), k), _plain(problem.rows, k)
         warnings: list[str] = []
         if subspace.total > 1e-12 * plain.total:
-            rest = ArrayRows(X - split.gross())
+            rest = ArrayRows(X - split.sparse - split.rows)
             ones = np.ones(len(X))
             subspace = spanned_about(subspace.mean, subspace.basis, rest, ones)
         elif plain.total > 0:

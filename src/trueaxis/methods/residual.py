@@ -47,7 +47,7 @@ class ScaledRule(Rule):
     c: float | None = None
     row_local = True
     aim = -1
-    proven = True
+    smooth = True
 
     def freeze(self, distances: RowDistances) -> ScaledRule:
         """Return the rule with c set, if none is given."""

@@ -22,7 +22,7 @@ from trueaxis.core.rules import GuardedRule, RowDistances, usual_guard
 class LengthRule(GuardedRule):
     """Projected length: w = 1 / sqrt(v). Power steps maximize sum sqrt(v)."""
 
-    proven = True
+    smooth = True
 
     def nearness(self, distances: RowDistances) -> NDArray[np.float64]:
         """Return the squared distances inside the subspace."""
@@ -56,7 +56,7 @@ class AngleRule(GuardedRule):
     exact: bool = True
 
     @property
-    def proven(self) -> bool:  # type: ignore[override]  # depends on parameters
+    def smooth(self) -> bool:  # type: ignore[override]  # depends on parameters
         """Whether the weights are the gradient of the ratios."""
         return self.exact
 
@@ -118,7 +118,7 @@ class MembershipRule(GuardedRule):
     membership: Membership = "ratio"
 
     @property
-    def proven(self) -> bool:  # type: ignore[override]  # depends on parameters
+    def smooth(self) -> bool:  # type: ignore[override]  # depends on parameters
         """Whether the membership is "ratio"."""
         return self.membership == "ratio"
 

@@ -75,64 +75,45 @@ def _log(share: NDArray[Any]) -> NDArray[np.float64]:
         return np.asarray(np.log(share))
 
 
-@dataclass(frozen=True)
-class Selection:
-    """The number of rows to keep, before the size of the data is known.
+@dataclass(eq=False)
+class SelectingRule(Rule):
+    """A rule that keeps q rows.
 
     Attributes
     ----------
     q : int or float
-        Their number, or their share.
+        Their number, copies counted, or their share.
     left_out : int
         Number of rows that must be left out.
     """
 
     q: int | float
     left_out: int = 0
+    smooth = False
+    aim = -1
 
-    def count(self, problem: Problem, k: int) -> float:
-        """Return the number of rows to keep, copies counted; raise if impossible."""
+    def _for_problem(self, problem: Problem, k: int) -> SelectingRule:
+        """Return the rule with the number of rows to keep; raise if impossible."""
         n, q = problem.n_copies, self.q
         least, most = min(k + 2, problem.n_rows), n - self.left_out
         if not isinstance(q, numbers.Integral):
-            return float(np.clip(np.ceil(float(q) * n - 1e-9), min(least, most), most))
-        if q > most:
+            q = np.clip(np.ceil(float(q) * n - 1e-9), min(least, most), most)
+        elif q > most:
             raise ValueError(
                 f"q={q} rows are to be kept, but X has {n:g}: choose at most {most:g}, "
                 "or a share of the rows."
             )
-        if q < least:
+        elif q < least:
             raise ValueError(
                 f"q={q} rows are too few for {k} components, because some subspace "
                 f"fits {k + 1} rows or fewer exactly: choose at least {least} of the "
                 f"{n:g} rows, or a share of the rows."
             )
-        return float(q)
-
-
-@dataclass(eq=False)
-class SelectingRule(Rule):
-    """A rule that keeps q rows."""
-
-    q: float | Selection
-    smooth = False
-    aim = -1
-
-    def _for_problem(self, problem: Problem, k: int) -> SelectingRule:
-        """Return the rule with the number of rows to keep."""
-        if not isinstance(self.q, Selection):
-            return self
-        return replace(self, q=self.q.count(problem, k))
+        return replace(self, q=float(q))
 
     def for_part(self, share: float) -> SelectingRule:
         """Return the rule that keeps the same share of a sample."""
-        return replace(self, q=share * self.count)
-
-    @property
-    def count(self) -> float:
-        """Number of rows to keep."""
-        assert not isinstance(self.q, Selection)  # `_for_problem` comes first
-        return self.q
+        return replace(self, q=share * self.q)
 
 
 @dataclass(eq=False)
@@ -144,17 +125,16 @@ class NearestRule(SelectingRule, GuardedRule):
 
     p: float = 2.0
     row_local = False
-    proven = True
 
     def weigh(self, distances: RowDistances) -> RowWeights:
         """Return (p/2 - 1) ln e for the rows kept, otherwise minus infinity."""
-        share = smallest(distances.e, self.count, distances.counts).share
+        share = smallest(distances.e, self.q, distances.counts).share
         power = self.p / 2 - 1
         return RowWeights(_log(share) + power * np.log(self.guarded(distances.e)))
 
     def objective(self, distances: RowDistances, log_total: float) -> float:
         """Return the sum of the q smallest r^p."""
-        share = smallest(distances.e, self.count, distances.counts).share
+        share = smallest(distances.e, self.q, distances.counts).share
         return distances.total(share * self.guarded(distances.e) ** (self.p / 2))
 
 
@@ -174,10 +154,11 @@ class NeighborRule(SelectingRule):
 
     gamma: Gamma | float = "adaptive"
 
-    @property
-    def proven(self) -> bool:  # type: ignore[override]  # depends on parameters
-        """Whether gamma is constant."""
-        return self.gamma != "adaptive"
+    def _for_problem(self, problem: Problem, k: int) -> SelectingRule:
+        """Return the rule with the number of rows to keep, unless gamma is given."""
+        if not isinstance(self.gamma, str):
+            return self
+        return super()._for_problem(problem, k)
 
     def for_part(self, share: float) -> NeighborRule:
         """Return the rule that keeps the same share of a sample.
@@ -185,7 +166,7 @@ class NeighborRule(SelectingRule):
         Weights of fewer rows are larger, so gamma must be smaller.
         """
         gamma = self.gamma if isinstance(self.gamma, str) else share * self.gamma
-        return replace(self, q=share * self.count, gamma=gamma)
+        return replace(self, q=share * self.q, gamma=gamma)
 
     def freeze(self, distances: RowDistances) -> NeighborRule:
         """Return the rule with gamma set, if it is "frozen"."""
@@ -201,7 +182,7 @@ class NeighborRule(SelectingRule):
             with np.errstate(over="ignore"):
                 x = (nearest - distances.e) / gamma / 2
                 return gamma, project_on_simplex(x, counts)
-        share, edge = smallest(distances.e, self.count, distances.counts)
+        share, edge = smallest(distances.e, self.q, distances.counts)
         missing = np.maximum(edge - distances.e, 0.0)
         # With this gamma, exactly q weights are positive.
         gamma = 0.5 * distances.total(share * missing)
@@ -251,22 +232,10 @@ class RatioRule(SelectingRule, GuardedRule):
     ratio : {"tan", "sin2"}
         "tan" for w = d / (sqrt(e) v^1.5), the gradient of sqrt(e/v); "sin2" for
         w = 1/d, the gradient of e/d, whose sum falls if the center is fixed.
-    center_fixed : bool
-        Whether the center is not learned.
     """
 
     ratio: Ratio = "tan"
-    center_fixed: bool = False
     row_local = False
-
-    @property
-    def proven(self) -> bool:  # type: ignore[override]  # depends on parameters
-        """Whether the ratio is "sin2" and the center fixed."""
-        return self.ratio == "sin2" and self.center_fixed
-
-    def _about_fixed_center(self) -> RatioRule:
-        """Return the rule for a center that is not learned."""
-        return replace(self, center_fixed=True)
 
     def score(self, distances: RowDistances) -> NDArray[np.float64]:
         """Return e/d; infinity for rows at the center, where it is undefined."""
@@ -277,7 +246,7 @@ class RatioRule(SelectingRule, GuardedRule):
     def weigh(self, distances: RowDistances) -> RowWeights:
         """Return log-weights, and the rows that are kept as the core."""
         score = self.score(distances)
-        share = smallest(score, self.count, distances.counts).share
+        share = smallest(score, self.q, distances.counts).share
         # The core includes all copies of the last row.
         core = score <= score[share > 0].max() * (1 + TIE)
         v, e = self.guarded(distances.v), self.guarded(distances.e)
@@ -291,7 +260,7 @@ class RatioRule(SelectingRule, GuardedRule):
         """Return the sum of the q smallest e/d, or of their sqrt(e/v)."""
         v, e = self.guarded(distances.v), self.guarded(distances.e)
         x = np.sqrt(e / v) if self.ratio == "tan" else e / (v + e)
-        share = smallest(self.score(distances), self.count, distances.counts).share
+        share = smallest(self.score(distances), self.q, distances.counts).share
         return distances.total(share * x)
 
 
@@ -359,9 +328,7 @@ class TRPCA(SelectingMethod):
     q: int | float = count_or_share(0.5)
 
     def _recipe(self) -> Recipe:
-        return reweighting(
-            self, NearestRule(Selection(self.q), 1.0), constants=CONSTANTS
-        )
+        return reweighting(self, NearestRule(self.q, p=1.0), constants=CONSTANTS)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -407,9 +374,7 @@ class DRPCA(SelectingMethod):
     n_init: int = number(10, 1, whole=True)
 
     def _recipe(self) -> Recipe:
-        return reweighting(
-            self, NearestRule(Selection(self.q), 2.0), constants=CONSTANTS
-        )
+        return reweighting(self, NearestRule(self.q, p=2.0), constants=CONSTANTS)
 
 
 def _check_gamma(name: str, value: Any) -> None:
@@ -471,8 +436,9 @@ class RWLAN(SelectingMethod):
 
     def _recipe(self) -> Recipe:
         # At least one row must be left out to set the weights. A given gamma ignores q.
-        q = Selection(self.q, left_out=1) if isinstance(self.gamma, str) else 0.0
-        return reweighting(self, NeighborRule(q, self.gamma), constants=CONSTANTS)
+        q = self.q if isinstance(self.gamma, str) else 0.0
+        rule = NeighborRule(q, 1, self.gamma)
+        return reweighting(self, rule, constants=CONSTANTS)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -527,6 +493,5 @@ class RPCARP(SelectingMethod):
     center: Literal["selected", "mean", "median"] = choice("selected", "mean", "median")
 
     def _recipe(self) -> Recipe:
-        center = self.center
-        rule = RatioRule(Selection(self.q), self.ratio, center != "selected")
-        return reweighting(self, rule, center=center, constants=CONSTANTS)
+        rule = RatioRule(self.q, ratio=self.ratio)
+        return reweighting(self, rule, center=self.center, constants=CONSTANTS)

@@ -92,7 +92,7 @@ class PowerPull(Kernel):
     def absorb(self, state: list[Pull], block: NDArray[Any], first: int) -> None:
         """Add a block."""
         mean = self.axes.mean
-        y = (block - mean if mean.any() else block).astype(float, copy=False)
+        y = (block - mean).astype(float, copy=False)
         t = y @ self.axes.basis.T
         size = np.hypot(t, self.smooth) if self.p < 1 else np.abs(t)
         value = size**self.p
@@ -259,27 +259,16 @@ class SignSearch:
         least = np.finfo(float).tiny
         smooth = 1e-6 * np.sqrt(max(self.moments.total(), least))
         problem = self.problem
-        step = SignStep(self._rows, self.p, smooth, problem.counts, held)
+        step = SignStep(problem.rows, self.p, smooth, problem.counts, held)
         rng = problem.rng()
         starts = [self._first(k, held, rng)]
         others = [self._random(k, held, rng) for _ in range(self.method.n_init - 1)]
         if others and problem.sample.large:
             # Choose the best on the sample; only that one continues with all rows.
-            sample = ArrayRows(problem.sample.X - self._shift)
+            sample = ArrayRows(problem.sample.X)
             part = replace(step, rows=sample, counts=None)
             others = [self._iterate(part, others).last.next]
         return self._iterate(step, [*starts, *others])
-
-    @cached_property
-    def _shift(self) -> NDArray[np.float64]:
-        """What is subtracted from all rows in advance: the center, if they are few."""
-        mean = self.moments.mean()
-        return mean if self.problem.rows.one_block else np.zeros_like(mean)
-
-    @cached_property
-    def _rows(self) -> Rows:
-        rows = self.problem.rows
-        return ArrayRows(rows.read() - self._shift) if rows.one_block else rows
 
     def _iterate(
         self, step: SignStep, starts: list[Subspace]
@@ -327,8 +316,7 @@ class SignSearch:
                 left = np.linalg.svd(held, full_matrices=True)[2][len(held) :][:k]
                 size = 1.0
             directions = orthonormal(left / size)
-        mean = self.moments.mean() - self._shift
-        return Subspace(mean, directions, np.ones(k), 1.0)
+        return Subspace(self.moments.mean(), directions, np.ones(k), 1.0)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -21,7 +21,7 @@ def solve(step, max_iter=5000, tol=1e-7):
     return result.last.next
 
 
-def penalised(X, sigma, **options):
+def penalized(X, sigma, **options):
     return PenalizedPursuit(X, sigma * np.sqrt(2 * max(X.shape)), **options)
 
 
@@ -55,9 +55,9 @@ def test_principal_pursuit_is_optimal(n, D):
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "D"), SMALL_SHAPES)
 @pytest.mark.parametrize("gam", [0.7, np.inf])
-def test_penalised_pursuit_is_optimal(n, D, gam):
+def test_penalized_pursuit_is_optimal(n, D, gam):
     _, X = low_rank_and_errors(n=n, D=D, rank=2, noise=0.3, outlying=3)
-    step = penalised(X, 0.3, gam=gam)
+    step = penalized(X, 0.3, gam=gam)
     found = solve(step, tol=1e-10)
     R = (X - found.low_rank - found.sparse - found.rows) / step.mu
     lengths = np.linalg.norm(found.rows, axis=1).sum()
@@ -76,7 +76,7 @@ def test_penalised_pursuit_is_optimal(n, D, gam):
 @pytest.mark.slow
 def test_outlying_rows_are_found():
     _, X = low_rank_and_errors(n=80, D=60, rank=3, noise=0.1, outlying=4)
-    found = solve(penalised(X, 0.1, gam=0.7))
+    found = solve(penalized(X, 0.1, gam=0.7))
     assert set(np.flatnonzero(np.linalg.norm(found.rows, axis=1))) >= set(range(4))
     assert np.linalg.norm(found.rows[4:], axis=1).max() < 1
     assert np.linalg.norm(found.rows[:4], axis=1).min() > 10
@@ -89,9 +89,9 @@ def test_outlying_rows_are_found():
     st.sampled_from([1.0, 0.1, 0.003]),
     st.sampled_from([np.inf, 0.7, 0.4]),
 )
-def test_the_penalised_objective_never_rises(seed, shape, sigma, gam):
+def test_the_penalized_objective_never_rises(seed, shape, sigma, gam):
     _, X = low_rank_and_errors(seed, *shape, rank=1, noise=sigma, outlying=2)
-    step = penalised(X, sigma, gam=gam)
+    step = penalized(X, sigma, gam=gam)
     result = iterate(step, step.start(), max_iter=60, tol=0.0)
     objective = result.history["objective"]
     assert np.diff(objective).max(initial=0) <= 1e-13 * objective[0]

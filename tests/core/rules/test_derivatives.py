@@ -13,7 +13,7 @@ from trueaxis.methods.sparse import AdaptiveRule
 
 RULES = [
     PowerRule(1.0), PowerRule(0.5), HuberRule(0.8), CauchyRule(0.8), AdaptiveRule(0.8),
-    NearestRule(20.0, 1.0), NearestRule(20.0, 2.0), NeighborRule(20.0, 9.0),
+    NearestRule(20.0, p=1.0), NearestRule(20.0, p=2.0), NeighborRule(20.0, gamma=9.0),
 ]  # fmt: skip
 
 
@@ -62,7 +62,7 @@ def test_weights_are_derivatives_by_v_at_fixed_d(rule):
 @pytest.mark.parametrize("ratio", ["tan", "sin2"])
 def test_weights_of_ratios_are_derivatives(ratio):
     distances = some_distances()
-    rule = RatioRule(20.0, ratio).freeze(distances)
+    rule = RatioRule(20.0, ratio=ratio).freeze(distances)
     w = np.exp(rule.weigh(distances).log_weights)
     slope = slopes(
         lambda step: distances._replace(v=distances.v + step, e=distances.e - step),

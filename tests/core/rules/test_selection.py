@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from trueaxis.methods.selection import (
+    NearestRule,
     NeighborRule,
-    Selection,
     project_on_simplex,
     smallest,
 )
@@ -60,35 +60,35 @@ def test_selection_and_projection_count_copies(seed):
 
 
 @pytest.mark.parametrize(
-    ("selection", "kept"),
+    ("rule", "kept"),
     [
-        (Selection(7), 7),
-        (Selection(0.5), 10),
-        (Selection(0.51), 11),  # rounded up
-        (Selection(0.01), 4),  # k + 2 rows determine a subspace
-        (Selection(1.0), 20),
-        (Selection(1.0, left_out=1), 19),
-        (Selection(20), 20),
-        (Selection(4), 4),
+        (NearestRule(7), 7),
+        (NearestRule(0.5), 10),
+        (NearestRule(0.51), 11),  # rounded up
+        (NearestRule(0.01), 4),  # k + 2 rows determine a subspace
+        (NearestRule(1.0), 20),
+        (NearestRule(1.0, left_out=1), 19),
+        (NearestRule(20), 20),
+        (NearestRule(4), 4),
     ],
     ids=str,
 )
-def test_the_number_of_rows_to_keep(selection, kept):
-    assert selection.count(PROBLEM, k=2) == kept
+def test_the_number_of_rows_to_keep(rule, kept):
+    assert rule._for_problem(PROBLEM, k=2).q == kept
 
 
 @pytest.mark.parametrize(
-    ("selection", "message"),
+    ("rule", "message"),
     [
         (
-            Selection(21),
+            NearestRule(21),
             "q=21 rows are to be kept, but X has 20: choose at most 20, or",
         ),
-        (Selection(20, left_out=1), "q=20 rows .* X has 20: choose at most 19, or a"),
-        (Selection(3), "q=3 rows are too few for 2 .*: choose at least 4 of the 20"),
+        (NearestRule(20, left_out=1), "q=20 rows .* X has 20: choose at most 19, or a"),
+        (NearestRule(3), "q=3 rows are too few for 2 .*: choose at least 4 of the 20"),
     ],
     ids=["more than there are", "all of them", "too few"],
 )
-def test_numbers_of_rows_that_are_impossible_raise(selection, message):
+def test_numbers_of_rows_that_are_impossible_raise(rule, message):
     with pytest.raises(ValueError, match=message):
-        selection.count(PROBLEM, k=2)
+        rule._for_problem(PROBLEM, k=2)
