@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._columns import Column, Kind, as_objects
+from trueaxis._columns import Column, as_objects
 
 CALENDAR = (
     datetime.date,
@@ -145,51 +145,30 @@ def _numbers(name: str, values: Any) -> Column:
         raise too_large_error(f"Column {name!r} of X") from None
 
 
-# ------------------------------------------------------------------------------- pandas
-
-
 def _from_series(name: str, series: Any) -> Column:
+    """Return a column of pandas."""
     import pandas as pd
     from pandas.api import types
 
-    dtype = series.dtype
-    if isinstance(dtype, getattr(pd, "ArrowDtype", ())):
-        import pyarrow
-
-        return _from_arrow_array(name, pyarrow.array(series.array))
-    if isinstance(dtype, pd.SparseDtype):
+    if isinstance(series.dtype, pd.SparseDtype):
         series = series.sparse.to_dense()
-        dtype = series.dtype
-    if types.is_complex_dtype(dtype):
+    if types.is_complex_dtype(series.dtype):
         raise complex_error(f"Column {name!r} of X")
-    if types.is_numeric_dtype(dtype):  # or booleans
+    if types.is_numeric_dtype(series.dtype):  # or booleans
         return _numbers(name, series.to_numpy(dtype=np.float64, na_value=np.nan))
     values = series.astype(object).to_numpy(copy=True)
     values[series.isna().to_numpy()] = None
-    calendar = dtype.kind in "mM" if isinstance(dtype, np.dtype) else False
-    if calendar or isinstance(dtype, (pd.DatetimeTZDtype, pd.PeriodDtype)):
+    if isinstance(series.dtype, pd.PeriodDtype):  # whose cells are of no calendar
         return Column(name, "calendar", values)
-    if types.is_object_dtype(dtype):
-        return _from_objects(name, values)
-    return Column(name, "text", values)
-
-
-# ------------------------------------------------------------------------------- polars
+    # Levels are what a category means, also if they are numbers.
+    is_category = isinstance(series.dtype, pd.CategoricalDtype)
+    return Column(name, "text", values) if is_category else _from_cells(name, values)
 
 
 def _from_polars_series(name: str, series: Any) -> Column:
-    dtype = series.dtype
-    if dtype.is_numeric() or str(dtype) == "Boolean":
+    if series.dtype.is_numeric() or str(series.dtype) == "Boolean":
         return _numbers(name, series.to_numpy())
-    values = as_objects(series.to_list())
-    if str(dtype) in ("Null", "Object"):
-        return _from_objects(name, values)
-    if dtype.is_temporal():
-        return Column(name, "calendar", values)
-    return Column(name, "nested" if dtype.is_nested() else "text", values)
-
-
-# -------------------------------------------------------------------------------- Arrow
+    return _from_cells(name, as_objects(series.to_list()))
 
 
 def _arrow(X: Any) -> Any:
@@ -203,43 +182,28 @@ def _from_arrow_array(name: str, array: Any) -> Column:
 
     if hasattr(array, "storage"):  # an extension type
         array = array.storage
-    kind: Kind = "text"
-    # Levels are what a dictionary means, also if they are numbers.
-    coded = types.is_dictionary(array.type)
-    if coded:
-        array = array.dictionary_decode()
-    dtype = array.type
-    is_numeric = (
-        types.is_integer(dtype)
-        or types.is_floating(dtype)
-        or types.is_decimal(dtype)
-        or types.is_boolean(dtype)
-    )
-    if types.is_null(dtype) or (is_numeric and not coded):
+    if types.is_dictionary(array.type):
+        cells = as_objects(array.dictionary_decode().to_pylist())
+        return Column(name, "text", cells)
+    kind = array.type
+    is_number = types.is_integer(kind) or types.is_floating(kind)
+    if is_number or types.is_boolean(kind) or types.is_decimal(kind):
         return _numbers(name, array.to_numpy(zero_copy_only=False))
-    if types.is_temporal(dtype):
-        kind = "calendar"
-    elif types.is_nested(dtype):
-        kind = "nested"
-    return Column(name, kind, as_objects(array.to_pylist()))
+    return _from_cells(name, as_objects(array.to_pylist()))
 
 
-# ------------------------------------------------------------------------------ objects
-
-
-def _from_objects(name: str, values: NDArray[Any]) -> Column:
+def _from_cells(name: str, values: NDArray[Any]) -> Column:
     """Return a column of Python objects, whose kind is that of its cells."""
     known = [cell for cell in values if cell is not None]
+    if known and all(type(cell) is str for cell in known):
+        return Column(name, "text", values)
     if any(isinstance(cell, (complex, np.complexfloating)) for cell in known):
         raise complex_error(f"Column {name!r} of X")
     if all(map(is_number, known)):
         return _numbers(name, values)
-    kind: Kind = "text"
     if all(isinstance(cell, CALENDAR) for cell in known):
-        kind = "calendar"
-    elif not all(isinstance(cell, (str, bytes)) or np.isscalar(cell) for cell in known):
-        kind = "nested" if any(map(_is_nested, known)) else "text"
-    return Column(name, kind, values)
+        return Column(name, "calendar", values)
+    return Column(name, "nested" if any(map(_is_nested, known)) else "text", values)
 
 
 def _is_nested(cell: Any) -> bool:

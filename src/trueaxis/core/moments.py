@@ -89,15 +89,6 @@ class Moments:
         """Return whether no row has been added."""
         return self.log_scale == -np.inf
 
-    def plus(self, other: Moments) -> Moments:
-        """Return the moments of both sets of rows."""
-        if other.is_empty():
-            return self
-        total = Moments(self.pivot)
-        total += self
-        total += other
-        return total
-
     def widened(self, covariance: NDArray[np.float64] | None) -> Moments:
         """Return the moments of rows that vary more, by a covariance of their own."""
         if covariance is None or self.is_empty():

@@ -161,17 +161,19 @@ class AffineHull:
             return subspace
         return replace(
             subspace,
-            mean=self.lift_point(subspace.mean),
+            mean=self.origin + subspace.mean @ self.frame,
             basis=subspace.basis @ self.frame,
         )
 
-    def lift_point(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Map a point of the coordinates back to the columns of the data."""
-        return point if self.frame is None else self.origin + point @ self.frame
-
-    def lower_point(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the coordinates of the point of the hull that is nearest."""
-        return point if self.frame is None else (point - self.origin) @ self.frame.T
+    def lower(self, subspace: Subspace) -> Subspace:
+        """Write a subspace of the hull in its coordinates."""
+        if self.frame is None:
+            return subspace
+        return replace(
+            subspace,
+            mean=(subspace.mean - self.origin) @ self.frame.T,
+            basis=subspace.basis @ self.frame.T,
+        )
 
 
 def affine_hull(rows: Rows) -> AffineHull:

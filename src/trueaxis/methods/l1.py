@@ -1,11 +1,11 @@
 """L1-PCA: smallest sum of absolute residuals over all cells.
 
-One step fits the scores to the loadings, then the loadings to the scores, by weighted
-medians or, for several components, by least absolute deviations of many targets from
-one design. A best fit passes through as many targets as it has coefficients; from such
-a vertex, the search moves along the edge on which the sum of deviations falls fastest,
-past all kinks up to the lowest point, until no edge descends: the simplex method of
-Barrodale and Roberts (1973), for many targets at once. Notation: X = V U' + residual
+One step fits the scores to the loadings, then the loadings to the scores, by least
+absolute deviations of many targets from one design. A best fit passes through as many
+targets as it has coefficients; from such a vertex, the search moves along the edge on
+which the sum of deviations falls fastest, past all kinks up to the lowest point, until
+no edge descends: the simplex method of Barrodale and Roberts (1973), for many targets
+at once. Notation: X = V U' + residual
 with V scores (n x k), U loadings (D x k); A design (p x k), b targets, Q an orthonormal
 basis of its columns, R residuals, M edges.
 """
@@ -285,10 +285,10 @@ class AlternatingLad:
     ) -> StepResult:
         """Take one step; its change is the angle by which the span of U rotates."""
         U, V = state.loadings, state.scores
-        in_rows = least_deviations(U, self.X.T, state.in_rows)
+        in_rows = fit_deviations(U, self.X.T, state.in_rows)
         V = _better(U, self.X.T, in_rows.coefficients, V.T).T
         counted, targets = self.counts[:, None] * V, self.counts[:, None] * self.X
-        in_columns = least_deviations(counted, targets, state.in_columns)
+        in_columns = fit_deviations(counted, targets, state.in_columns)
         U = _better(counted, targets, in_columns.coefficients, U.T).T
         Q, R = np.linalg.qr(U)
         after = Factors(Q, V @ R.T, in_rows.touched, in_columns.touched)
@@ -301,34 +301,6 @@ class AlternatingLad:
         """Return the sum of absolute residuals over all copies of the rows."""
         residual = np.abs(self.X - state.scores @ state.loadings.T)
         return float(self.counts @ residual.sum(axis=1))
-
-
-def least_deviations(A: Matrix, B: Matrix, near: Index) -> Fit:
-    """Return the coefficients C (k x q) with the least |b_j - A c_j|_1 for all j.
-
-    `near` has rows of A, for each j, that the fit may pass through.
-    """
-    if A.shape[1] > 1:
-        return fit_deviations(A, B, near)
-    a = A[:, 0]
-    # Ratios beyond that overflow.
-    used = np.abs(a) > 1e-150 * (np.abs(a).max(initial=0.0) or 1.0)
-    ratios = B[used].T / a[used]
-    return Fit(weighted_median(ratios, np.abs(a[used]))[None, :], near)
-
-
-def weighted_median(x: Matrix, w: Matrix) -> Matrix:
-    """Return the median of every row of x, with weights w for the columns.
-
-    Without columns, it is 0.
-    """
-    if not x.shape[1]:
-        return np.zeros(len(x))
-    order = np.argsort(x, axis=1)
-    below = np.cumsum(w[order], axis=1)
-    middle = (below >= below[:, -1:] / 2).argmax(axis=1)
-    rows = np.arange(len(x))
-    return np.asarray(x[rows, order[rows, middle]])
 
 
 def _better(A: Matrix, B: Matrix, new: Matrix, old: Matrix) -> Matrix:
@@ -349,9 +321,9 @@ class L1PCA(IterativeMethod):
     """L1-PCA: scores and loadings with the smallest sum of absolute residuals.
 
     Minimizes ``|X - V U'|_1`` alternately over the scores V and the loadings U. Every
-    row, then every column, is a least absolute deviations fit, which is solved exactly
-    (by weighted medians for one component, by moving along edges, as Barrodale and
-    Roberts (1973) do, for more). The components are an orthonormal basis of U.
+    row, then every column, is a least absolute deviations fit, which is solved exactly,
+    by moving along edges as Barrodale and Roberts (1973) do. The components are an
+    orthonormal basis of U.
 
     The objective falls at every iteration; the minimum found depends on the start. The
     result is not invariant to rotations of the data.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,29 +30,23 @@ from trueaxis.core.rules import GuardedRule, RowDistances, Rule
 TIE = 1e-9
 
 
-class Smallest(NamedTuple):
-    """The q smallest values, copies counted.
+def smallest(
+    x: NDArray[Any], q: float, counts: NDArray[Any] | None
+) -> tuple[NDArray[np.float64], float]:
+    """Find the q smallest values, copies counted; of equal ones, the first.
 
-    Attributes
-    ----------
+    Returns
+    -------
     share : ndarray
         Share of the copies of each value that is among them, 0 to 1.
     edge : float
         The smallest value that is not among them; infinity if all are.
-    """
-
-    share: NDArray[np.float64]
-    edge: float
-
-
-def smallest(x: NDArray[Any], q: float, counts: NDArray[Any] | None) -> Smallest:
-    """Find the q smallest values; of equal ones, the first.
 
     Examples
     --------
     >>> import numpy as np
     >>> from trueaxis.methods.selection import smallest
-    >>> smallest(np.array([3.0, 1.0, 2.0]), 3.0, np.array([1.0, 2.0, 2.0])).share
+    >>> smallest(np.array([3.0, 1.0, 2.0]), 3.0, np.array([1.0, 2.0, 2.0]))[0]
     array([0. , 1. , 0.5])
     """
     order = np.argsort(x, kind="stable")
@@ -67,7 +61,7 @@ def smallest(x: NDArray[Any], q: float, counts: NDArray[Any] | None) -> Smallest
     # The first value with a dropped copy.
     dropped = (c > 0) & (before + c > q * (1 + 1e-12))
     edge = float(x[order[dropped.argmax()]]) if dropped.any() else np.inf
-    return Smallest(share, edge)
+    return share, edge
 
 
 def _log(share: NDArray[Any]) -> NDArray[np.float64]:
@@ -128,13 +122,13 @@ class NearestRule(SelectingRule, GuardedRule):
 
     def weigh(self, distances: RowDistances) -> RowWeights:
         """Return (p/2 - 1) ln e for the rows kept, otherwise minus infinity."""
-        share = smallest(distances.e, self.q, distances.counts).share
+        share = smallest(distances.e, self.q, distances.counts)[0]
         power = self.p / 2 - 1
         return RowWeights(_log(share) + power * np.log(self.guarded(distances.e)))
 
     def objective(self, distances: RowDistances, log_total: float) -> float:
         """Return the sum of the q smallest r^p."""
-        share = smallest(distances.e, self.q, distances.counts).share
+        share = smallest(distances.e, self.q, distances.counts)[0]
         return distances.total(share * self.guarded(distances.e) ** (self.p / 2))
 
 
@@ -246,7 +240,7 @@ class RatioRule(SelectingRule, GuardedRule):
     def weigh(self, distances: RowDistances) -> RowWeights:
         """Return log-weights, and the rows that are kept as the core."""
         score = self.score(distances)
-        share = smallest(score, self.q, distances.counts).share
+        share = smallest(score, self.q, distances.counts)[0]
         # The core includes all copies of the last row.
         core = score <= score[share > 0].max() * (1 + TIE)
         v, e = self.guarded(distances.v), self.guarded(distances.e)
@@ -260,7 +254,7 @@ class RatioRule(SelectingRule, GuardedRule):
         """Return the sum of the q smallest e/d, or of their sqrt(e/v)."""
         v, e = self.guarded(distances.v), self.guarded(distances.e)
         x = np.sqrt(e / v) if self.ratio == "tan" else e / (v + e)
-        share = smallest(self.score(distances), self.q, distances.counts).share
+        share = smallest(self.score(distances), self.q, distances.counts)[0]
         return distances.total(share * x)
 
 

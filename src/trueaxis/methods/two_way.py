@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from trueaxis.base import IterativeMethod, number
 from trueaxis.core.iteration import StepResult, iterate
 from trueaxis.core.moments import Moments
-from trueaxis.core.problem import AffineHull, Problem, affine_hull
+from trueaxis.core.problem import Problem, affine_hull
 from trueaxis.core.recipes import SINGLE_ROWS, SearchResult, warn_of_few_rows
 from trueaxis.core.reweighting import ReweightedStep, Solver, measure_rows
 from trueaxis.core.rules import PowerRule
@@ -101,7 +101,7 @@ class TwoWayStep:
         scaling = ColumnWeighting(self.origin, np.sqrt(state.weights))
         hull = affine_hull(TransformedRows(self.rows, scaling))
         step = ReweightedStep(hull.rows, self.rule, self.counts, solver=solver)
-        scaled = step(_lowered(hull, state.inner))
+        scaled = step(hull.lower(state.inner))
         total = 0.5 * self.rule.p * np.exp(scaled.log_total)
         off = _residuals(solver.moments, scaled.next.basis, hull.frame)
         residual = total * off / state.weights + self.penalty
@@ -126,14 +126,6 @@ class _RecordingSolver(Solver):
     ) -> Subspace:
         self.moments = moments
         return super().__call__(moments, core, state)
-
-
-def _lowered(hull: AffineHull, subspace: Subspace) -> Subspace:
-    """Write a subspace of the affine hull in its coordinates."""
-    if hull.frame is None:
-        return subspace
-    mean = hull.lower_point(subspace.mean)
-    return replace(subspace, mean=mean, basis=subspace.basis @ hull.frame.T)
 
 
 def _residuals(

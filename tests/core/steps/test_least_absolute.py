@@ -1,4 +1,4 @@
-"""L1-PCA: weighted medians, and the alternation of rows and columns."""
+"""L1-PCA: the alternation of rows and columns."""
 
 import numpy as np
 import pytest
@@ -7,12 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from trueaxis.core.iteration import iterate
-from trueaxis.methods.l1 import (
-    AlternatingLad,
-    fit_deviations,
-    least_deviations,
-    weighted_median,
-)
+from trueaxis.methods.l1 import AlternatingLad
 
 
 def cloud(seed=0, n=40, D=6, k=2, bad=3):
@@ -28,10 +23,6 @@ def sweep(X, k, counts=None, max_iter=100, tol=1e-9):
     return step, iterate(step, step.start(k), max_iter=max_iter, tol=tol)
 
 
-def deviation(A, B, C):
-    return np.abs(B - A @ C).sum(axis=0)
-
-
 def primal_program(A, b):
     """The textbook program: residuals split into two signs."""
     p, k = A.shape
@@ -39,34 +30,6 @@ def primal_program(A, b):
     equal = np.hstack([A, np.eye(p), -np.eye(p)])
     bounds = [(None, None)] * k + [(0, None)] * (2 * p)
     return linprog(cost, A_eq=equal, b_eq=b, bounds=bounds).fun
-
-
-# ---------------------------------------------------------------- one regression
-
-
-@given(st.integers(0, 10**6), st.integers(1, 7))
-def test_weighted_median_of_whole_weights_is_that_of_copies(seed, size):
-    rng = np.random.default_rng(seed)
-    x = np.round(2 * rng.standard_normal((5, size)))
-    w = rng.integers(0, 4, size).astype(float)
-    w[0] += 1 - w.sum() % 2  # an odd number of copies: the median is one of them
-    w[0] += 2
-    copies = np.repeat(x, w.astype(int), axis=1)
-    np.testing.assert_array_equal(weighted_median(x, w), np.median(copies, axis=1))
-
-
-@given(st.integers(0, 10**6))
-def test_medians_and_edges_agree(seed):
-    rng = np.random.default_rng(seed)
-    a, B = rng.standard_normal((9, 1)), rng.standard_normal((9, 4))
-    a[rng.random(9) < 0.2] = 0
-    near = np.zeros((4, 1), dtype=int)
-    by_median, by_edges = least_deviations(a, B, near), fit_deviations(a, B, near)
-    np.testing.assert_allclose(
-        deviation(a, B, by_median.coefficients),
-        deviation(a, B, by_edges.coefficients),
-        rtol=1e-9,
-    )
 
 
 # ---------------------------------------------------------------- alternation
