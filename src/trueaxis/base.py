@@ -778,9 +778,13 @@ class FixedCenterMethod(MultistartMethod):
 
 
 def reweighting(method: MultistartMethod, *rules: Rule, **options: Any) -> Recipe:
-    """Return the recipe of a row-weighted method; see `ReweightingRecipe`."""
+    """Return the recipe of a row-weighted method; see `ReweightingRecipe`.
+
+    Its center is the parameter `center` of the method, if there is one.
+    """
     return ReweightingRecipe(
         rules,
+        center=getattr(method, "center", "weighted"),
         n_init=method.n_init,
         max_iter=method.max_iter,
         tol=method.tol,

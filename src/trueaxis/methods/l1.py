@@ -13,7 +13,7 @@ basis of its columns, R residuals, M edges.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,27 +50,15 @@ MOST_NUDGES = 3
 MOST_STEPS = 200  # per coefficient; a few are enough
 
 
-class Fit(NamedTuple):
-    """Coefficients of all targets.
-
-    Attributes
-    ----------
-    coefficients : ndarray of shape (k, q)
-    touched : ndarray of shape (q, r), r <= k
-        Rows of the design through whose targets each fit passes.
-    """
-
-    coefficients: Matrix
-    touched: Index
-
-
 def closest(residuals: Matrix, k: int) -> Index:
     """Return the k columns with the smallest absolute residual, for every row."""
     return np.argpartition(np.abs(residuals), k - 1, axis=1)[:, :k]
 
 
-def fit_deviations(A: Matrix, B: Matrix, near: Index) -> Fit:
+def fit_deviations(A: Matrix, B: Matrix, near: Index) -> tuple[Matrix, Index]:
     """Return the coefficients C (k x q) with the least |b_j - A c_j|_1 for all j.
+
+    Also return the rows of A through whose targets each fit passes.
 
     Parameters
     ----------
@@ -86,7 +74,7 @@ def fit_deviations(A: Matrix, B: Matrix, near: Index) -> Fit:
     used = s > s.max(initial=0.0) * max(p, k) * np.finfo(float).eps
     Q, back = left[:, used], right[used].T / s[used]
     if not used.any():
-        return Fit(np.zeros((k, q)), near[:, :0])
+        return np.zeros((k, q)), near[:, :0]
     unit = _units(B)
     targets = (B / unit).T
     z = np.zeros((q, Q.shape[1]))
@@ -103,7 +91,7 @@ def fit_deviations(A: Matrix, B: Matrix, near: Index) -> Fit:
             "optimum because of rounding errors. Columns of similar size may help.",
             RuntimeWarning,
         )
-    return Fit(back @ z.T * (unit / size), touched)
+    return back @ z.T * (unit / size), touched
 
 
 def _units(B: Matrix) -> Matrix:
@@ -285,13 +273,13 @@ class AlternatingLad:
     ) -> StepResult:
         """Take one step; its change is the angle by which the span of U rotates."""
         U, V = state.loadings, state.scores
-        in_rows = fit_deviations(U, self.X.T, state.in_rows)
-        V = _better(U, self.X.T, in_rows.coefficients, V.T).T
+        new, in_rows = fit_deviations(U, self.X.T, state.in_rows)
+        V = _better(U, self.X.T, new, V.T).T
         counted, targets = self.counts[:, None] * V, self.counts[:, None] * self.X
-        in_columns = fit_deviations(counted, targets, state.in_columns)
-        U = _better(counted, targets, in_columns.coefficients, U.T).T
+        new, in_columns = fit_deviations(counted, targets, state.in_columns)
+        U = _better(counted, targets, new, U.T).T
         Q, R = np.linalg.qr(U)
-        after = Factors(Q, V @ R.T, in_rows.touched, in_columns.touched)
+        after = Factors(Q, V @ R.T, in_rows, in_columns)
         change = subspace_change(state.loadings.T, Q.T)
         return StepResult(
             after, self.objective(state), change, float(self.counts.sum())

@@ -195,7 +195,6 @@ class R1PCA(FixedCenterMethod):
         return reweighting(
             self,
             self._rule(),
-            center=self.center,
             solver=PowerSolver(1),
             constants={"c_": ("c", None)},
         )
@@ -260,6 +259,5 @@ class L2pPCA(FixedCenterMethod):
         return reweighting(
             self,
             *(PowerRule(p) for p in (*above, self.p)),
-            center=self.center,
             solver=EXACT if self.solver == "eigen" else PowerSolver(1),
         )

@@ -199,11 +199,7 @@ class RPCADI(FixedCenterMethod):
     membership: Membership = choice("ratio", "root", "norm", "raw")
 
     def _recipe(self) -> Recipe:
-        return reweighting(
-            self,
-            MembershipRule(float(self.tau), self.membership),
-            center=self.center,
-        )
+        return reweighting(self, MembershipRule(float(self.tau), self.membership))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -263,7 +259,6 @@ class AnglePCA(FixedCenterMethod):
         return reweighting(
             self,
             AngleRule(number_or_none(self.gamma), exact=exact),
-            center=self.center,
             solver=PowerSolver(1) if exact else EXACT,
             constants={"gamma_": ("gamma", None)},
         )
@@ -304,9 +299,4 @@ class L21MaxPCA(FixedCenterMethod):
     """
 
     def _recipe(self) -> Recipe:
-        return reweighting(
-            self,
-            LengthRule(),
-            center=self.center,
-            solver=PowerSolver(1),
-        )
+        return reweighting(self, LengthRule(), solver=PowerSolver(1))

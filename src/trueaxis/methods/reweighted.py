@@ -105,9 +105,4 @@ class ReweightedPCA(MultistartMethod):
         rule = self.rule
         if not isinstance(rule, Rule):
             rule = UniformRule() if rule is None else FunctionRule(rule)
-        return reweighting(
-            self,
-            rule,
-            center=self.center,
-            counts_effective_rows=True,
-        )
+        return reweighting(self, rule, counts_effective_rows=True)

@@ -488,4 +488,4 @@ class RPCARP(SelectingMethod):
 
     def _recipe(self) -> Recipe:
         rule = RatioRule(self.q, ratio=self.ratio)
-        return reweighting(self, rule, center=self.center, constants=CONSTANTS)
+        return reweighting(self, rule, constants=CONSTANTS)

@@ -252,18 +252,24 @@ class TableEncoder(
         left_out |= findings.left_out
         _refuse_unusable(left_out, {*asked} & {*wanted})
         left_out |= {c.name: "empty" for c in others if _is_empty(c)}
-        kept = [column for column in others if column.name not in left_out]
-        logs = self._logs(kept, wanted)
+        numbers = [column.name for column in others if column.name not in left_out]
         self.left_out_ = {name: left_out[name] for name in by_name if name in left_out}
         notes = describe_left_out(self.left_out_)
-        if not kept and not levels:
+        if not numbers and not levels:
             raise ValueError(
                 f"No column is left to analyze. {' '.join(notes)} Pass columns of "
                 "numbers, or use categories=True for text."
             )
         self.columns_ = [n for n in wanted if n in levels or n not in left_out]
         self.categories_ = {name: levels[name] for name in wanted if name in levels}
-        self.log_ = [name for name in wanted if name in logs]
+        asked = _patterns("log", self.log)
+        logs = {*select(asked, wanted, "log")}
+        self.log_ = [name for name in numbers if name in logs]
+        for name in {*asked} & {*wanted} - {*numbers}:
+            raise ValueError(
+                f"log names {name!r}, which is not analyzed as a number: leave it out "
+                "of log."
+            )
         return notes + findings.remarks
 
     def _levels(
@@ -297,20 +303,6 @@ class TableEncoder(
                 size = float if column.kind == "number" else str
                 levels[column.name] = sorted(counts, key=size)
         return levels, left_out
-
-    def _logs(self, columns: Sequence[Column], wanted: Sequence[str]) -> set[str]:
-        """Return the names of the columns whose logarithms are analyzed."""
-        by_name, asked = {c.name: c for c in columns}, _patterns("log", self.log)
-        named = select(asked, wanted, "log")
-        for name in named:
-            if name in by_name:
-                _refuse_nonpositive(by_name[name])
-            elif name in asked:
-                raise ValueError(
-                    f"log names {name!r}, which is not analyzed as a number: leave it "
-                    "out of log."
-                )
-        return {*named} & by_name.keys()
 
     # ------------------------------------------------------------- numbers and units
 
