@@ -35,22 +35,6 @@ def test_invalid_weights_are_refused(weights, error, words):
 
 
 @pytest.mark.parametrize(
-    ("value", "options", "error", "words"),
-    [
-        ("x", {}, TypeError, r"p='x' is a str: pass a number in \(0, 2\]\."),
-        (0, {}, ValueError, r"p=0 is out of range: it must be a number in \(0, 2\]"),
-        (-1, {"include_low": True}, ValueError, r"a number in \[0, 2\]"),
-        (1.5, {"whole": True}, TypeError, "pass an integer of at least 0"),
-        (10**400, {}, ValueError, "p=10{19} is out of range"),
-        ("x", {"auto": True}, TypeError, r'a number in \(0, 2\] or "auto"'),
-    ],
-)
-def test_numbers_outside_their_interval_are_refused(value, options, error, words):
-    with pytest.raises(error, match=words):
-        validation.validate_number("p", value, 0, 2, **options)
-
-
-@pytest.mark.parametrize(
     ("n_components", "error", "words"),
     [
         (
@@ -66,12 +50,6 @@ def test_numbers_outside_their_interval_are_refused(value, options, error, words
 def test_invalid_numbers_of_components_are_refused(n_components, error, words):
     with pytest.raises(error, match=words):
         validation.validate_n_components(n_components, 9, 6)
-
-
-@pytest.mark.parametrize("seed", [-1, 2**32, 1.5, "x", np.array([-1])])
-def test_what_is_no_seed_is_refused_with_a_remedy(seed):
-    with pytest.raises(ValueError, match="random_state=.* pass an integer from 0"):
-        validation.make_rng(seed)
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_other_choices_fit_and_keep_to_the_contract(model):
 @EVERY
 def test_contract(name):
     X = planted("scatter", n=120, n_features=6, n_components=2, share=0.1).X
-    model = OTHERS[name](2).fit(X)
+    model = METHODS[name](2).fit(X)
     check_contract(model, X)
     thawed = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(thawed.transform(X), model.transform(X))
@@ -102,14 +102,14 @@ def test_a_learned_center_is_the_weighted_mean(name):
 @EVERY
 def test_clean_rows_are_not_flagged(name):
     X = planted("none", n=400, n_features=8, n_components=2).X
-    assert (OTHERS[name](2).fit(X).predict(X) == 1).mean() > 0.95
+    assert (METHODS[name](2).fit(X).predict(X) == 1).mean() > 0.95
 
 
 @pytest.mark.slow
 @EVERY
 def test_gross_errors_are_flagged_for_new_rows_too(name):
     cloud = planted("scatter", n=300, n_features=8, n_components=2, share=0.05)
-    model = OTHERS[name](2).fit(cloud.X)
+    model = METHODS[name](2).fit(cloud.X)
     new = planted("scatter", n=300, n_features=8, n_components=2, share=0.5)
     verdict = model.predict(new.X) == -1
     assert verdict[new.is_outlier].mean() > 0.9
@@ -120,7 +120,7 @@ def test_gross_errors_are_flagged_for_new_rows_too(name):
 @EVERY
 def test_fewer_rows_than_columns(name):
     cloud = planted("none", n=30, n_features=60, n_components=2)
-    model = OTHERS[name](2).fit(cloud.X)
+    model = METHODS[name](2).fit(cloud.X)
     plain = tm.PlainPCA(2).fit(cloud.X)
     assert model.components_.shape == (2, 60)
     explained = [one.transform(cloud.X).var(axis=0).sum() for one in (model, plain)]
@@ -141,8 +141,8 @@ QUICK = {"tol": 1e-8, "max_iter": 2000}
 
 
 def tight(name, k=2):
-    options = QUICK if "tol" in inspect.signature(OTHERS[name]).parameters else {}
-    return OTHERS[name](k, **options)
+    options = QUICK if "tol" in inspect.signature(METHODS[name]).parameters else {}
+    return METHODS[name](k, **options)
 
 
 def alike(one, two, unit=1.0, turn=None, shift=0.0, order=None):
@@ -184,7 +184,7 @@ def test_equivariance(name, seed):
 # ---------------------------------------------------------------- weights and sources
 
 
-COUNTED = [name for name, cls in OTHERS.items() if not hasattr(cls, "lam")]
+COUNTED = [name for name, cls in METHODS.items() if not hasattr(cls, "lam")]
 
 
 @pytest.mark.slow
@@ -193,8 +193,8 @@ def test_a_streamed_source_gives_the_same_answer(name):
     X = planted("scatter", n=700, n_features=6, n_components=2, share=0.1).X
     counts = 1.0 + (np.arange(700) % 3 == 0)
     options = {"p": 1.5} if name == "pca-lp" else {}  # below 1 rounding may decide
-    one = OTHERS[name](2, **options).fit(ArrayRows(X), sample_weight=counts)
-    two = OTHERS[name](2, **options).fit(Streamed(X), sample_weight=counts)
+    one = METHODS[name](2, **options).fit(ArrayRows(X), sample_weight=counts)
+    two = METHODS[name](2, **options).fit(Streamed(X), sample_weight=counts)
     np.testing.assert_allclose(one.components_, two.components_, atol=1e-8)
     np.testing.assert_allclose(one.mean_, two.mean_, atol=1e-8)
     np.testing.assert_array_equal(one.support_, two.support_)
@@ -205,12 +205,12 @@ def test_a_streamed_source_gives_the_same_answer(name):
 @pytest.mark.slow
 @EVERY
 def test_sample_weights_that_are_all_alike_change_nothing(name):
-    if "sample_weight" not in inspect.signature(OTHERS[name].fit).parameters:
+    if "sample_weight" not in inspect.signature(METHODS[name].fit).parameters:
         return
     X = planted("both", n=90, n_features=6, n_components=2, share=0.1).X
-    plain = OTHERS[name](2).fit(X)
+    plain = METHODS[name](2).fit(X)
     for weight in (0.37, 1e300):
-        weighted = OTHERS[name](2).fit(X, sample_weight=np.full(90, weight))
+        weighted = METHODS[name](2).fit(X, sample_weight=np.full(90, weight))
         assert angle(plain, weighted) < 1e-5
         np.testing.assert_allclose(plain.mean_, weighted.mean_, rtol=1e-5)
 
@@ -222,8 +222,8 @@ def test_rows_without_weight_leave_no_trace(name, value):
     X = planted("scatter", n=60, n_features=6, n_components=2, share=0.1).X
     more = np.insert(X, 20, value, axis=0)
     weight = np.insert(np.ones(60), 20, 0.0)
-    one = OTHERS[name](2).fit(X)
-    two = OTHERS[name](2).fit(more, sample_weight=weight)
+    one = METHODS[name](2).fit(X)
+    two = METHODS[name](2).fit(more, sample_weight=weight)
     assert angle(one, two) < 1e-5
     np.testing.assert_allclose(one.mean_, two.mean_, rtol=1e-6)
     np.testing.assert_array_equal(np.delete(two.support_, 20), one.support_)
@@ -251,7 +251,7 @@ def test_degenerate_data_give_finite_answers(name, case):
         if absurd and name == "l1-pca":
             warnings.filterwarnings("ignore", message="The linear programs")
         try:
-            model = OTHERS[name](k).fit(X)
+            model = METHODS[name](k).fit(X)
         except ValueError as error:
             # Sums of squares of such rows cannot be had; only robust starts avoid them.
             assert "1e300" in what and "overflow" in str(error)

@@ -1,42 +1,13 @@
 """Fitted models: scores, distances, labels, and what they refuse."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from estimator_data import GOOD, angle
 from sklearn.exceptions import NotFittedError
 
 from trueaxis import DSWL
 from trueaxis.base import unchanged_on_error
-from trueaxis.datasets import planted
-from trueaxis.diagnostics import outlier_table
 from trueaxis.methods import METHODS, ReweightedPCA
-
-
-@pytest.mark.slow
-def test_rows_never_seen_are_judged():
-    cloud = planted("scatter", share=0.3, n=1000, random_state=1)
-    seen = np.arange(1000) % 2 == 0
-    model = DSWL(3).fit(cloud.X[seen])
-    label, bad = model.predict(cloud.X[~seen]), cloud.is_outlier[~seen]
-    assert (label[bad] == -1).all()
-    assert (label[~bad] == 1).mean() > 0.93
-
-
-@pytest.mark.slow
-def test_the_three_judgements_agree():
-    X = planted("both", share=0.2).X
-    model = DSWL(3).fit(X)
-    distances = model.distances(X)
-    beyond = (distances.score > model.cutoffs_.score) | (
-        distances.orthogonal > model.cutoffs_.orthogonal
-    )
-    np.testing.assert_array_equal(model.predict(X) == -1, beyond)
-    np.testing.assert_allclose(
-        model.decision_function(X), model.score_samples(X) - model.offset_
-    )
-    # Rows of the fit look nearer than they are, so the fit's own verdict is stricter.
-    assert (model.predict(X) == np.where(model.support_, 1, -1)).mean() > 0.98
 
 
 def test_wrong_columns_at_transform_are_refused():
@@ -48,28 +19,6 @@ def test_wrong_columns_at_transform_are_refused():
             method(GOOD[:, :3])
     with pytest.raises(ValueError, match="3 columns, but there are 2 components"):
         model.inverse_transform(GOOD[:, :3])
-
-
-def test_pandas_in_pandas_out(cloud):
-    frame = pd.DataFrame(cloud.X, columns=[f"c{i}" for i in range(8)])
-    model = DSWL(2).set_output(transform="pandas").fit(frame)
-    scores = model.transform(frame)
-    assert (
-        list(scores.columns)
-        == ["dswl0", "dswl1"]
-        == list(model.get_feature_names_out())
-    )
-    assert list(model.feature_names_in_) == list(frame.columns)
-    with pytest.raises(ValueError, match="feature names"):
-        model.transform(frame[frame.columns[::-1]])
-
-
-@pytest.mark.slow
-def test_fit_transform_and_inverse_transform(cloud):
-    model = DSWL(8)
-    scores = model.fit_transform(cloud.X)
-    np.testing.assert_allclose(scores, model.transform(cloud.X), rtol=1e-10)
-    np.testing.assert_allclose(model.inverse_transform(scores), cloud.X, atol=1e-9)
 
 
 @pytest.mark.slow
@@ -121,15 +70,6 @@ def test_answers_follow_from_components_mean_and_variances():
     expected = [*model.explained_variance_, *[model.noise_variance_] * 2]
     np.testing.assert_allclose(values[::-1], expected)
     assert angle(vectors[:, :1:-1].T, P) < 1e-6
-
-
-def test_outliers_are_listed_as_by_the_diagnostics():
-    X = planted("scatter", n=60, n_features=4, n_components=2, share=0.1).X
-    model = DSWL(2).fit(X)
-    for everything in (False, True):
-        table = model.outliers(X, everything=everything)
-        assert table.equals(outlier_table(model, X, everything=everything))
-    assert len(table) == 60
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])

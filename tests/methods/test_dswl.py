@@ -1,16 +1,9 @@
 """DSWL: the subspace and the outliers it finds, sizes and dimensions."""
 
-import warnings
-
 import numpy as np
 import pytest
 from estimator_data import angle
-from nasty import nasty
 from sklearn.decomposition import PCA
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from trueaxis import DSWL
 from trueaxis.core import starts as sample
@@ -41,32 +34,6 @@ def test_the_sensor_faults_are_found():
 
 
 @pytest.mark.slow
-def test_fitted_attributes_fit_together():
-    X = planted("amp", share=0.2).X
-    model = DSWL(3).fit(X)
-    np.testing.assert_allclose(
-        model.components_ @ model.components_.T, np.eye(3), atol=1e-12
-    )
-    assert (np.diff(model.explained_variance_) <= 0).all()
-    assert 0.5 < model.explained_variance_ratio_.sum() < 1
-    np.testing.assert_allclose(model.weights_.sum(), 1)
-    assert model.weights_.shape == model.support_.shape == (500,)
-    assert model.support_.dtype == bool
-    assert model.tau_[1] <= model.tau_[0]
-    assert 0.3 < model.trust_ < 0.7
-    assert model.n_iter_ == len(model.history_["objective"]) and model.converged_
-    assert set(model.history_) == {"objective", "change", "effective"}
-    assert model.n_components_ == 3 and model.n_features_in_ == 20
-    biggest = np.abs(model.components_).argmax(axis=1)
-    assert (model.components_[np.arange(3), biggest] > 0).all()
-    covariance = model.get_covariance()
-    total = np.trace(covariance)
-    np.testing.assert_allclose(
-        model.explained_variance_ / total, model.explained_variance_ratio_, rtol=0.05
-    )
-
-
-@pytest.mark.slow
 def test_on_clean_data_it_is_plain_pca_in_all_attributes():
     X = planted("none", n=2000, n_features=10).X
     robust, plain = DSWL(3).fit(X), PCA(3).fit(X)
@@ -84,27 +51,6 @@ def test_on_clean_data_it_is_plain_pca_in_all_attributes():
         plain.get_covariance(),
         atol=0.12 * plain.explained_variance_[0],
     )
-
-
-@pytest.mark.slow
-def test_pipeline_and_grid_search_over_trust(cloud):
-    y = (cloud.X @ cloud.components[0] > np.median(cloud.X @ cloud.components[0])) * 1
-    pipeline = make_pipeline(StandardScaler(), DSWL(2), LogisticRegression())
-    grid = {"dswl__trust": [0.4, 0.5, 0.8], "dswl__n_components": [1, 2, "auto"]}
-    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(cloud.X, y)
-    assert search.best_score_ > 0.8
-    assert len(search.cv_results_["params"]) == 9
-
-
-@pytest.mark.slow
-def test_variances_are_those_of_all_clean_rows():
-    X = planted("none", n=20000, n_features=30, n_components=2).X
-    model = DSWL(2).fit(X)
-    clean = PCA(2).fit(X)
-    np.testing.assert_allclose(
-        model.explained_variance_, clean.explained_variance_, rtol=0.05
-    )
-    np.testing.assert_allclose(model.noise_variance_, clean.noise_variance_, rtol=0.02)
 
 
 # ---------------------------------------------------------------- large data
@@ -146,14 +92,6 @@ def test_on_large_data_support_is_what_predict_says():
     X = planted("none", n=6000, n_features=12, n_components=2).X
     model = DSWL(5).fit(X)
     np.testing.assert_array_equal(model.predict(X) == 1, model.support_)
-
-
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_bits():
-    X = planted("both", share=0.3, n=5000).X
-    one, two = DSWL(3).fit(X), DSWL(3).fit(X.copy())
-    for name in ("components_", "mean_", "weights_", "support_", "explained_variance_"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 
 
 # ---------------------------------------------------------------- number of components
@@ -221,28 +159,6 @@ def test_none_keeps_all_components():
 
 
 # ---------------------------------------------------------------- degenerate data
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", list(nasty()), ids=lambda case: case[0])
-def test_degenerate_data_give_finite_answers(case):
-    name, X, k = case
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="DSWL: only")
-        model = DSWL(k).fit(X)
-    for attribute in (
-        "components_", "mean_", "explained_variance_", "explained_variance_ratio_",
-        "noise_variance_", "weights_", "tau_", "trust_", "objective_", "cutoffs_",
-    ):  # fmt: skip
-        assert np.isfinite(getattr(model, attribute)).all(), attribute
-    np.testing.assert_allclose(
-        model.components_ @ model.components_.T, np.eye(k), atol=1e-9
-    )
-    np.testing.assert_allclose(model.weights_.sum(), 1)
-    assert not np.isnan(model.score_samples(X)).any()
-    assert set(model.predict(X)) <= {1, -1}
-    assert model.support_.sum() >= len(X) / 2 - 1
-    assert np.isfinite(DSWL().fit(X).components_).all()
 
 
 def test_a_row_of_1e300_is_an_outlier_and_leaves_no_trace():

@@ -1,18 +1,12 @@
 """DSWL on tables with holes and wrong cells."""
 
-import pickle
-
 import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
 from estimator_data import angle
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
-import trueaxis
 from trueaxis import DSWL, open_rows
-from trueaxis.datasets import sensors
 
 N, D, K = 400, 12, 2
 
@@ -115,35 +109,6 @@ def test_wrong_cells_are_found_and_rows_kept():
     assert angle(DSWL(K).fit(X), P) > 20  # which rows cannot tell
 
 
-def test_a_row_is_not_lost_for_one_cell():
-    table = sensors()
-    X = table.X.copy()
-    X[3, 2] = 99.0
-    model = DSWL(2, cells=True).fit(X)
-    assert model.predict(X)[3] == 1
-    assert DSWL(2).fit(X).predict(X)[3] == -1
-    repaired = model.repair(X)
-    assert abs(repaired[3, 2] - table.X[3, 2]) < 2.0
-    listed = model.wrong_cells(X)
-    (line,) = np.flatnonzero(listed["row"] == 3)
-    assert listed["column"][line] == "x2" and listed["value"][line] == 99.0
-    assert listed["fitted"][line] == repaired[3, 2]
-    assert listed["deviation"][line] > 50 and not listed["outlier"][line]
-
-
-def test_new_rows_are_repaired_too():
-    X, _, _ = spoiled(wrong=0.05)
-    model = DSWL(K, cells=True).fit(X)
-    new = clean(0)[0][:50].copy()
-    new[:, 4] = 9.0
-    new[:, 5] = np.nan
-    listed = model.wrong_cells(new, missing=True)
-    assert {"x4", "x5"} <= set(listed["column"])
-    assert (np.asarray(listed["column"]) == "x4").sum() == 50
-    assert (model.predict(new) > 0).mean() > 0.9
-    assert np.abs(model.repair(new) - clean(0)[0][:50]).max() < 2.5
-
-
 def test_holes_in_new_rows_of_a_model_that_was_fitted_without():
     X, _ = clean()
     model = DSWL(K).fit(X)
@@ -177,12 +142,6 @@ def test_few_rows_cannot_say_which_cells_are_wrong():
     np.testing.assert_array_equal(model.repair(X), X)
 
 
-def test_an_unfitted_model_says_so():
-    for ask in (DSWL().wrong_cells, DSWL().repair):
-        with pytest.raises(NotFittedError):
-            ask(clean()[0])
-
-
 @pytest.mark.slow
 def test_rows_without_weight_do_not_count():
     X, *_ = spoiled(wrong=0.05)
@@ -195,30 +154,6 @@ def test_rows_without_weight_do_not_count():
         three = DSWL(K, cells=cells).fit(X[50:])
         np.testing.assert_allclose(one.components_, two.components_, atol=1e-8)
         np.testing.assert_allclose(one.components_, three.components_, atol=1e-3)
-
-
-def test_models_are_cloned_pickled_saved_and_loaded(tmp_path):
-    X, *_ = spoiled(wrong=0.05)
-    model = DSWL(K, cells=True).fit(X)
-    trueaxis.save(model, tmp_path / "model")
-    for copy in (pickle.loads(pickle.dumps(model)), trueaxis.load(tmp_path / "model")):
-        for one, two in zip(answers(model, X), answers(copy, X), strict=True):
-            np.testing.assert_array_equal(one, two)
-    assert clone(model).cells is True
-    again = model.set_params(cells=False).fit(
-        clean()[0]
-    )  # nothing of the cells is left
-    np.testing.assert_array_equal(
-        again.repair(X[:5])[~np.isnan(X[:5])], X[:5][~np.isnan(X[:5])]
-    )
-
-
-def test_onnx_refuses_models_that_repair_cells(tmp_path):
-    pytest.importorskip("onnx")
-    X, *_ = spoiled(wrong=0.05)
-    with pytest.raises(ValueError, match=r"cells=True.*rounds.*cells=False"):
-        trueaxis.save(DSWL(K, cells=True).fit(X), tmp_path / "model.onnx")
-    trueaxis.save(DSWL(K).fit(X), tmp_path / "model.onnx")
 
 
 def big(holes=0.1, wrong=0.1):

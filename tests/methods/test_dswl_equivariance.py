@@ -45,18 +45,6 @@ def test_wide_data_rotate_too(seed):
 
 @pytest.mark.slow
 @given(seed=SEEDS)
-def test_permuting_rows_permutes(seed):
-    X = random_cloud(seed)
-    order = np.random.default_rng(seed).permutation(len(X))
-    one, two = DSWL(2).fit(X), DSWL(2).fit(X[order])
-    np.testing.assert_array_equal(one.support_[order], two.support_)
-    np.testing.assert_allclose(one.weights_[order], two.weights_, atol=1e-7)
-    np.testing.assert_allclose(one.components_, two.components_, atol=1e-6)
-    np.testing.assert_allclose(one.mean_, two.mean_, atol=1e-6)
-
-
-@pytest.mark.slow
-@given(seed=SEEDS)
 def test_whole_weights_are_repetitions(seed):
     X = random_cloud(seed)
     counts = np.random.default_rng(seed).integers(0, 4, size=len(X))

@@ -8,7 +8,6 @@ import pytest
 import scipy.sparse
 import sklearn
 from estimator_data import GOOD, OTHERS
-from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -77,21 +76,6 @@ def test_methods_that_need_complete_rows_say_so(name):
         model.fit(GOOD).predict(with_cell(np.nan))
 
 
-@pytest.mark.parametrize(
-    ("weight", "message"),
-    [
-        (np.ones(29), r"shape \(29,\), but X has 30 rows"),
-        (-np.ones(30), "-1.0 in row 0"),
-        (np.r_[np.ones(29), np.nan], "nan in row 29"),
-        ("balanced", "'balanced'.*: pass one real number per row"),
-        (np.r_[1, np.zeros(29)], "Only 1 of 30 rows have a sample_weight above zero"),
-    ],
-)
-def test_bad_weights_are_refused_with_reason_and_remedy(weight, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        DSWL(1).fit(GOOD, sample_weight=weight)
-
-
 def test_values_whose_squares_overflow_are_refused():
     X = GOOD.copy()
     X[3, 1] = 1e200
@@ -128,19 +112,6 @@ def test_warnings_point_at_the_user():
     with pytest.warns(UserWarning) as also:
         SPCP(2, sigma=1e6).fit(GOOD)
     assert caught[0].filename == also[0].filename == __file__
-
-
-@pytest.mark.slow
-def test_clone_and_pickle_give_the_same_bits(cloud):
-    model = DSWL(3).fit(cloud.X)
-    again = clone(model).fit(cloud.X)
-    thawed = pickle.loads(pickle.dumps(model))
-    for other in (again, thawed):
-        np.testing.assert_array_equal(
-            model.transform(cloud.X), other.transform(cloud.X)
-        )
-        np.testing.assert_array_equal(model.weights_, other.weights_)
-        np.testing.assert_array_equal(model.predict(cloud.X), other.predict(cloud.X))
 
 
 @pytest.mark.slow

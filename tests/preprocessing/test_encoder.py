@@ -1,6 +1,5 @@
 """Tables of all kinds, and what becomes of their columns."""
 
-import pickle
 import re
 
 import numpy as np
@@ -9,7 +8,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -294,21 +292,6 @@ def test_inverse_transform(table):
 
 
 # ------------------------------------------------------------------------- company
-
-
-def test_it_works_with_scikit_learn(table):
-    encoder = TableEncoder(categories=["site"], log=["price"], scale="robust")
-    assert clone(encoder).get_params() == encoder.get_params()
-    assert repr(encoder) == (
-        "TableEncoder(categories=['site'], log=['price'], scale='robust')"
-    )
-    encoder.fit(table)
-    Z = encoder.transform(table)
-    copied = pickle.loads(pickle.dumps(encoder))
-    np.testing.assert_array_equal(copied.transform(table), Z)
-    frame = encoder.set_output(transform="pandas").transform(table)
-    assert [*frame.columns] == names(encoder) and frame.index.equals(table.index)
-    np.testing.assert_array_equal(frame, Z)
 
 
 cells = {

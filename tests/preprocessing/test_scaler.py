@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
 
-from trueaxis import DSWL, ColumnScaler
+from trueaxis import ColumnScaler
 from trueaxis.preprocessing import scaler as scaler_module
 from trueaxis.preprocessing.scaler import uneven_columns
 
@@ -92,23 +91,6 @@ def test_numbers_at_the_end_of_floats():
     Z = scaler.transform(X)
     assert np.isfinite(Z).all() and (np.sign(Z[:, 0]) == [1, -1, 1, -1]).all()
     np.testing.assert_allclose(scaler.inverse_transform(Z), X, rtol=1e-12)
-
-
-@pytest.mark.slow
-def test_names_and_frames(X):
-    frame = pd.DataFrame(X, columns=[*"abcde"], index=np.arange(len(X)) + 7)
-    scaler = ColumnScaler().set_output(transform="pandas").fit(frame)
-    Z = scaler.transform(frame)
-    assert [*Z.columns] == [*scaler.get_feature_names_out()] == [*"abcde"]
-    assert (Z.index == frame.index).all()
-    np.testing.assert_array_equal(Z, ColumnScaler().fit_transform(X))
-    np.testing.assert_array_equal(
-        scaler.inverse_transform(Z), scaler.inverse_transform(Z.to_numpy())
-    )
-    with pytest.raises(ValueError, match="feature names"):
-        scaler.transform(frame[frame.columns[::-1]])
-    pipeline = make_pipeline(scaler, DSWL(2)).fit(frame)
-    assert [*pipeline[-1].feature_names_in_] == [*"abcde"]
 
 
 def test_refusals(X):

@@ -55,17 +55,6 @@ def test_all_but_one_dimension_reach_the_exact_solution(seed):
     assert step.objective(result.last.next) == pytest.approx(exact, rel=1e-9)
 
 
-def test_one_dimension_against_a_search_over_angles():
-    X = cloud(seed=7, n=30, D=2, k=1)
-    angles = np.linspace(0, np.pi, 20001)
-    lines = np.column_stack([np.cos(angles), np.sin(angles)])
-    # A line through the data leaves |x - u v|_1 = |cross product| / max |u|.
-    across = np.abs(np.outer(X[:, 0], lines[:, 1]) - np.outer(X[:, 1], lines[:, 0]))
-    best = (across.sum(axis=0) / np.abs(lines).max(axis=1)).min()
-    step, result = sweep(X, 1)
-    assert step.objective(result.last.next) == pytest.approx(best, rel=1e-3)
-
-
 @pytest.mark.parametrize("k", [1, 2])
 def test_counts_equal_repeated_rows(k):
     X = cloud(seed=8)

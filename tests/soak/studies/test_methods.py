@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from studies.methods import NAMES, PUBLISHED, build, grid, temperatures
+from studies.methods import grid, temperatures
 from trueaxis.datasets import planted
 
 
@@ -16,14 +16,3 @@ def test_temperatures_scale_with_the_data_and_the_objective_cannot_fall():
     for k in (1, 2, 5):
         assert all(0 < tau[1] <= tau[0] for tau in grid(X, k).values())
         assert all(tau[2] > 0 for tau in grid(X, k).values())
-
-
-def test_contenders_are_built_by_name():
-    for name in NAMES:
-        assert build(name, 2, (1.0, 1.0, 1.0)).n_components == 2
-    published = build(PUBLISHED, 2, (3.0, 2.0, 1.0)).get_params()
-    assert published["tau"] == (3.0, 2.0, 1.0)
-    with pytest.raises(ValueError, match="needs temperatures"):
-        build(PUBLISHED, 2)
-    with pytest.raises(ValueError, match="not in the study"):
-        build("best", 2)

@@ -65,15 +65,6 @@ def test_without_data_it_says_what_is_missing(tmp_path, nothing):
     assert "## Faces" not in (tmp_path / "out" / "reproduction.md").read_text()
 
 
-@pytest.mark.slow
-def test_quick_results_do_not_replace_the_page(tmp_path, nothing, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("docs").mkdir()
-    run("toy", "--quick", "--jobs", "1", **nothing)
-    assert not list(Path("docs").iterdir())
-    assert "## Toy data" in Path("results/quick/reproduction.md").read_text()
-
-
 def test_the_page_in_the_docs_has_the_sentences_of_the_code():
     text = PAGE.read_text(encoding="utf-8")
     assert text.startswith(reproduce.INTRODUCTION)

@@ -1,10 +1,5 @@
 """The runner of studies."""
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from dataclasses import replace
 
@@ -52,38 +47,3 @@ def test_other_settings_do_not_reuse_parts(tmp_path):
     run(study, tmp_path)
     run(other, tmp_path)
     assert set(done(study).values()) == {2}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("how", ["SIGINT", "SIGKILL"])
-def test_a_killed_run_goes_on_where_it_stopped(tmp_path, how):
-    study = Slow(str(tmp_path / "log"), n=8, pause=0.3)
-    folder = tmp_path / "killed"
-    code = (
-        "from pathlib import Path; from studies.study import run\n"
-        "from tests.soak.studies.slow_study import Slow\n"
-        f"run(Slow({study.log!r}, n=8, pause=0.3), Path({str(folder)!r}))"
-    )
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    process = subprocess.Popen(
-        [sys.executable, "-c", code], env=env, stderr=subprocess.DEVNULL
-    )
-    try:
-        deadline = time.monotonic() + 60
-        while len(list(folder.rglob("*.npz"))) < 3:
-            assert process.poll() is None and time.monotonic() < deadline
-            time.sleep(0.02)
-        process.send_signal(getattr(signal, how))
-        assert process.wait(30) != 0
-    finally:
-        process.kill()
-    parts = {path.stem.split("--")[1] for path in folder.rglob("*.npz")}
-    assert 3 <= len(parts) < 8
-    assert not (folder / "slow.csv").exists()
-
-    run(study, folder)
-    assert all(done(study)[part] == 1 for part in parts)
-    whole = replace(study, log=str(tmp_path / "other log"), pause=0.0)
-    run(whole, tmp_path / "whole")
-    tables = [(tmp_path / x / "slow.csv").read_bytes() for x in ("killed", "whole")]
-    assert tables[0] == tables[1]

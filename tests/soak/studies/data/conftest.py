@@ -1,14 +1,11 @@
-"""A data home, an empty cache and a registry, without the network."""
+"""A data home and an empty cache, without the network."""
 
 import os
-import threading
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from studies.data import download
-from tests.soak.studies.registry_server import Registry
 
 GIVEN = os.environ.get("TRUEAXIS_DATA")
 
@@ -29,18 +26,3 @@ def cache(tmp_path, monkeypatch):
     monkeypatch.setattr(download, "UCI", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "*")
     return tmp_path / "cache" / "trueaxis"
-
-
-@pytest.fixture
-def server(monkeypatch):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Registry)
-    server.pages, server.broken, server.asked = {}, set(), []
-    address = f"http://127.0.0.1:{server.server_port}"
-    monkeypatch.setattr(download, "OPENML", address)
-    monkeypatch.setattr(download, "UCI", address)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()

@@ -1,6 +1,5 @@
 """The study of faces as a whole, on invented images and on Yale."""
 
-import numpy as np
 import pytest
 
 from studies.data import FACES
@@ -21,19 +20,6 @@ def made_up(monkeypatch):
     faces_methods.chosen_heat.cache_clear()
     yield
     faces_methods.chosen_heat.cache_clear()
-
-
-def test_the_study_of_yale_ends_at_110_components(monkeypatch):
-    monkeypatch.setattr(faces, "pictures", lambda *_: np.zeros((165, 2, 2)))
-    assert FacesStudy().ks_of("yale") == tuple(range(10, 111, 10))
-
-
-def test_extended_yale_b_runs_fewer_folds(monkeypatch):
-    monkeypatch.setattr(faces, "pictures", lambda *_: np.zeros((500, 2, 2)))
-    assert FacesStudy().n_run("yaleb") == 2
-    assert FacesStudy(yaleb_folds=10).n_run("yaleb") == 10
-    names = {task[:2] for task in FacesStudy().tasks() if task[0] == "yaleb"}
-    assert names == {("yaleb", "fold0"), ("yaleb", "fold1")}
 
 
 @pytest.mark.slow

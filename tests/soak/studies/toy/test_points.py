@@ -28,13 +28,3 @@ def test_toy_points_have_the_papers_covariance():
     np.testing.assert_allclose(np.cov(X.T), [[1, 0.95], [0.95, 1]], atol=0.02)
     inside = np.einsum("ij,jk,ik->i", X, np.linalg.inv([[1, 0.95], [0.95, 1]]), X)
     assert np.mean(inside < chi2.ppf(0.9, 2)) == pytest.approx(0.9, abs=0.005)
-
-
-def test_toy_is_seeded_and_scales():
-    assert np.array_equal(toy("ocs", random_state=5).X, toy("ocs", random_state=5).X)
-    assert not np.array_equal(toy("ocs").X, toy("ocs", random_state=1).X)
-    assert toy("ocs", n=50, share=0.2).is_outlier.sum() == 10
-    with pytest.raises(ValueError, match="'amp' is not known"):
-        toy("amp")
-    with pytest.raises(ValueError, match="share=2"):
-        toy("ocs", share=2)
