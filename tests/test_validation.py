@@ -35,24 +35,6 @@ def test_invalid_weights_are_refused(weights, error, words):
 
 
 @pytest.mark.parametrize(
-    ("n_components", "error", "words"),
-    [
-        (
-            "all",
-            TypeError,
-            'is a str: pass an integer, a float between 0 and 1, "auto"',
-        ),
-        (7, ValueError, "X has 9 rows and 6 columns: pass 1 to 6"),
-        (10**400, ValueError, "^n_components=10{19}, but X has 9 rows"),
-        (1.5, ValueError, "neither an integer nor a share of the variance"),
-    ],
-)
-def test_invalid_numbers_of_components_are_refused(n_components, error, words):
-    with pytest.raises(error, match=words):
-        validation.validate_n_components(n_components, 9, 6)
-
-
-@pytest.mark.parametrize(
     "X", [None, 3.0, b"abc", {1, 2}, {"a": [1.0, 2.0]}, iter([[1.0]]), object()]
 )
 def test_what_is_no_table_is_called_so(X):

@@ -44,23 +44,6 @@ def test_wide_data_rotate_too(seed):
 
 
 @pytest.mark.slow
-@given(seed=SEEDS)
-def test_whole_weights_are_repetitions(seed):
-    X = random_cloud(seed)
-    counts = np.random.default_rng(seed).integers(0, 4, size=len(X))
-    counts[:4] = 1
-    again = np.repeat(np.arange(len(X)), counts)
-    one = DSWL(2).fit(X, sample_weight=counts)
-    two = DSWL(2).fit(X[again])
-    np.testing.assert_array_equal(one.support_[again], two.support_)
-    np.testing.assert_allclose(one.components_, two.components_, atol=1e-6)
-    np.testing.assert_allclose(one.mean_, two.mean_, atol=1e-6)
-    summed = np.bincount(again, two.weights_, minlength=len(X))
-    np.testing.assert_allclose(one.weights_, summed, atol=1e-7)
-    np.testing.assert_allclose(one.cutoffs_, two.cutoffs_, rtol=1e-5)
-
-
-@pytest.mark.slow
 def test_of_other_weights_only_ratios_matter_and_zero_drops_a_row():
     cloud = planted("ocs", n=120, n_features=6, share=0.2)
     w = np.random.default_rng(0).uniform(0.1, 1, size=120)

@@ -1,8 +1,5 @@
 """L1-PCA against linear programs."""
 
-import signal
-import time
-
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -40,23 +37,3 @@ def test_l1_pca_that_does_not_end_warns_once():
     with pytest.warns(ConvergenceWarning) as caught:
         L1PCA(2, max_iter=1).fit(X)
     assert len(caught) == 1
-
-
-@pytest.mark.soak
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX timers")
-def test_l1_pca_can_be_interrupted():
-    X = np.random.default_rng(7).standard_normal((2000, 400))
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGVTALRM, interrupt)  # after CPU time
-    try:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0.3)
-        begin = time.process_time()
-        with pytest.raises(KeyboardInterrupt):
-            L1PCA(20, tol=1e-12, max_iter=10_000).fit(X)
-        assert time.process_time() - begin < 2
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)

@@ -1,6 +1,5 @@
 """Parameters: what is refused, with which words."""
 
-import dataclasses
 import inspect
 import re
 
@@ -10,7 +9,6 @@ from estimator_data import GOOD
 
 import trueaxis as ta
 import trueaxis.methods as tm
-from trueaxis import base as method
 from trueaxis.methods import METHODS
 
 # ---------------------------------------------------------------- every parameter
@@ -171,20 +169,6 @@ def test_bad_values_are_refused_with_fact_cause_and_remedy(cls, name):
             f" in {name}={value!r}" in said  # one of the temperatures
         )
     assert not hasattr(model, "n_features_in_")
-
-
-@pytest.mark.parametrize("cls", BAD)
-def test_parameters_are_checked_before_anything_is_computed(cls, monkeypatch):
-    checked = {
-        field.name for field in dataclasses.fields(cls) if "check" in field.metadata
-    }
-    # These two depend on the data, and on scikit-learn.
-    assert set(BAD[cls]) - checked == {"n_components", "random_state"}
-    monkeypatch.setattr(method, "Problem", None)
-    for name in checked:
-        value, error, _ = BAD[cls][name][0]
-        with pytest.raises(error, match=name):
-            cls(**{name: value}).fit(GOOD)
 
 
 def test_temperatures_at_which_no_row_counts_are_refused():

@@ -7,7 +7,6 @@ import pytest
 from engine_data import contaminated_cloud
 from estimator_data import GOOD, angle
 from sklearn.decomposition import PCA
-from sklearn.model_selection import GridSearchCV
 
 from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import planted
@@ -32,21 +31,6 @@ class Fade(Rule):
 
     def weights(self, v, e, d):
         return (1 + e / np.median(e)) ** -self.power
-
-
-@pytest.mark.slow
-def test_a_grid_search_reaches_the_parameters_of_a_rule():
-    X = planted("scatter", n=150, n_features=6, n_components=2, share=0.1).X
-
-    def score(model, X):
-        return -np.median(model.distances(X).orthogonal)
-
-    grid = {"rule__power": [0.0, 1.0, 3.0], "n_components": [1, 2]}
-    search = GridSearchCV(ReweightedPCA(2, rule=Fade()), grid, scoring=score, cv=3)
-    search.fit(X)
-    assert search.best_params_["n_components"] == 2
-    assert search.best_params_["rule__power"] > 0
-    assert search.best_estimator_.rule.power == search.best_params_["rule__power"]
 
 
 def test_a_function_and_an_object_give_the_same():

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from trueaxis.core.iteration import iterate
 from trueaxis.methods import l1 as deviations
-from trueaxis.methods.l1 import fit_deviations
+from trueaxis.methods.l1 import AlternatingLad, fit_deviations
 
 
 def any_rows(A, q):
@@ -92,3 +93,13 @@ def test_a_search_that_is_cut_short_says_so(monkeypatch):
     A, B = rng.standard_normal((60, 3)), rng.standard_normal((60, 5))
     with pytest.warns(RuntimeWarning, match="of 5 least absolute deviations fits"):
         solved(A, B)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_all_but_one_dimension_reach_the_exact_solution(seed):
+    X = np.random.default_rng(seed).standard_normal((30, 3)) * [3, 2, 0.5]
+    exact = min(by_program(np.delete(X, j, axis=1), X[:, j]) for j in range(3))
+    step = AlternatingLad(X)
+    found = iterate(step, step.start(2), max_iter=100, tol=1e-9).last.next
+    assert step.objective(found) == pytest.approx(exact, rel=1e-9)
+    np.testing.assert_allclose(found.loadings.T @ found.loadings, np.eye(2), atol=1e-12)

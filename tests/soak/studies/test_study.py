@@ -1,12 +1,43 @@
 """The runner of studies."""
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from studies.study import digest, run
-from tests.soak.studies.slow_study import Slow, done
+from studies.study import TaskOutcome, digest, run
+
+
+@dataclass(frozen=True)
+class Slow:
+    """A study that writes down what it does."""
+
+    log: str
+    n: int = 6
+    pause: float = 0.0
+    name = "slow"
+
+    def tasks(self):
+        return [("task", str(i)) for i in range(self.n)]
+
+    def run(self, task):
+        with open(self.log, "a") as file:
+            file.write(task[1] + "\n")
+        rng = np.random.default_rng(int(task[1]))
+        rows = [{"task": int(task[1]), "value": x} for x in rng.random(3).tolist()]
+        return TaskOutcome(rows, {"square": rng.random((2, 2))})
+
+    def figures(self, results, folder):
+        return []
+
+    def section(self, results):
+        return ""
+
+
+def done(study):
+    return Counter(Path(study.log).read_text().split())
 
 
 def test_finished_tasks_are_not_repeated(tmp_path):
