@@ -159,8 +159,8 @@ class ReweightedStep:
             span = weighted_moments(self.rows, state.mean, weighting, self.counts)
         core = None
         if weighting.core is not None:
-            equal = RowWeights(np.where(weighting.core, 0.0, -np.inf))
-            core = weighted_moments(self.rows, state.mean, equal, self.counts)
+            equal = np.where(weighting.core, 0.0, -np.inf)
+            core = self._sums(MomentKernel(state.mean, equal, self.counts))
         after = self._solve(span, core, state)
         log_total = span.log_weight()
         if self.rows.off is not None:
@@ -200,10 +200,18 @@ class ReweightedStep:
             return kept[0][1]
 
         kernel = DistanceKernel(state, weigh, self.counts, False, self.rows.off)
+        moments = self._sums(kernel)
+        return *kept[0], moments
+
+    def _sums(self, kernel: DistanceKernel | MomentKernel) -> Moments:
+        """Return the moments of a pass; one block uses the space of earlier steps."""
+        if not self.rows.one_block:
+            moments: Moments = self.rows.scan(kernel)[1].moments
+            return moments
         sums = kernel.start()._replace(scratch=self._scratch, spare=self._spare)
         assert isinstance(self.rows, ArrayRows)  # only these come in one block
         kernel.absorb(sums, self.rows.array, 0)
-        return *kept[0], sums.moments
+        return sums.moments
 
     def _measure_and_sum(self, state: Subspace) -> tuple[RowDistances, Moments]:
         def weigh(v: NDArray[Any], e: NDArray[Any], s: NDArray[Any]) -> RowWeights:
