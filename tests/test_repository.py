@@ -1,7 +1,6 @@
 """The project's own files agree with each other."""
 
 import re
-import tomllib
 from pathlib import Path
 
 import yaml
@@ -24,14 +23,6 @@ def test_pre_commit_runs_what_make_lint_runs():
     assert not any(hook["pass_filenames"] for hook in hooks)
     commands = [line.strip() for line in recipe("lint") if line]
     assert [hook["entry"] for hook in hooks] == commands
-
-
-def test_one_address_everywhere():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    address = citation["repository-code"]
-    assert project["urls"]["Source"] == address
-    assert all(url.startswith(address) for url in project["urls"].values())
 
 
 def test_all_targets_are_phony_and_explained():

@@ -4,8 +4,6 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
-
 import matrix
 import release_check
 import trueaxis
@@ -60,13 +58,6 @@ def test_the_version_stands_in_one_place():
     assert project()["dynamic"] == ["version"]
     citation = (ROOT / "CITATION.cff").read_text()
     assert release_check.cited(citation)[0] == trueaxis.__version__
-
-
-def test_the_latest_dated_heading_counts():
-    text = "## Unreleased\n\n## 0.2.0 - 2027-01-02\n\n## 0.1.0 - 2026-01-01\n"
-    assert release_check.released(text) == ("0.2.0", "2027-01-02")
-    with pytest.raises(SystemExit, match="no heading with a date"):
-        release_check.released("# Changelog\n\n## Unreleased\n")
 
 
 def test_the_tests_that_the_matrix_leaves_out_exist():

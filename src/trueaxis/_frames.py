@@ -14,7 +14,7 @@ import datetime
 import decimal
 import numbers
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -68,23 +68,17 @@ def columns_of(X: Any) -> list[Column]:
     >>> [(column.name, column.kind) for column in columns_of(frame)]
     [('flow', 'number'), ('ok', 'number'), ('site', 'text')]
     """
-    return list(_each_column(X))
-
-
-def _each_column(X: Any) -> Iterator[Column]:
     names = frame_names(X)
     if isinstance(X, (list, tuple)):
-        yield from X
-    elif _library(X) == "pandas":
-        for i in range(X.shape[1]):
-            yield _from_series(f"x{i}" if names is None else names[i], X.iloc[:, i])
-    elif _library(X) == "polars":
-        for series in X.get_columns():
-            yield _from_polars_series(series.name, series)
-    else:
-        table = _arrow(X)
-        for i, name in enumerate(table.column_names):
-            yield _from_arrow_array(name, table.column(i).combine_chunks())
+        return list(X)
+    if _library(X) == "pandas":
+        named = enumerate(names or [f"x{i}" for i in range(X.shape[1])])
+        return [_from_series(name, X.iloc[:, i]) for i, name in named]
+    if _library(X) == "polars":
+        return [_from_polars_series(series.name, series) for series in X.get_columns()]
+    table = _arrow(X)
+    chunked = zip(table.column_names, table.columns, strict=True)
+    return [_from_arrow_array(name, each.combine_chunks()) for name, each in chunked]
 
 
 def frame_names(X: Any) -> list[str] | None:
@@ -251,7 +245,7 @@ def refuse_other_kinds(X: Any) -> None:
         kinds = [getattr(kind, "kind", "O") for kind in getattr(X, "dtypes", "O")]
         if all(kind in "biuf" for kind in kinds):  # of a pandas frame
             return
-        for column in _each_column(X):
+        for column in columns_of(X):
             where = f"Column {column.name!r} of X"
             if column.kind == "calendar":
                 known = [cell for cell in column.values if cell is not None]
@@ -275,42 +269,35 @@ def refuse_other_kinds(X: Any) -> None:
         raise complex_error("X")
     if kind in ("O", "U", "S") and getattr(X, "ndim", 0) in (1, 2):
         cells = np.asarray(X)
-        if cells.ndim == 1:
-            _refuse_cells(cells)
-        else:
-            for i, values in enumerate(cells.T):
-                _refuse_cells(values, f" in column {i}")
+        for i, values in enumerate(cells.T if cells.ndim == 2 else [cells]):
+            _refuse_cells(values, f" in column {i}" if cells.ndim == 2 else "")
 
 
 def _refuse_cells(cells: NDArray[Any], of_column: str = "") -> None:
     """Raise if a cell of objects or text is not a number."""
     for row, cell in enumerate(cells):
-        if type(cell) is not float:
-            _refuse_cell(cell, row, of_column)
-
-
-def _refuse_cell(cell: Any, row: int, of_column: str) -> None:
-    place = f"Row {row}{of_column} of X"
-    if isinstance(cell, CALENDAR):
-        raise _calendar(place, type(cell).__name__)
-    if isinstance(cell, (complex, np.complexfloating)):
-        raise complex_error(place)
-    try:
-        float(cell)
-    except TypeError as error:
-        if hasattr(cell, "__len__"):
-            raise TypeError(
-                f"{place} is of type {type(cell).__name__}, but only numbers can be "
-                f"analyzed: use one number per cell ({error})."
+        if type(cell) is float:
+            continue
+        place = f"Row {row}{of_column} of X"
+        if isinstance(cell, CALENDAR):
+            raise _calendar(place, type(cell).__name__)
+        if isinstance(cell, (complex, np.complexfloating)):
+            raise complex_error(place)
+        try:
+            float(cell)
+        except TypeError as error:  # or None, and what scikit-learn refuses
+            if hasattr(cell, "__len__"):
+                raise TypeError(
+                    f"{place} is of type {type(cell).__name__}, but only numbers can "
+                    f"be analyzed: use one number per cell ({error})."
+                ) from None
+        except OverflowError:
+            raise too_large_error(place) from None
+        except ValueError:
+            raise ValueError(
+                f"X has text{of_column}: {str(cell)[:50]!r} in row {row}. Only "
+                "numbers can be analyzed: drop the column or encode it."
             ) from None
-        return  # None, and what scikit-learn refuses
-    except OverflowError:
-        raise too_large_error(place) from None
-    except ValueError:
-        raise ValueError(
-            f"X has text{of_column}: {str(cell)[:50]!r} in row {row}. Only "
-            "numbers can be analyzed: drop the column or encode it."
-        ) from None
 
 
 def _calendar(where: str, kind: str) -> TypeError:

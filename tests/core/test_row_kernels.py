@@ -29,7 +29,7 @@ from trueaxis.data.transformed import (
     ValueCheck,
 )
 from trueaxis.dswl.plan import EntropyRule
-from trueaxis.methods.signs import PowerPull
+from trueaxis.methods.signs import PowerPull, Pull
 
 
 def kernels_of_every_kind():
@@ -72,6 +72,8 @@ def numbers_in(state):
         return found
     if isinstance(state, LogSum):
         return [state.log_total(), state.perplexity()] if state.total else []
+    if isinstance(state, Pull):
+        state = (state.value, state.slope, state.level)
     if isinstance(state, (tuple, list)):
         return [number for part in state for number in numbers_in(part)]
     if state is None or isinstance(state, Scratch):

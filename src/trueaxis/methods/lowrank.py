@@ -428,17 +428,13 @@ class Pursuit(IterativeMethod):
         self
         """
         # As a named parameter, scikit-learn would take it for supported.
-        if unknown.pop("sample_weight", None) is not None:
-            raise TypeError(
-                f"{type(self).__name__} splits X cell by cell and cannot weight rows: "
-                "leave out sample_weight, repeat rows (numpy.repeat), or use a method "
-                "that takes weights, such as DSWL."
-            )
-        if unknown:
-            raise TypeError(
-                f"{type(self).__name__}.fit has no parameter {next(iter(unknown))!r}: "
-                "pass X alone."
-            )
+        for name, value in unknown.items():
+            if name != "sample_weight" or value is not None:
+                raise TypeError(
+                    f"{type(self).__name__} splits X cell by cell and cannot weight "
+                    f"rows: leave out {name}, repeat rows (numpy.repeat), or use a "
+                    "method that takes weights, such as DSWL."
+                )
         return super().fit(X)
 
     def _pursuit(self, X: Matrix) -> PrincipalPursuit | PenalizedPursuit:

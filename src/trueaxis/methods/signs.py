@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,8 @@ MOST_DAMPINGS = 60
 HOLD = 1e-13
 
 
-class Pull(NamedTuple):
+@dataclass
+class Pull:
     """Objective and gradient, summed over all rows, for k axes.
 
     Attributes
@@ -84,12 +85,12 @@ class PowerPull(Kernel):
             return self
         return replace(self, counts=self.counts[first : first + n])
 
-    def start(self) -> list[Pull]:
+    def start(self) -> Pull:
         """Return an empty state."""
         nothing = np.zeros_like(self.axes.basis)
-        return [Pull(0.0, nothing, nothing.copy())]
+        return Pull(0.0, nothing, nothing.copy())
 
-    def absorb(self, state: list[Pull], block: NDArray[Any], first: int) -> None:
+    def absorb(self, state: Pull, block: NDArray[Any], first: int) -> None:
         """Add a block."""
         mean = self.axes.mean
         y = (block - mean).astype(float, copy=False)
@@ -104,17 +105,18 @@ class PowerPull(Kernel):
         if self.counts is not None:
             c = self.counts[first : first + len(block), None]
             value, slope, flat = c * value, c * slope, flat & (c > 0)
-        level = state[0].level
         if flat.any():
             side = np.sign(y @ np.sin(1 + np.arange(y.shape[1])))
-            level = level + np.where(flat, side[:, None], 0.0).T @ y
-        total = state[0].value + float(value.sum())
-        state[0] = Pull(total, state[0].slope + slope.T @ y, level)
+            state.level += np.where(flat, side[:, None], 0.0).T @ y
+        state.value += float(value.sum())
+        state.slope += slope.T @ y
 
-    def merge(self, state: list[Pull], other: list[Pull]) -> list[Pull]:
+    def merge(self, state: Pull, other: Pull) -> Pull:
         """Add the state of later rows to the state of earlier ones."""
-        (a,), (b,) = state, other
-        return [Pull(a.value + b.value, a.slope + b.slope, a.level + b.level)]
+        state.value += other.value
+        state.slope += other.slope
+        state.level += other.level
+        return state
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ class SignStep:
     def pull(self, axes: Subspace) -> Pull:
         """Return objective and gradient at these axes."""
         kernel = PowerPull(axes, self.p, self.smooth, self.counts)
-        pull: Pull = self.rows.scan(kernel)[1][0]
+        pull: Pull = self.rows.scan(kernel)[1]
         return pull
 
     def _moved(

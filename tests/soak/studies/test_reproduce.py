@@ -57,14 +57,6 @@ def test_everything_quick(tmp_path, nothing):
     assert before == {path: path.read_bytes() for path in out.glob("*.csv")}
 
 
-def test_without_data_it_says_what_is_missing(tmp_path, nothing):
-    told = run("faces", "--offline", "-o", str(tmp_path / "out"), **nothing)
-    for name in ("yale", "yaleb", "orl", "umist"):
-        assert f"{name} is left out" in told.stderr
-    assert "--data-home" in told.stderr
-    assert "## Faces" not in (tmp_path / "out" / "reproduction.md").read_text()
-
-
 def test_the_page_in_the_docs_has_the_sentences_of_the_code():
     text = PAGE.read_text(encoding="utf-8")
     assert text.startswith(reproduce.INTRODUCTION)

@@ -22,18 +22,6 @@ def test_offline_the_message_says_what_to_do(tmp_path, cache):
         assert part in message
 
 
-def test_faces_without_a_registry_ask_for_a_file():
-    with pytest.raises(FileNotFoundError) as error:
-        load("yaleb")
-    for part in ("no known public registry", "YaleB_32x32.mat", "2414 x 1024", "gnd"):
-        assert part in str(error.value)
-
-
-def test_download_can_be_forbidden():
-    with pytest.raises(FileNotFoundError, match="download=False"):
-        load("glass", download=False)
-
-
 def test_wrong_names_and_folders_are_refused(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="'iris' is not.*seeds, ecoli"):
         load("iris")

@@ -43,24 +43,6 @@ def test_lowest_error_flips_with_the_errors():
     assert doubtful.verdict == verdicts.OPEN and "within chance" in doubtful.why
 
 
-def test_the_gain_flips_with_what_is_printed():
-    data = measured(dswl=1.0)
-    ours = data.gain("orl", "dswl", 100)
-    assert ours.mean() == pytest.approx(20 * np.log10(1.1), rel=0.02)
-
-    def verdict(printed):
-        return verdicts.gain_reached(data, "orl", "dswl", 100, printed)
-
-    assert verdict(ours.mean() - 0.01).verdict == verdicts.HOLDS
-    assert verdict(ours.mean() + 1).verdict == verdicts.FAILS
-    assert "does not reach the printed one either" in verdict(ours.mean() + 1).why
-    assert verdict(ours.mean() + 1e-6).verdict == verdicts.OPEN
-    one = verdicts.highest_psnr(data, "orl", "dswl", faces_methods.RIVALS, 100)
-    assert one.verdict == verdicts.HOLDS
-    two = verdicts.highest_psnr(data, "orl", "rpca-di", ["dswl"], 100)
-    assert two.verdict == verdicts.FAILS
-
-
 def test_verdicts_on_weights_flip_with_the_weights():
     bad = np.array([False] * 8 + [True] * 2)
     good, wrong = np.where(bad, 1e-3, 1.0), np.where(bad, 2.0, 1.0)
