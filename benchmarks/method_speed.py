@@ -145,7 +145,7 @@ def least_cells(X, m, P):
     """Return the sum of absolute residuals, with the best scores."""
     Y = X - m
     near = closest(Y - Y @ P.T @ P, len(P))
-    scores = fit_deviations(P.T, Y.T, near).coefficients.T
+    scores = fit_deviations(P.T, Y.T, near)[0].T
     return -float(np.abs(Y - scores @ P).sum())
 
 

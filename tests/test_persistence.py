@@ -237,7 +237,7 @@ def test_forged_arrays_are_refused(name, change, match, tmp_path):
         ("parameters", "n_components", "x", "n_components='x'"),
         ("parameters", "n_components", 7, "n_components=7"),
         ("parameters", "level", -1, "level=-1"),
-        ("parameters", "random_state", [1.5], "is no seed"),
+        ("parameters", "random_state", [1.5], "cannot be used to seed"),
         ("parameters", "tau", {"tuple": [float("nan")] * 3}, "tau"),
         ("parameters", "self", 1, "self"),
         ("parameters", "trust", {"code": "x"}, "unknown kind"),

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from trueaxis import DSWL
 from trueaxis import _validation as validation
 
 
@@ -32,17 +31,3 @@ def test_integer_weights_are_counts_and_others_have_mean_one():
 def test_invalid_weights_are_refused(weights, error, words):
     with pytest.raises(error, match=words):
         validation.validate_counts(weights, 3)
-
-
-@pytest.mark.parametrize(
-    "X", [None, 3.0, b"abc", {1, 2}, {"a": [1.0, 2.0]}, iter([[1.0]]), object()]
-)
-def test_what_is_no_table_is_called_so(X):
-    with pytest.raises(TypeError, match=f"type {type(X).__name__}, which is no table"):
-        DSWL(1).fit(X)
-
-
-def test_structured_arrays_are_refused_with_a_remedy():
-    X = np.zeros(5, dtype=[("a", float), ("b", float)])
-    with pytest.raises(TypeError, match="structured array with 2 fields.*unstructured"):
-        DSWL(1).fit(X)

@@ -32,9 +32,6 @@ from trueaxis.data.transformed import (
 )
 
 DTYPES = (np.float64, np.float32)
-SIZED = ("__len__", "__array__", "shape", "collect")  # the last of lazy frames
-# Have a length, but neither rows nor cells.
-NO_TABLES = (dict, set, frozenset, bytes, bytearray)
 MOST_COPIES = 1e12  # larger integer weights are not taken as counts of rows
 
 
@@ -61,7 +58,6 @@ def validate_rows(
     """
     if _is_source(X):
         return _validate_source(estimator, open_rows(X), reset, holes)
-    _refuse_no_table(X)
     if getattr(X, "shape", ())[1:] == (0,):
         raise ValueError(
             f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is "
@@ -77,21 +73,14 @@ def validate_rows(
                 "drop the rows."
             )
         X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
-    try:
-        X = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            dtype=DTYPES,
-            ensure_all_finite=False,
-            ensure_min_samples=2 if reset else 1,
-        )
-    except ValueError as error:
-        if "is expecting" not in str(error):
-            raise
-        raise ValueError(
-            f"{error} Pass the columns that it was fitted on, in the same order."
-        ) from None
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=DTYPES,
+        ensure_all_finite=False,
+        ensure_min_samples=2 if reset else 1,
+    )
     rows = ArrayRows(X)
     refuse_nonfinite(rows, getattr(estimator, "feature_names_in_", None), holes)
     return rows
@@ -171,22 +160,6 @@ def raw_rows(model: Any, X: Any) -> Rows:
     """Validate X like `fitted_rows`, but return the rows as they are, with holes."""
     check_is_fitted(model, "components_")
     return validate_rows(model, X, reset=False, holes=model._repair() is not None)
-
-
-def _refuse_no_table(X: Any) -> None:
-    """Raise if X cannot be a table, before NumPy makes one cell of it."""
-    sized = any(hasattr(X, name) for name in SIZED)
-    no_table = isinstance(X, NO_TABLES) and not hasattr(X, "shape")  # some are sparse
-    if not sized or no_table or hasattr(X, "__next__"):
-        raise TypeError(
-            f"X is of type {type(X).__name__}, which is no table: pass an array, a "
-            "data frame, or a list of rows."
-        )
-    if isinstance(X, np.ndarray) and X.dtype.names is not None:
-        raise TypeError(
-            f"X is a structured array with {len(X.dtype.names)} fields: pass a data "
-            "frame, or numpy.lib.recfunctions.structured_to_unstructured(X)."
-        )
 
 
 def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
@@ -341,14 +314,7 @@ def validate_tau(tau: Any) -> tuple[float, float, float] | None:
 
 def make_rng(random_state: Any) -> np.random.Generator:
     """Return a generator for a `random_state` of scikit-learn."""
-    try:
-        state = check_random_state(random_state)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"random_state={random_state!r:.60} is no seed: pass an integer from 0 to "
-            "2**32 - 1, a numpy.random.RandomState, or None."
-        ) from None
-    return np.random.default_rng(state.randint(2**31))
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))
 
 
 def validate_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

@@ -1,8 +1,8 @@
 """The base class of all methods: the fit, and everything that a fitted subspace can do.
 
 A method is a dataclass whose fields are its parameters, declared with the values that
-are valid, as in ``tol: float = number(1e-6, 0)``. Its `_recipe` turns them into a
-recipe that `core` carries out: check, start, iterate, judge, store. What is stored, a
+are valid, as in ``tol: float = number(1e-6, 0)``. A fit follows the same steps for all
+of them: check, start, iterate, judge, store. What is stored, a
 subspace and the law of regular rows, projects, reconstructs, measures and judges rows.
 """
 

@@ -187,9 +187,9 @@ def test_weights_must_be_real_numbers(weights):
         DSWL(2).fit(NUMBERS, sample_weight=weights)
 
 
-def test_what_is_no_table_is_refused_with_a_sentence():
-    for X in (iter(NUMBERS.tolist()), {"a": 1}, object()):
-        with pytest.raises(TypeError, match="no table: pass an array"):
+def test_what_is_no_table_is_refused():
+    for X in (iter(NUMBERS.tolist()), {"a": 1}, object(), None):
+        with pytest.raises((TypeError, ValueError), match="float|Expected 2D array"):
             PlainPCA(1).fit(X)
     with pytest.raises(TypeError, match="Row 4 in column 1 of X is of type list"):
         PlainPCA(1).fit(objects([]))
@@ -197,5 +197,5 @@ def test_what_is_no_table_is_refused_with_a_sentence():
 
 def test_frames_without_columns_are_refused():
     for X in (pd.DataFrame(index=range(5)), pl.DataFrame(), np.zeros((5, 0))):
-        with pytest.raises(ValueError, match=r"0 feature\(s\) .* pass a table with"):
+        with pytest.raises(ValueError, match=r"0 feature\(s\)"):
             PlainPCA(1).fit(X)

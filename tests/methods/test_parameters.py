@@ -64,7 +64,7 @@ ALL = {
         ("many", TypeError, "is a str: pass "),
         (True, TypeError, '"auto" or None.'),
     ],
-    "random_state": [("luck", ValueError, "is no seed: pass an integer")],
+    "random_state": [("luck", ValueError, "cannot be used to seed")],
     "level": number("(0, 0.5]"),
     "contamination": [case for case in number("(0, 0.5]") if case[0] is not None],
 }

@@ -100,7 +100,7 @@ def test_refusals(X):
         with pytest.raises(NotFittedError):
             ask(X)
     scaler = ColumnScaler().fit(X)
-    with pytest.raises(ValueError, match="expecting 5 features.*same order"):
+    with pytest.raises(ValueError, match="expecting 5 features"):
         scaler.transform(X[:, :2])
     with pytest.raises(ValueError, match="2 columns.*5"):
         scaler.inverse_transform(X[:, :2])
