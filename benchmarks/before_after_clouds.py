@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from accuracy import TALL, WIDE
-from trueaxis.datasets import KINDS, Planted, Spectra, planted
+from trueaxis.datasets import KINDS, Planted, planted
 from verdict_data import moderate
 
 OTHER_SIZES = ((20, 4, 1), (30, 2, 1), (50, 8, 2), (100, 10, 3), (200, 50, 5),
@@ -47,7 +47,7 @@ class Case(NamedTuple):
     slow: bool = False
 
 
-def known(cloud: Planted | Spectra) -> Data:
+def known(cloud: Planted) -> Data:
     """Return the rows of a generator with the truth about them."""
     return Data(cloud.X, cloud.components, cloud.is_outlier)
 

@@ -1,16 +1,13 @@
 """The fuzzer finds planted faults; `make soak` checks that it finds no others."""
 
 import itertools
-import sys
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from fuzz import runner
 from fuzz.cases import preload, run_case
-from fuzz.runner import Campaign
 from trueaxis import diagnostics
 from trueaxis.base import Method
 
@@ -85,29 +82,3 @@ def test_a_case_is_a_function_of_its_seed(tmp_path):
     for seed in range(30):
         one, two = (run_case(seed, tmp_path)._replace(seconds=0) for _ in range(2))
         assert one[:5] == two[:5]
-
-
-WORKER = """
-import os, sys, time
-sys.path.insert(0, os.getcwd())
-import fuzz.cases, fuzz.worker
-fuzz.cases.preload = lambda: None
-
-def run_case(seed, folder, kinds):
-    {1: os.abort, 2: lambda: time.sleep(600)}[seed]()
-
-fuzz.cases.run_case = run_case
-fuzz.worker.main()
-"""
-
-
-@pytest.mark.slow
-def test_crashes_and_hangs_of_workers_are_found(monkeypatch):
-    monkeypatch.setattr(runner, "HANG", 1.0)
-    campaign = Campaign(1, 2, command=(sys.executable, "-c", WORKER))
-    campaign.run()
-    assert campaign.results == {("?", "found"): 2}
-    text = campaign.summary()
-    assert "crashed with -6" in text and "hung for 1 s" in text
-    assert "python -m fuzz --seed 1 --cases 1" in text
-    assert "in run_case" in text  # where it hung

@@ -2,8 +2,8 @@
 
 A method is a dataclass whose fields are its parameters, declared with the values that
 are valid, as in ``tol: float = number(1e-6, 0)``. A fit follows the same steps for all
-of them: check, start, iterate, judge, store. What is stored, a
-subspace and the law of regular rows, projects, reconstructs, measures and judges rows.
+of them: check, start, iterate, judge, store. What is stored, a subspace and the law of
+regular rows, projects, reconstructs, measures and judges rows.
 """
 
 from __future__ import annotations

@@ -10,34 +10,28 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trueaxis.datasets.clouds import Planted
+
 __all__ = ["Spectra", "spectra"]
 
 PEAKS = 4  # per substance
 
 
 @dataclass(frozen=True)
-class Spectra:
+class Spectra(Planted):
     """Spectra of mixtures, and what they were made of.
+
+    The outliers are mixtures with a foreign substance.
 
     Attributes
     ----------
-    X : ndarray of shape (n, D)
-        The spectra, outliers last.
+    X, is_outlier, mean, components
+        See `Planted`.
     clean : ndarray of shape (n, D)
         The same spectra without noise.
-    is_outlier : ndarray of shape (n,)
-        True for the mixtures with a foreign substance.
-    mean : ndarray of shape (D,)
-        Center of the distribution of the regular rows.
-    components : ndarray of shape (k, D)
-        Orthonormal basis of the true subspace, one row per component.
     """
 
-    X: NDArray[np.float64]
     clean: NDArray[np.float64]
-    is_outlier: NDArray[np.bool_]
-    mean: NDArray[np.float64]
-    components: NDArray[np.float64]
 
 
 def spectra(
@@ -106,7 +100,7 @@ def spectra(
     rough = white * rng.standard_normal((n, n_features))
     components = np.linalg.qr(shapes.T)[0].T
     X = clean + noise * scale * (smooth + rough)
-    return Spectra(X, clean, is_outlier, mean, components)
+    return Spectra(X, is_outlier, mean, components, clean)
 
 
 def _substance(x: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
