@@ -19,6 +19,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -321,7 +322,7 @@ def fit_all(X: np.ndarray, clock: Clock, k: int) -> dict:
             start = time.process_time()
             found = recipe.search(problem, k)
             clock.note((name, "search"), time.process_time() - start)
-            return engine.FitResult(found, recipe.judge(problem, found))
+            return replace(found, verdicts=recipe.judge(problem, found))
 
         engine._attempt = noted
         fitted[name] = clock.time(name, lambda m=method: m(k).fit(X))

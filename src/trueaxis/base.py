@@ -49,7 +49,6 @@ from trueaxis.core.recipes import (
     Recipe,
     ReweightingRecipe,
     SearchRecipe,
-    SearchResult,
     fit_with,
 )
 from trueaxis.core.rules import Rule
@@ -588,7 +587,7 @@ class Method(SubspaceEstimator):
             if fit is None:  # files show their holes only when they are read
                 fit = self._fit(X, sample_weight, holes=True)
         # The fit is complete: keep it even if a warning is turned into an error.
-        self._warn(fit.found)
+        self._warn(fit)
         return self
 
     def _fit(self, X: Any, sample_weight: Any, *, holes: bool) -> FitResult:
@@ -638,7 +637,7 @@ class Method(SubspaceEstimator):
         """Return the recipe of the fit for the current parameters."""
         return SearchRecipe(self._search, self._rotatable)
 
-    def _search(self, problem: Problem, k: int) -> SearchResult:
+    def _search(self, problem: Problem, k: int) -> FitResult:
         """Find a subspace with k components."""
         raise TypeError(
             f"{type(self).__name__} does not say how to fit: override _search or "
@@ -666,8 +665,8 @@ class Method(SubspaceEstimator):
 
     def _store(self, problem: Problem, fit: FitResult) -> None:
         """Set all fitted attributes."""
-        found, verdicts, rows = fit.found, fit.verdicts, problem.original
-        subspace = problem.lift(verdicts.subspace)
+        verdicts, rows = fit.verdicts, problem.original
+        subspace = problem.hull.lift(verdicts.subspace)
         k, D, dtype = len(subspace.basis), rows.shape[1], rows.dtype
         self.n_components_ = k
         self.n_samples_ = problem.n_copies
@@ -685,12 +684,12 @@ class Method(SubspaceEstimator):
         self._tails, self._sides = law.to_arrays(D)
         self._n_judging = verdicts.n_judging
         self._set_line(self._draw_line(problem))
-        if found.weights is not None:
-            self.weights_ = found.weights
-        self.history_ = found.iterations.history
-        self.n_iter_ = found.iterations.n_iter
-        self.converged_ = found.iterations.converged
-        for name, value in found.attributes.items():
+        if fit.weights is not None:
+            self.weights_ = fit.weights
+        self.history_ = fit.iterations.history
+        self.n_iter_ = fit.iterations.n_iter
+        self.converged_ = fit.iterations.converged
+        for name, value in fit.attributes.items():
             setattr(self, name, value)
 
     def _draw_line(self, problem: Problem) -> float:
@@ -715,9 +714,9 @@ class Method(SubspaceEstimator):
         n = int(ends[np.abs(flagged[ends] - self.contamination * flagged[-1]).argmin()])
         return float(ranked[n - 1 : n + 1].mean() if n else ranked[0] - 1.0)
 
-    def _warn(self, found: SearchResult) -> None:
+    def _warn(self, fit: FitResult) -> None:
         if not self.converged_:
-            change, tol = found.iterations.last.change, found.tol
+            change, tol = fit.iterations.last.change, fit.tol
             state = f"with a change of {change:.1e} (tol={tol:g})"
             if change <= tol:
                 state = f"with an objective that still changes (tol={tol:g})"
@@ -726,7 +725,7 @@ class Method(SubspaceEstimator):
                 f"{state}. Increase max_iter or tol, or inspect history_.",
                 ConvergenceWarning,
             )
-        for message in found.warnings:
+        for message in fit.warnings:
             warn(f"{type(self).__name__}: {message}")
 
 

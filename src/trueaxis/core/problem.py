@@ -323,10 +323,6 @@ class Problem:
     def _separable(self) -> NDArray[np.bool_]:
         return separable_columns(self.sample.original)
 
-    def lift(self, subspace: Subspace) -> Subspace:
-        """Map a subspace to the columns as given."""
-        return self.hull.lift(subspace)
-
     def lift_law(self, law: Law) -> Law:
         """Map a law of regular rows to the columns as given."""
         hull = self.hull

@@ -34,8 +34,8 @@ NOT_WORTH = 0.05  # share of components that is not worth another fit
 
 
 @dataclass(frozen=True)
-class SearchResult:
-    """The outcome of a search.
+class FitResult:
+    """The outcome of a fit: what a search found, and then the verdicts.
 
     Attributes
     ----------
@@ -53,6 +53,8 @@ class SearchResult:
         Further fitted attributes of the estimator.
     warnings : sequence of str
         Warnings to issue once the fit is stored.
+    verdicts : Verdicts
+        Set after the search.
     """
 
     subspace: Subspace
@@ -62,6 +64,18 @@ class SearchResult:
     n_behind_variances: float | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
     warnings: Sequence[str] = ()
+    verdicts: Any = None
+
+    @property
+    def k(self) -> int:
+        """Number of components."""
+        return len(self.verdicts.subspace.basis)
+
+    def explained_share(self) -> float:
+        """Return the share of the variance that the components explain."""
+        subspace = self.verdicts.subspace
+        total = max(subspace.total, np.finfo(float).tiny)
+        return float(subspace.variances.sum() / total)
 
 
 class Recipe:
@@ -79,11 +93,11 @@ class Recipe:
     rotatable: bool = True
     ignores_far_rows: bool = False
 
-    def search(self, problem: Problem, k: int) -> SearchResult:
+    def search(self, problem: Problem, k: int) -> FitResult:
         """Start, and iterate to a subspace with k components."""
         raise TypeError(f"{type(self).__name__} does not define a search.")
 
-    def judge(self, problem: Problem, found: SearchResult) -> Verdicts:
+    def judge(self, problem: Problem, found: FitResult) -> Verdicts:
         """Judge all rows by the subspace that was found."""
         sample = problem.sample
         judge = Judge(
@@ -113,31 +127,12 @@ class Recipe:
 class SearchRecipe(Recipe):
     """The recipe of a method that searches in a way of its own."""
 
-    own: Callable[[Problem, int], SearchResult]
+    own: Callable[[Problem, int], FitResult]
     rotatable: bool = True
 
-    def search(self, problem: Problem, k: int) -> SearchResult:
+    def search(self, problem: Problem, k: int) -> FitResult:
         """Have the method search."""
         return self.own(problem, k)
-
-
-@dataclass(frozen=True)
-class FitResult:
-    """A search and the verdicts that follow from it."""
-
-    found: SearchResult
-    verdicts: Verdicts
-
-    @property
-    def k(self) -> int:
-        """Number of components."""
-        return len(self.verdicts.subspace.basis)
-
-    def explained_share(self) -> float:
-        """Return the share of the variance that the components explain."""
-        subspace = self.verdicts.subspace
-        total = max(subspace.total, np.finfo(float).tiny)
-        return float(subspace.variances.sum() / total)
 
 
 def fit_with(
@@ -186,7 +181,7 @@ def _rough_number(recipe: Recipe, problem: Problem, k: int, wanted: float | str)
 
 def _attempt(recipe: Recipe, problem: Problem, k: int) -> FitResult:
     found = recipe.search(problem, k)
-    return FitResult(found, recipe.judge(problem, found))
+    return replace(found, verdicts=recipe.judge(problem, found))
 
 
 def unbiased(subspace: Subspace, n: float) -> Subspace:
@@ -249,7 +244,7 @@ class ReweightingRecipe(Recipe):
     counts_effective_rows: bool = False
     rotatable: bool = True
 
-    def search(self, problem: Problem, k: int) -> SearchResult:
+    def search(self, problem: Problem, k: int) -> FitResult:
         """Iterate from several starts, and keep the best."""
         sized = replace(
             self,
@@ -266,7 +261,7 @@ class ReweightingRecipe(Recipe):
             name: getattr(last.rule, constant, otherwise)
             for name, (constant, otherwise) in self.constants.items()
         }
-        return SearchResult(
+        return FitResult(
             subspace,
             found,
             sized.tol,

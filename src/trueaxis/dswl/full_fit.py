@@ -17,7 +17,7 @@ from trueaxis.core.kernels import RowWeights
 from trueaxis.core.law import REGULAR, Law, Sides, log_p_of_each
 from trueaxis.core.moments import n_different_rows
 from trueaxis.core.problem import Problem, choose_dimension
-from trueaxis.core.recipes import FitResult, Recipe, SearchResult, warn_of_few_rows
+from trueaxis.core.recipes import FitResult, Recipe, warn_of_few_rows
 from trueaxis.core.reweighting import (
     EXACT,
     ReweightedResult,
@@ -324,7 +324,7 @@ ROUGH_COMPONENTS = 20  # most components of a fit that only chooses their number
 
 
 @dataclass(frozen=True, kw_only=True)
-class DSWLResult(SearchResult):
+class DSWLResult(FitResult):
     """The outcome of a search, and what the verdicts need from it."""
 
     plan: Plan
@@ -338,7 +338,7 @@ class DSWLRecipe(DSWLParameters, Recipe):
 
     ignores_far_rows: bool = True
 
-    def search(self, problem: Problem, k: int) -> SearchResult:
+    def search(self, problem: Problem, k: int) -> FitResult:
         """Fit the sample, then weight all rows and solve for the subspace."""
         plan = make_plan(self, problem, k)
         sample_fit = fit_sample(problem, plan)
@@ -370,7 +370,7 @@ class DSWLRecipe(DSWLParameters, Recipe):
             subspaces=subspaces,
         )
 
-    def judge(self, problem: Problem, found: SearchResult) -> Verdicts:
+    def judge(self, problem: Problem, found: FitResult) -> Verdicts:
         """Judge all rows."""
         assert isinstance(found, DSWLResult)
         return found.full.verdicts(found.subspaces, problem.original.shape[1])
@@ -394,9 +394,9 @@ class DSWLRecipe(DSWLParameters, Recipe):
     ) -> int | None:
         """Return the number of components that a fit suggests."""
         subspace = fit.verdicts.subspace
-        assert isinstance(fit.found, DSWLResult)
+        assert isinstance(fit, DSWLResult)
         if wanted == "auto":
-            found = fit.found.full.robust_spectrum(fit.verdicts)
+            found = fit.full.robust_spectrum(fit.verdicts)
             if found is None:
                 return None
             return choose_dimension("auto", *found, problem.original.shape[1])
@@ -405,7 +405,7 @@ class DSWLRecipe(DSWLParameters, Recipe):
         if missing[-1] <= 0:
             return int((missing > 0).sum()) + 1
         # Add as much as is missing, by the variances of the rows that the fit explains.
-        found = fit.found.full.robust_spectrum(fit.verdicts)
+        found = fit.full.robust_spectrum(fit.verdicts)
         if found is None or not found[0].sum() > 0:
             return None
         shares = np.cumsum(found[0]) / found[0].sum()

@@ -23,7 +23,7 @@ from trueaxis.base import IterativeMethod, choice, number
 from trueaxis.core.iteration import StepResult, iterate
 from trueaxis.core.moments import counted_median
 from trueaxis.core.problem import Problem
-from trueaxis.core.recipes import SearchResult
+from trueaxis.core.recipes import FitResult
 from trueaxis.core.subspace import spanned_about, subspace_change
 from trueaxis.data.rows import ArrayRows
 
@@ -345,7 +345,7 @@ class L1PCA(IterativeMethod):
 
     _rotatable: ClassVar[bool] = False
 
-    def _search(self, problem: Problem, k: int) -> SearchResult:
+    def _search(self, problem: Problem, k: int) -> FitResult:
         X, counts = problem.rows.read().astype(float, copy=False), problem.counts
         center = self._origin(X, counts)
         step = AlternatingLad(X - center, counts)
@@ -353,7 +353,7 @@ class L1PCA(IterativeMethod):
         found = iterate(step, step.start(k), max_iter=self.max_iter, tol=tol)
         basis = found.last.next.loadings.T
         subspace = spanned_about(center, basis, ArrayRows(X), step.counts)
-        return SearchResult(subspace, found, tol)
+        return FitResult(subspace, found, tol)
 
     def _origin(self, X: Matrix, counts: Matrix | None) -> Matrix:
         if self.center == "mean":

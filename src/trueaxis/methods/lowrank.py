@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from trueaxis.base import IterativeMethod, choice, number, number_or_none
 from trueaxis.core.iteration import IterationResult, StepResult, iterate
 from trueaxis.core.problem import Problem, affine_hull, hard_threshold
-from trueaxis.core.recipes import SearchResult
+from trueaxis.core.recipes import FitResult
 from trueaxis.core.starts import equal_weights
 from trueaxis.core.subspace import Subspace, spanned_about
 from trueaxis.data.rows import ArrayRows, Rows
@@ -445,7 +445,7 @@ class Pursuit(IterativeMethod):
         """Return the fitted attributes, without those that all pursuits have."""
         return {}
 
-    def _search(self, problem: Problem, k: int) -> SearchResult:
+    def _search(self, problem: Problem, k: int) -> FitResult:
         X = problem.rows.read().astype(float)
         center = np.zeros(X.shape[1])
         if self.center == "median":
@@ -472,9 +472,7 @@ class Pursuit(IterativeMethod):
             "lam_": step.lam,
             **self._attributes(step, split),
         }
-        return SearchResult(
-            subspace, found, tol, attributes=attributes, warnings=warnings
-        )
+        return FitResult(subspace, found, tol, attributes=attributes, warnings=warnings)
 
     def _warn_of_nothing(self) -> list[str]:
         # By design, the default penalties may find nothing of low rank in small tables:

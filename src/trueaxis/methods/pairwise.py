@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 from trueaxis.base import Method, number
 from trueaxis.core.iteration import at_once
 from trueaxis.core.problem import Problem
-from trueaxis.core.recipes import SearchResult
+from trueaxis.core.recipes import FitResult
 from trueaxis.core.starts import plain_moments
 from trueaxis.core.subspace import spanned, top_eigen
 
@@ -85,7 +85,7 @@ class WeightedPCA(Method):
     power: float = number(1.0, 0, 2, include_low=True)
     max_rows: int = number(20_000, 2, whole=True)
 
-    def _search(self, problem: Problem, k: int) -> SearchResult:
+    def _search(self, problem: Problem, k: int) -> FitResult:
         n, counts = problem.rows.shape[0], problem.counts
         if n > self.max_rows:
             raise ValueError(
@@ -101,4 +101,4 @@ class WeightedPCA(Method):
         counts = counts if counts is None else counts[used]
         axes, values = top_eigen(pairwise_scatter(X, float(self.power), counts), k)
         iterations = at_once(float(values.sum()), problem.n_copies)
-        return SearchResult(spanned(axes, moments), iterations)
+        return FitResult(spanned(axes, moments), iterations)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trueaxis.base import Method, MultistartMethod, checked, choice, reweighting
 from trueaxis.core.iteration import at_once
 from trueaxis.core.problem import Problem
-from trueaxis.core.recipes import Recipe, SearchResult
+from trueaxis.core.recipes import FitResult, Recipe
 from trueaxis.core.reweighting import measure_rows
 from trueaxis.core.rules import FunctionRule, Rule, UniformRule
 from trueaxis.core.starts import equal_weights
@@ -45,13 +45,13 @@ class PlainPCA(Method):
     (500, 3)
     """
 
-    def _search(self, problem: Problem, k: int) -> SearchResult:
+    def _search(self, problem: Problem, k: int) -> FitResult:
         rows, counts, n = problem.rows, problem.counts, problem.n_copies
         subspace = equal_weights(rows, k, counts)
         distances = measure_rows(rows, subspace, counts)
         iterations = at_once(UniformRule().objective(distances, 0.0), n)
         weights = problem.copies(np.full(rows.shape[0], 1.0 / n))
-        return SearchResult(subspace, iterations, weights=weights)
+        return FitResult(subspace, iterations, weights=weights)
 
 
 def _check_rule(name: str, rule: Any) -> None:

@@ -25,7 +25,7 @@ from trueaxis.core.iteration import (
 )
 from trueaxis.core.moments import Moments
 from trueaxis.core.problem import Problem
-from trueaxis.core.recipes import SearchResult
+from trueaxis.core.recipes import FitResult
 from trueaxis.core.reweighting import measure_rows
 from trueaxis.core.starts import plain_moments
 from trueaxis.core.subspace import Subspace, along, orthonormal, top_eigen
@@ -336,15 +336,13 @@ class SignMethod(FixedCenterMethod):
 
     init: Literal["largest", "pca", "random"] = choice("largest", "pca", "random")
 
-    def _axes(
-        self, problem: Problem, k: int, p: float, *, greedy: bool
-    ) -> SearchResult:
+    def _axes(self, problem: Problem, k: int, p: float, *, greedy: bool) -> FitResult:
         """Iterate from several starts, and keep the best."""
         search = SignSearch(self, problem, p)
         found = search.greedy(k) if greedy else search.together(k)
         subspace = along(found.last.next.basis, search.moments)
         subspace = subspace if greedy else subspace.sorted()
-        return SearchResult(subspace, found, search.tol)
+        return FitResult(subspace, found, search.tol)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -387,7 +385,7 @@ class PCAL1(SignMethod):
     (3, 20)
     """
 
-    def _search(self, problem: Problem, k: int) -> SearchResult:
+    def _search(self, problem: Problem, k: int) -> FitResult:
         return self._axes(problem, k, 1.0, greedy=True)
 
 
@@ -431,7 +429,7 @@ class PCAL1NonGreedy(SignMethod):
 
     init: Literal["pca", "random"] = choice("pca", "random")
 
-    def _search(self, problem: Problem, k: int) -> SearchResult:
+    def _search(self, problem: Problem, k: int) -> FitResult:
         return self._axes(problem, k, 1.0, greedy=False)
 
 
@@ -482,7 +480,7 @@ class PCALp(SignMethod):
     greedy: bool = flag(True)
     init: Literal["pca", "largest", "random"] = choice("pca", "largest", "random")
 
-    def _search(self, problem: Problem, k: int) -> SearchResult:
+    def _search(self, problem: Problem, k: int) -> FitResult:
         if not self.greedy:
             validate_choice("init", self.init, ("pca", "random"))
         return self._axes(problem, k, float(self.p), greedy=bool(self.greedy))

@@ -16,7 +16,7 @@ from trueaxis.base import IterativeMethod, number
 from trueaxis.core.iteration import StepResult, iterate
 from trueaxis.core.moments import Moments
 from trueaxis.core.problem import Problem, affine_hull
-from trueaxis.core.recipes import SINGLE_ROWS, SearchResult, warn_of_few_rows
+from trueaxis.core.recipes import SINGLE_ROWS, FitResult, warn_of_few_rows
 from trueaxis.core.reweighting import ReweightedStep, Solver, measure_rows
 from trueaxis.core.rules import PowerRule
 from trueaxis.core.starts import equal_weights
@@ -193,7 +193,7 @@ class TwoWayPCA(IterativeMethod):
 
     _rotatable: ClassVar[bool] = False
 
-    def _search(self, problem: Problem, k: int) -> SearchResult:
+    def _search(self, problem: Problem, k: int) -> FitResult:
         rows, counts, D = problem.rows, problem.counts, problem.rows.shape[1]
         p, tol = float(self.p), problem.reachable(self.tol)
         hull = affine_hull(rows)
@@ -211,7 +211,7 @@ class TwoWayPCA(IterativeMethod):
         counted = problem.counted(bounded)
         mean = start.mean + end.inner.mean / np.sqrt(end.weights)
         weights = problem.copies(scaled.copy_weights())
-        return SearchResult(
+        return FitResult(
             spanned_about(mean, end.unscaled(), rows, counted),
             found,
             tol,
