@@ -39,7 +39,7 @@ FLAWS = [
     ("fit {pump} --level 0.1 --set level=0.1", 2, "give one of them"),
     ("fit {pump} --read decimal=x", 2, "decimal: 'x' is not one of"),
     ("fit {pump} --read colour=red", 2, "'colour' is not one of decimal"),
-    ("fit {pump} --encode one-hot", 2, "'one-hot' is neither log nor categories"),
+    ("fit {pump} --encode one-hot", 2, "'one-hot' is neither log=A,B nor categories"),
     ("fit {pump} --drop nix", 1, "no column 'nix'"),
     ("fit {pump} --scale log", 2, "'log' is not one of"),
     ("fit {pump} -o -", 2, "A model cannot be written to standard output"),
