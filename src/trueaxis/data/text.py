@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._columns import examine
-from trueaxis.data.files import SourceError, WatchedFile, decoded_rows
+from trueaxis.data.files import BinaryRows, SourceError, WatchedFile, decoded_rows
 from trueaxis.data.progress import passing
 from trueaxis.data.rows import Rows
 from trueaxis.io.choice import Choice
 from trueaxis.io.formats import open_text
-from trueaxis.io.text import TextBlocks
+from trueaxis.io.text import PIECE, Text
+
+
+def decoded_text(path: Path, choice: Choice) -> Text:
+    """Read a text once, and write the numbers of its columns to a temporary file."""
+
+    def store(blocks: Iterable[NDArray[np.float64]], width: int) -> BinaryRows:
+        def counted() -> Iterator[NDArray[np.float64]]:
+            given = iter(blocks)
+            first = next(given, np.zeros((0, width)))
+            # So many rows as the first piece of text makes probable.
+            total = len(first) * max(1, round(path.stat().st_size / PIECE))
+            with passing("decoding", total) as advance:
+                for block in chain([first], given):
+                    yield block
+                    advance(len(block))
+
+        return decoded_rows(counted(), width, np.dtype(np.float64))
+
+    return open_text(str(path), choice, store)
 
 
 class TextRows(Rows):
@@ -29,8 +49,8 @@ class TextRows(Rows):
     columns : sequence of str, optional
         Columns to read; all columns of numbers by default.
     block_rows : int, optional
-    text : TextBlocks, optional
-        The text, if it was opened already.
+    text : Text, optional
+        The text, if it was decoded already.
     """
 
     names: tuple[str, ...]
@@ -41,11 +61,12 @@ class TextRows(Rows):
         choice: Choice | None = None,
         columns: Sequence[str] | None = None,
         block_rows: int | None = None,
-        text: TextBlocks | None = None,
+        text: Text | None = None,
     ) -> None:
         self._given = path, choice or Choice(), columns, block_rows
-        self.path, self.watched = path, WatchedFile.of(path)
-        self.text = text or open_text(str(path), self._given[1])
+        self.path, watched = path, WatchedFile.of(path)
+        self.text = text or decoded_text(path, self._given[1])
+        watched.check()
         for name in columns or ():
             if name not in self.text.kinds:
                 raise SourceError(
@@ -57,14 +78,15 @@ class TextRows(Rows):
             columns = [
                 name
                 for name in self.text.names
-                if name not in left_out and name != self.text.row_names
+                if name not in left_out and name != self.text.layout.row_names
             ]
         self.names = tuple(columns)
         if not self.names:
             raise SourceError(f"{path} has no column of numbers: choose another file.")
         self.dtype = np.dtype(np.float64)
-        self._rows = decoded_rows(
-            self._decoded(), len(self.names), self.dtype, block_rows
+        stored, at = self.text.stored, map(self.text.layout.names.index, self.names)
+        self._rows = BinaryRows(
+            stored.file, 0, stored.shape, self.dtype, [*at], block_rows
         )
         self.shape = self._rows.shape
 
@@ -75,11 +97,9 @@ class TextRows(Rows):
         """Yield (index of the first row, block), in order."""
         return self._rows.blocks()
 
-    def blocks_between(
-        self, first: int, last: int
-    ) -> Iterator[tuple[int, NDArray[Any]]]:
+    def givenbetween(self, first: int, last: int) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield the blocks of rows `first` up to, but not including, `last`."""
-        return self._rows.blocks_between(first, last)
+        return self._rows.givenbetween(first, last)
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
         """Copy the rows with these indices into memory, in the order of `index`."""
@@ -87,11 +107,4 @@ class TextRows(Rows):
 
     def place(self, row: int, overall: int | None = None) -> str:
         """Describe where a row is."""
-        return f"{self.path}, {self.text.file.place(row)}"
-
-    def _decoded(self) -> Iterator[NDArray[np.float64]]:
-        with passing("decoding", self.text.rows) as advance:
-            for _, block in self.text.blocks(self.names):
-                yield block
-                advance(len(block))
-        self.watched.check()
+        return f"{self.path}, {self.text.place(row)}"
