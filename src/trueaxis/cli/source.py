@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from trueaxis._columns import Column, describe_left_out, examine, quote, select
 from trueaxis._columns import TableError as TableError
+from trueaxis._files import STANDARD as STANDARD
+from trueaxis._files import refuse_same_targets, refuse_target, written_together
 from trueaxis.cli import console
 from trueaxis.data.arrow import ArrowFile
 from trueaxis.data.files import (
@@ -35,7 +37,6 @@ from trueaxis.data.transformed import CheckedRows
 from trueaxis.diagnostics import column_names
 from trueaxis.io.cells import option
 from trueaxis.io.choice import Choice as Choice
-from trueaxis.io.formats import STANDARD as STANDARD
 from trueaxis.io.formats import compression_of, ending_of
 from trueaxis.io.table import MissingCells, read_table
 from trueaxis.io.text import Text
@@ -44,13 +45,8 @@ from trueaxis.io.write import (
     Original,
     kept_standard_input,
     refuse_original,
-    refuse_other_rows,
-    refuse_same_targets,
     refuse_table,
-    refuse_target,
-    refuse_text,
     write_content,
-    written_together,
 )
 from trueaxis.io.write import formulas_guarded as formulas_guarded
 from trueaxis.methods import METHODS
@@ -197,8 +193,7 @@ class Source:
         """
         assert self.original is not None  # opened, as there is a target
         rows = self.positions if kept is None else np.flatnonzero(kept)
-        for text in self.original.write(file, target, rows, changes):
-            console.note(text)
+        self.original.write(file, target, rows, changes)
         for each in self.watched:
             each.check()
 
@@ -283,10 +278,9 @@ def _read(
     data: str, choice: Choice, taker: Any, targets: list[str], fits: bool
 ) -> Source:
     """Read a table into memory."""
+    again = [Path(data)] if targets and Path(data).is_file() else []
+    watched = [WatchedFile.of(path) for path in again]
     original = Original(data, choice) if targets else None
-    for target in targets:
-        assert original is not None
-        refuse_text(original, target)
     refused = choice.missing == "fill" and not taker._takes_holes
     try:
         table = read_table(
@@ -301,14 +295,12 @@ def _read(
             f"{error} {name} needs complete rows; the methods that take missing cells: "
             f"{', '.join(takers)}."
         ) from None
-    if original is not None and table.positions is None:
-        refuse_other_rows(original, len(table.X), data)
     for text in table.notes:
         console.note(text)
     ids = np.arange(len(table.X)) if table.ids is None else table.ids
     return Source(
         data, choice, table.columns, table.left_out, table.X, ids, table.labels,
-        table.frame, table.positions, original,
+        table.frame, table.positions, original, watched,
     )  # fmt: skip
 
 
@@ -347,9 +339,6 @@ def _open_large(
     checked.names = tuple(wanted)
     files, names = list_files(path)
     original = Original(data, choice, files) if targets else None
-    for target in targets:
-        assert original is not None
-        refuse_text(original, target)
     asked = [name for name in (choice.id, choice.label) if name is not None]
     texts = _texts(path, asked, text) if asked else []
     return Source(

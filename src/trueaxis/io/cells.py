@@ -51,13 +51,9 @@ _UNIT = (
 )
 _PLAIN = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
 _DATE = r"\d{4}[-./]\d{1,2}(?:[-./]\d{1,2})?|\d{1,2}[-./]\d{1,2}[-./](?:\d{4}|\d{2})"
-_MONTH = r"(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-z]*\.?"
-_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?"
-_ZONE = r"(?:\s*(?:z|utc|[+-]\d{2}:?\d{2}))?"
+_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?(?:z|[+-]\d{2}:?\d{2})?"
 _CALENDAR = re.compile(
-    rf"(?:{_DATE}|\d{{1,2}}[-. ]+{_MONTH}[-. ]*(?:\d{{4}}|\d{{2}})"
-    rf"|{_MONTH}\s+\d{{1,2}},?\s+\d{{4}})"
-    rf"(?:[T ]\s*{_TIME}{_ZONE})?|{_TIME}{_ZONE}|\d{{4}}-?(?:q[1-4]|w\d{{2}})",
+    rf"(?:{_DATE})(?:[t ]\s*{_TIME})?|{_TIME}|\d{{4}}-?(?:q[1-4]|w\d{{2}})",
     re.IGNORECASE,
 )
 _OTHER = {".": ",", ",": "."}
@@ -81,11 +77,11 @@ Place = Callable[[int], str]  # maps the number of a row to its name in a messag
 
 
 class Number(NamedTuple):
-    """A number in a cell: its value, its unit, and a sign of comparison as in <0.5."""
+    """A number in a cell."""
 
     value: float
     unit: str = ""
-    limit: str = ""
+    limit: str = ""  # a sign of comparison, as in <0.5
 
 
 class Cell(NamedTuple):
@@ -194,16 +190,11 @@ def option(names: Sequence[str]) -> str:
 
 
 class DecimalSign(NamedTuple):
-    """The decimal sign of a table.
+    """The decimal sign of a table."""
 
-    mark : "." or ","; None if no cell shows it
-    evidence : the cell that shows it
-    unclear : cells that are read differently with the other sign
-    """
-
-    mark: str | None = None
-    evidence: Cell | None = None
-    unclear: tuple[Cell, ...] = ()
+    mark: str | None = None  # "." or ","; None if no cell shows it
+    evidence: Cell | None = None  # which shows it
+    unclear: tuple[Cell, ...] = ()  # are read differently with the other sign
 
 
 _NO_SIGN = DecimalSign()
@@ -269,24 +260,14 @@ def refuse_unclear(unclear: Sequence[Cell], place: Place) -> None:
 class Reading:
     """How the cells of one file become numbers.
 
-    Parameters
+    Attributes
     ----------
-    choice : Choice
-    names : sequence of str
-        All columns.
     place : callable
         Return the name of a row, such as "line 7", for messages.
     row_names : str or None
         A column without a name that holds row names.
-    sign : DecimalSign, optional
-        What cells show about the decimal sign, if the user did not give it.
-
-    Attributes
-    ----------
     decimal : {".", ","}
         The decimal sign; the other one separates thousands.
-    evidence : Cell or None
-        The cell that showed it.
     verbatim, unwanted : set of str
         Names and labels of rows, of which even words like NA are kept; all columns that
         are not numbers to analyze, and may be anything.
@@ -310,6 +291,13 @@ class Reading:
         """Use a decimal sign that was found."""
         self.known = sign.mark is not None
         self.decimal, self.evidence = sign.mark or ".", sign.evidence
+
+    @property
+    def why(self) -> str:
+        """Why the decimal sign is this one, for a message."""
+        if self.evidence is None:
+            return ", as set by --read decimal" * self.given
+        return f" as {self.evidence.quoted(self.place)} has (--read decimal)"
 
     def is_missing(self, text: str) -> bool:
         """Return whether a cell marks a missing value."""
@@ -341,39 +329,22 @@ class Tally:
 
 @dataclass(slots=True)
 class ColumnFacts:
-    """What the cells of a column are, block by block.
-
-    Attributes
-    ----------
-    name : str
-    given, zeros : int
-        Number of cells that are not missing, and of those that are 0 without a unit.
-    bad : Tally
-        Cells that are not numbers; `other_sign` of them are with the other sign.
-    whole : bool
-        Whether all numbers are written without decimals.
-    distinct : bool
-        Whether no cell of a text is repeated in its block.
-    dashes, limits : Tally
-        Cells that are dashes, and limits such as <0.5.
-    units : dict
-        Cells by unit.
-    """
+    """What the cells of a column are, block by block."""
 
     name: str
-    given: int = 0
-    zeros: int = 0
-    other_sign: int = 0
-    whole: bool = True
-    distinct: bool = True
+    given: int = 0  # cells that are not missing
+    zeros: int = 0  # which need no unit
+    other_sign: int = 0  # cells that are numbers only with the other decimal sign
+    whole: bool = True  # all numbers are written without decimals
+    distinct: bool = True  # no text is repeated in its block
     alphanumeric: bool = True
     calendar: bool = True
     codes: bool = False  # some cells begin with a zero and another digit
-    bad: Tally = field(default_factory=Tally)
+    bad: Tally = field(default_factory=Tally)  # no numbers
     dashes: Tally = field(default_factory=Tally)
     limits: Tally = field(default_factory=Tally)
     units: dict[str, Tally] = field(default_factory=dict)
-    words: list[str] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)  # that are no numbers
 
     def add(
         self, cells: Sequence[Any], first: int, reading: Reading
@@ -456,59 +427,36 @@ class ColumnFacts:
             return text, ""
         unit = max(self.units, key=lambda unit: self.units[unit].n, default="")
         usual = self.zeros + (self.units[unit].n if self.units else 0)
-        if self.bad.first is not None:
-            few = 2 * usual > self.given
-            other = parse(self.bad.first.text, _OTHER[reading.decimal])
-            if self.other_sign == self.bad.n or (few and other is not None):
-                raise _contradiction(self.bad.first, reading)
-            if few:
-                raise self._mixed(self.bad.first, self.bad.n, self.words, reading)
-            return text, ""
         others = [each for sign, each in self.units.items() if sign != unit]
-        odd = sum(each.n for each in others)
+        odd, which = self.bad.n or sum(each.n for each in others), ""
         if not odd:
             return "number", unit
-        if 2 * odd >= self.given:
-            return text, ""
-        cells = [each.first for each in others if each.first is not None]
+        found = [self.bad] if self.bad.n else others
+        cells = [each.first for each in found if each.first is not None]
         first = min(cells, key=lambda cell: cell.row)
-        words = [cell.text for cell in cells] if odd == len(cells) else []
-        raise self._mixed(first, odd, words, reading, f" in {unit}" if unit else "")
-
-    @property
-    def plain(self) -> bool:
-        """Whether all cells are numbers without units, limits and needless zeros."""
-        return not (self.bad.n or self.codes or self.limits.n or any(self.units))
-
-    def _mixed(
-        self, first: Cell, n: int, words: list[str], reading: Reading, unit: str = ""
-    ) -> TableError:
-        """Return the error for a column some of whose cells are not numbers."""
-        longest = max(map(len, words), default=0)
-        nameable = len(words) <= _MOST_WORDS and 0 < longest <= LONGEST_SHOWN
-        where = f"{first.text!r:.{LONGEST_SHOWN}} in {reading.place(first.row)}"
-        it, name = "it" if n == 1 else "them", option([self.name])
-        return TableError(
-            f"Column {self.name!r} has {n:,} of {self.given:,} cells that are not "
-            f"numbers{unit}{': ' if n == 1 else '; the first is '}{where}. Correct "
+        if self.bad.n and parse(first.text, _OTHER[reading.decimal]) is not None:
+            which = f" with {_SIGN_NAMES[reading.decimal]}{reading.why}"
+        elif not self.bad.n and unit:
+            which = f" in {unit}"
+        if 2 * usual <= self.given and self.other_sign < max(1, self.bad.n):
+            return text, ""
+        words = self.words if self.bad.n else [cell.text for cell in cells]
+        known = len(words) <= _MOST_WORDS and (self.bad.n or odd == len(cells))
+        nameable = known and max(map(len, words)) <= LONGEST_SHOWN
+        it, name = "it" if odd == 1 else "them", option([self.name])
+        raise TableError(
+            f"Column {self.name!r} has {odd:,} of {self.given:,} cells that are not "
+            f"numbers{which}{': ' if odd == 1 else '; the first is '}"
+            f"{first.text!r:.{LONGEST_SHOWN}} in {reading.place(first.row)}. Correct "
             + f"{it}, {f'read {it} as missing (--na {option(words)}), ' * nameable}"
             f"take all cells for categories (--encode categories={name}), or leave out "
             f"the column (--drop {name})."
         )
 
-
-def _contradiction(bad: Cell, reading: Reading) -> TableError:
-    """Return the error for a cell with another decimal sign than the others."""
-    sign, shown = _SIGN_NAMES[reading.decimal], reading.evidence
-    fact = f"{bad.quoted(reading.place)} is not a number with {sign}, "
-    if shown is not None:
-        fact += f"which {shown.quoted(reading.place)} has: the file contradicts itself."
-    else:
-        fact += f"as {'set by --read decimal' if reading.given else 'in other cells'}."
-    return TableError(
-        f"{fact} Write all numbers in the same way, set --read decimal, or drop the "
-        f"column (--drop {option([bad.column])})."
-    )
+    @property
+    def plain(self) -> bool:
+        """Whether all cells are numbers without units, limits and needless zeros."""
+        return not (self.bad.n or self.codes or self.limits.n or any(self.units))
 
 
 def judged(
@@ -557,7 +505,7 @@ def judged(
             nested = any(isinstance(cell, (dict, list)) for cell in column)
             kind = "nested" if nested else kind
         columns[name] = Column(name, kind, values, unit)
-    return columns, frozenset(distinct), notes_about(facts, reading.place)
+    return columns, frozenset(distinct), [*notes_about(facts, reading.place)]
 
 
 def _as_cell(cell: Any) -> Any:
@@ -573,7 +521,7 @@ def _as_cell(cell: Any) -> Any:
 
 
 def as_name(cell: Any) -> str:
-    """Return a cell as the name of a row: 7 instead of 7.0, and a date in ISO format."""
+    """Return a cell as the name of a row: 7 for 7.0, and dates in ISO format."""
     if cell is None or cell != cell:
         return ""
     if isinstance(cell, float) and cell.is_integer():
@@ -581,18 +529,13 @@ def as_name(cell: Any) -> str:
     return str(cell.isoformat() if hasattr(cell, "isoformat") else cell)
 
 
-def notes_about(facts: Sequence[ColumnFacts], place: Place) -> list[str]:
-    """Return what the user should know about cells of numbers that were interpreted."""
+def notes_about(facts: Sequence[ColumnFacts], place: Place) -> Iterator[str]:
+    """Yield what the user should know about cells of numbers that were interpreted."""
     dashes = "read as missing: correct this where a dash stands for 0"
     limits = "read as half of the limit if below it, and as the limit if above"
-    notes = []
-    for tallies, what in (
-        ([each.dashes for each in facts], dashes),
-        ([each.limits for each in facts], limits),
-    ):
-        cells = [each.first for each in tallies if each.first is not None]
+    for kind, what in (("dashes", dashes), ("limits", limits)):
+        tallies = [getattr(each, kind) for each in facts if getattr(each, kind).n]
         more = sum(each.n for each in tallies) - 1
-        if cells:
+        if tallies:
             are = f"and {more:,} more are" if more else "is"
-            notes.append(f"{cells[0].quoted(place)} {are} {what}.")
-    return notes
+            yield f"{tallies[0].first.quoted(place)} {are} {what}."

@@ -6,8 +6,6 @@ Text goes to `text`; this module opens and unpacks files, and reads the other fo
 from __future__ import annotations
 
 import bz2
-import datetime
-import functools
 import gzip
 import importlib
 import io
@@ -16,7 +14,6 @@ import lzma
 import os
 import re
 import stat
-import struct
 import sys
 import tokenize
 import zipfile
@@ -32,18 +29,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._columns import Column, TableError, quote
+from trueaxis._files import STANDARD
 from trueaxis.data.memory import TooLarge, refuse_large, shown_size
 from trueaxis.io.cells import Reading, as_name, judged
 from trueaxis.io.choice import Choice
 from trueaxis.io.layout import layout_of, not_part
 from trueaxis.io.text import Store, Text, floats_of_arrow, kept
 
-STANDARD = "-"
 MOST_PIPED = 1 << 28  # bytes of a pipe or device, which may never end
 # A compressed file may unpack to so many times its size, or to MOST_PIPED bytes: text
 # of numbers rarely shrinks to a tenth.
 MOST_EXPANSION = 32
-COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+COMPRESSED = (".gz", ".bz2", ".xz")
 TEXT = (".csv", ".tsv", ".txt", ".dat", ".data", "")
 JSON = (".jsonl", ".ndjson", ".json")
 PARQUET = (".parquet", ".pq")
@@ -51,14 +48,13 @@ ARROW = (".feather", ".arrow", ".ipc")
 SHEETS = (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
 NUMPY = (".npy", ".npz")
 _MOST_CELLS = 1 << 26  # of JSON and sheets, which are held as Python's objects
-_MOST_REPEATED = 1 << 14  # times that ODS repeats a cell
+_MOST_REPEATED = 1 << 14  # columns of a sheet
 _CELL_NAME = re.compile(rb'<c [^<>]*?\br="([A-Z]{1,3})([0-9]{1,7})"')
 _REPEATED = re.compile(rb"<table:table-cell [^<>]*columns-repeated=\"([0-9]+)[^<>]*>")
 _STRINGS = ("string", "large_string", "string_view")
-# What zipfile, NumPy and the like raise for what does not match its ending.
+# What NumPy and the like raise for what does not match its ending.
 _UNREADABLE = (
-    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, KeyError,
-    RuntimeError, TypeError, ValueError, tokenize.TokenError, OverflowError,
+    zlib.error, lzma.LZMAError, EOFError, ValueError, TypeError, tokenize.TokenError,
 )  # fmt: skip
 
 
@@ -190,7 +186,7 @@ def opener_of(name: str) -> Callable[[], IO[bytes]]:
     What can be read only once is held in memory.
     """
     if compression_of(name):
-        return functools.partial(_open_compressed, name)
+        return lambda: _open_compressed(name)
     if name != STANDARD and stat.S_ISREG(os.stat(name).st_mode):
         return lambda: open(name, "rb")
     content = read_bytes(name)
@@ -236,7 +232,10 @@ class _Unpacked(io.RawIOBase):
         except (OSError, *_UNREADABLE) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # the disk failed, not the format
-            raise _damaged(self._name, error) from None
+            raise TableError(
+                f"{self._name} cannot be unpacked ({error}): it is damaged or "
+                "incomplete. Get or write it again."
+            ) from None
         self._read += len(data)
         most = max(MOST_PIPED, MOST_EXPANSION * self._size)
         if self._read > most:
@@ -254,55 +253,21 @@ class _Unpacked(io.RawIOBase):
         super().close()
 
 
-def _damaged(name: str, error: Exception) -> TableError:
-    return TableError(
-        f"{name} cannot be unpacked ({error}): it is damaged or incomplete. Get or "
-        "write it again."
-    )
-
-
 def _open_compressed(name: str) -> IO[bytes]:
-    ending, stream = compression_of(name), None
-    try:
-        if ending == ".zip":
-            with zipfile.ZipFile(name) as archive:  # stays open with what it opens
-                stream = archive.open(_only_file(archive))
-        elif ending == ".zst":
-            fact = "is compressed by Zstandard"
-            stream = require("pyarrow", name, fact, "unpack it").input_stream(
-                name, compression="zstd"
-            )
-        else:
-            openers: Any = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-            stream = openers[ending](name, "rb")
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
-        raise _damaged(name, error) from None
+    openers: Any = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    stream = openers[compression_of(name)](name, "rb")
     return io.BufferedReader(_Unpacked(stream, name), 1 << 20)
 
 
-def _only_file(archive: zipfile.ZipFile) -> str:
-    files = [
-        info.filename
-        for info in archive.infolist()
-        if not info.is_dir() and not info.filename.startswith("__MACOSX/")
-    ]
-    if len(files) != 1:
-        listed = f": {', '.join(files[:5])}" if files else ""
-        raise TableError(
-            f"{archive.filename} has {len(files)} files{listed}. Unpack it, and pass "
-            "the table."
-        )
-    return files[0]
-
-
-def require(module: str, name: str, fact: str, remedy: str) -> Any:
-    """Import a package that reads a format; raise if it is not installed."""
+def require(module: str, name: str, remedy: str) -> Any:
+    """Import a package that a file needs; raise if it is not installed."""
     try:
         return importlib.import_module(module)
     except ImportError:
+        package = module.partition(".")[0].replace("_", "-")
         raise TableError(
-            f"{name} {fact}, but {module.replace('_', '-')} is not installed: pip "
-            f"install 'trueaxis[io]', or {remedy}."
+            f"{name} needs {package}, which is not installed: pip install "
+            f"'trueaxis[io]', or {remedy}."
         ) from None
 
 
@@ -316,9 +281,8 @@ def read_arrow(name: str, *, coded: bool = False) -> Iterator[Any]:
     once, although it stands in many rows, is in memory once.
     """
     parquet = ending_of(name) in PARQUET
-    what = "a Parquet file" if parquet else "an Arrow file"
     module = "pyarrow.parquet" if parquet else "pyarrow.ipc"
-    library = require(module, name, f"is {what}", "save it as CSV")
+    library = require(module, name, "save the table as CSV")
     import pyarrow
 
     try:
@@ -347,14 +311,9 @@ def read_arrow(name: str, *, coded: bool = False) -> Iterator[Any]:
     except (pyarrow.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the disk failed, not the format
-        if isinstance(error, MemoryError):
-            raise TooLarge(
-                f"{name} asks for more memory than there is ({error}): if it is not "
-                "damaged, read some of its columns with another program, and save them."
-            ) from None
         raise TableError(
-            f"{name} is not a complete {what[2:].strip()} ({str(error).strip()}): "
-            "write it again."
+            f"{name} is not a complete {'Parquet' if parquet else 'Arrow'} file "
+            f"({str(error).strip()}): write it again."
         ) from None
 
 
@@ -393,19 +352,24 @@ def _cells_of_arrow(cells: Any, verbatim: bool) -> Any:
     """Return a column of pyarrow as an array of numbers, or as Python's objects."""
     from pyarrow import compute
 
-    kind = getattr(cells.type, "value_type", cells.type)
+    kind = cells.type.value_type if _is_coded(cells) else cells.type
     if is_arrow_number(kind) and not verbatim:
         floats = compute.cast(compute.cast(cells, kind), "float64", safe=False)
         parts = [floats_of_arrow(chunk) for chunk in floats.chunks]
         return np.concatenate([np.zeros(0), *parts])
     out: list[Any] = []
     for chunk in cells.chunks:
-        if not hasattr(chunk, "dictionary"):
+        if _is_coded(cells):
+            values = chunk.dictionary.to_pylist()  # each of them only once
+            indices = chunk.indices.to_pylist()
+            out += [None if i is None else values[i] for i in indices]
+        else:
             out += chunk.to_pylist()
-            continue
-        values = chunk.dictionary.to_pylist()  # each of them only once
-        out += [None if i is None else values[i] for i in chunk.indices.to_pylist()]
     return out
+
+
+def _is_coded(cells: Any) -> bool:
+    return str(cells.type).startswith("dictionary")
 
 
 def is_arrow_number(kind: Any) -> bool:
@@ -475,15 +439,15 @@ def _json_records(name: str) -> Iterator[tuple[Any, str]]:
 
 def _sheet_content(name: str, choice: Choice) -> Content:
     """Read a sheet like a text: it may have a title, units and notes below the rows."""
-    grid, above, sheet, notes = _read_sheet(name, choice.sheet)
+    grid, sheet, notes = _read_sheet(name, choice.sheet)
     records = [
-        (number, [_shown(cell) for cell in row])
-        for number, row in enumerate(grid, start=above + 1)
+        (number, [as_name(cell).strip() for cell in row])
+        for number, row in enumerate(grid, start=1)
         if number > choice.skip and any(cell != "" for cell in row)
     ]
     # Empty columns beside the table belong to no cell.
-    columns = [*zip(*(cells for _, cells in records), strict=True)]
-    used = [i for i, cells in enumerate(columns) if any(cells)]
+    columns = enumerate(zip(*(cells for _, cells in records), strict=True))
+    used = [i for i, cells in columns if any(cells)]
     records = [(number, [cells[i] for i in used]) for number, cells in records]
     layout = layout_of(records, name, choice.header, noun="Row")
     body = [record for record in records if record[0] >= layout.first_line]
@@ -495,44 +459,40 @@ def _sheet_content(name: str, choice: Choice) -> Content:
     if not n:
         raise TableError(f"{name} has a header, but no rows.")
     rows = [number for number, _ in body[:n]]
-    reading = Reading(
-        choice, layout.names, lambda i: f"row {rows[i]} of sheet {sheet!r}",
-        layout.row_names,
-    )  # fmt: skip
+
+    def place(row: int) -> str:
+        return f"row {rows[row]} of sheet {sheet!r}"
+
     cells = {
-        each: [None if (x := grid[row - above - 1][i]) == "" else x for row in rows]
+        each: [None if (x := grid[row - 1][i]) == "" else x for row in rows]
         for each, i in zip(layout.names, used, strict=True)
     }
+    reading = Reading(choice, layout.names, place, layout.row_names)
     return _content(cells, reading, (*notes, *layout.notes), layout.units)
 
 
-def _shown(cell: Any) -> str:
-    """Return a cell as the sheet shows it: 1990 instead of 1990.0."""
-    return cell.strip() if isinstance(cell, str) else as_name(cell)
+def _read_sheet(name: str, sheet: str | None) -> tuple[list[list[Any]], str, list[str]]:
+    """Return the rows of a sheet, its name, and notes.
 
-
-def _read_sheet(
-    name: str, sheet: str | None
-) -> tuple[list[list[Any]], int, str, list[str]]:
-    """Return rows of a sheet, how many are empty above them, its name, and notes.
-
-    `sheet` is the name of a sheet, or its number from 1; the first that is not empty
-    by default.
+    `sheet` is its name, or its number from 1; the first that is not empty by default.
     """
-    calamine = require(
-        "python_calamine", name, "is a spreadsheet", "save the sheet as CSV"
-    )
+    calamine = require("python_calamine", name, "save the sheet as CSV")
     content = io.BytesIO(read_bytes(name))
     if zipfile.is_zipfile(content):
         _refuse_far_cells(content, name)
     try:
         book = calamine.CalamineWorkbook.from_filelike(content)
-        names, rows = book.sheet_names, list[list[Any]]()
-        chosen = _choose_sheet(names, sheet, name)
-        for chosen in [chosen] if sheet is not None else names:
-            opened = book.get_sheet_by_name(chosen)
-            above = (opened.start or (0, 0))[0]
-            rows = opened.to_python(skip_empty_area=True)
+        names = book.sheet_names
+        chosen = names if sheet is None else [each for each in names if each == sheet]
+        if not chosen and sheet and sheet.isdigit():
+            chosen = names[int(sheet) - 1 : int(sheet)] if int(sheet) else []
+        if not chosen:
+            raise TableError(
+                f"{name} has no sheet {sheet!r}; its {len(names)} sheets are "
+                f"{quote(names)}."
+            )
+        for read in chosen:
+            rows = book.get_sheet_by_name(read).to_python(skip_empty_area=False)
             if any(any(cell != "" for cell in row) for row in rows):
                 break
     except calamine.CalamineError as error:
@@ -540,82 +500,50 @@ def _read_sheet(
             f"{name} cannot be read as a spreadsheet ({error}): save it again, or save "
             "the sheet as CSV."
         ) from None
-    _complete_dates(rows)
-    if sheet is not None or len(names) == 1:
-        return rows, above, chosen, []
-    others = quote([each for each in names if each != chosen])
-    note = f"Sheet {chosen!r} was read; --read sheet chooses another: {others}."
-    return rows, above, chosen, [note]
+    others = quote([each for each in names if each != read])
+    note = f"Sheet {read!r} was read; --read sheet chooses another: {others}."
+    return rows, read, [note] if sheet is None and len(names) > 1 else []
 
 
 def _refuse_far_cells(content: IO[bytes], name: str) -> None:
     """Raise if a sheet is so large that reading it would end the process.
 
-    All cells between the first and the last one are in memory, however few there are.
+    All cells up to the last one are in memory, however few there are.
     """
-    size = content.seek(0, io.SEEK_END)
+    most = max(4 * MOST_PIPED, MOST_EXPANSION * content.seek(0, io.SEEK_END))
     try:
         with zipfile.ZipFile(content) as archive:
             for info in archive.infolist():
-                cells = 0
+                n = 0
                 if info.filename.endswith(".xml"):
                     with archive.open(info) as sheet:
-                        cells = _n_cells(sheet)
-                most = max(4 * MOST_PIPED, MOST_EXPANSION * size)
-                if info.file_size > most or cells > _MOST_CELLS:
+                        n = _n_cells(sheet)
+                if info.file_size > most or n > _MOST_CELLS:
                     raise TableError(
-                        f"{name} has a sheet of {cells:,} cells, which does not fit "
-                        "into memory: delete the cells that are far from the table, or "
-                        "save it as CSV."
+                        f"{name} has a sheet of {n:,} cells or {info.file_size:,} "
+                        "bytes, which does not fit into memory: delete the cells that "
+                        "are far from the table, or save it as CSV."
                     )
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError):
-        return  # calamine says what is wrong
-    finally:
-        content.seek(0)
+        pass  # calamine says what is wrong
+    content.seek(0)
 
 
 def _n_cells(sheet: IO[bytes]) -> int:
-    """Return how many cells are between the first and the last one of a sheet."""
-    rows, columns, most, text = set[int](), set[int](), 0, b""
+    """Return how many cells there are up to the last one of a sheet."""
+    last, column, text = 0, 0, b""
     while chunk := sheet.read(1 << 20):
         text = text[-300:] + chunk  # so that every cell is whole in one of them
-        for letters, number in _CELL_NAME.findall(text):
-            column = 0
+        for letters, row in _CELL_NAME.findall(text):
+            last, number = max(last, int(row)), 0
             for letter in letters:
-                column = 26 * column + letter - ord("A") + 1
-            columns.add(column)
-            rows.add(int(number))
+                number = 26 * number + letter - ord("A") + 1
+            column = max(column, number)
         for cell in _REPEATED.finditer(text):
-            if b"value" in cell[0] and int(cell[1]) > _MOST_REPEATED:
-                return int(cell[1]) * _MOST_REPEATED
-    if rows:
-        most = (max(rows) - min(rows) + 1) * (max(columns) - min(columns) + 1)
-    return most
-
-
-def _complete_dates(rows: list[list[Any]]) -> None:
-    """Give dates a time in columns with times: calamine leaves out midnight."""
-    for column in range(len(rows[0]) if rows else 0):
-        kinds = {type(row[column]) for row in rows}
-        if {datetime.date, datetime.datetime} <= kinds:
-            for row in rows:
-                if type(row[column]) is datetime.date:
-                    midnight = datetime.time()
-                    row[column] = datetime.datetime.combine(row[column], midnight)
-
-
-def _choose_sheet(names: Sequence[str], sheet: str | None, file: str) -> str:
-    if not names:
-        raise TableError(f"{file} has no sheets: there are no rows to analyze.")
-    if sheet is None:
-        return names[0]
-    if sheet in names:
-        return sheet
-    if sheet.isdigit() and 1 <= int(sheet) <= len(names):
-        return names[int(sheet) - 1]
-    raise TableError(
-        f"{file} has no sheet {sheet!r}; its {len(names)} sheets are "
-        f"{', '.join(map(repr, names[:12]))}."
+            if b"value" in cell[0]:  # of ODS; empty ones take no memory
+                column = max(column, int(cell[1]))
+    return (
+        max(last, _MOST_REPEATED) * column if column > _MOST_REPEATED else last * column
     )
 
 
@@ -636,14 +564,10 @@ def _numpy_content(name: str, choice: Choice) -> Content:
     except (*_UNREADABLE, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the disk failed, not the format
-        if "Object arrays" in str(error):
-            raise TableError(
-                f"{name} holds Python objects instead of plain numbers: save it as an "
-                "array of floats."
-            ) from None
         raise TableError(
-            f"{name} is damaged, or was not written by numpy.save: save it again; if "
-            "it is text, rename it to end in .csv, .tsv or .txt."
+            f"{name} is damaged, or holds Python objects, or was not written by "
+            "numpy.save: save an array of floats; if it is text, rename it to end in "
+            ".csv, .tsv or .txt."
         ) from None
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         raise TableError(

@@ -46,51 +46,30 @@ _BOMS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-_AS_DATA = (
-    "The first line was read as data because {} (use --read header=yes if it is a "
-    "header)."
-)
 _AS_NAMES = (
-    "The first line was read as column names, although it has numbers, because {} (use "
-    "--read header=no if it is data)."
+    "The first line was read as column names, although it has numbers (use --read "
+    "header=no if it is data)."
+)
+_AS_DATA = (
+    "The first line was read as data, because it has numbers and text in the same "
+    "columns as the rest (use --read header=yes if it is a header)."
 )
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How the text of a table is written.
-
-    Attributes
-    ----------
-    delimiter : str
-    comment : str
-        Sign at the start of lines that are left out; "" for none.
-    first_line : int
-        Line of the first row, counted from 1; all lines above it are skipped.
-    names, units : tuple of str
-        Names of the columns; their units, "" where the file tells none.
-    unnamed : frozenset of int
-        Positions of columns without a name of their own.
-    named : bool
-        Whether the file has names of columns.
-    row_names : str or None
-        The first column, if it has no name, as that of row names.
-    decimal : DecimalSign
-        What the first rows show about the decimal sign.
-    notes : tuple of str
-        Guesses that the user should know of.
-    """
+    """How the text of a table is written."""
 
     delimiter: str
-    comment: str
-    first_line: int
+    comment: str  # sign at the start of lines that are left out; "" for none
+    first_line: int  # of the rows, counted from 1; all lines above it are skipped
     names: tuple[str, ...]
-    units: tuple[str, ...]
-    unnamed: frozenset[int]
-    named: bool
-    row_names: str | None
-    decimal: DecimalSign
-    notes: tuple[str, ...]
+    units: tuple[str, ...]  # of the columns, "" where the file tells none
+    unnamed: frozenset[int]  # positions of columns without a name of their own
+    named: bool  # whether the file has names of columns
+    row_names: str | None  # the first column, if it has no name and names rows
+    decimal: DecimalSign  # what the first rows show
+    notes: tuple[str, ...]  # guesses that the user should know of
 
 
 # ---------------------------------------------------------------- encoding and records
@@ -124,15 +103,8 @@ def split_records(
 ) -> Iterator[Record]:
     """Yield records, except blank lines, each with the line where it begins.
 
-    Parameters
-    ----------
-    lines : iterable of str
-        Lines with their ends.
-    delimiter, comment, source : str
-    line : int
-        Number of the first line.
-    whole : bool
-        Whether all quotes must be closed at the end of the last line.
+    `line` is the number of the first line; `whole` tells whether all quotation marks
+    must be closed at the end of the last one.
     """
     begin, ended = 0, False
 
@@ -361,13 +333,15 @@ def _find_header(
         body = [(line, cells[:-1]), *body]
     alike = [cells for _, cells in body if len(cells) == width]
     names: list[str] = []
-    short = above[-1][1] if above and header != "no" else []
-    if len(short) == width - 1 and not any(cells[-1] for cells in alike):
-        if _is_header(short, [cells[:-1] for cells in alike]):
-            names = [*short, ""]  # all rows end with a delimiter, but not the header
-    elif len(short) == width - 1 and len({cells[0] for cells in alike}) == len(alike):
-        first = [cells[0] for cells in alike]
-        if not any(map(is_number, first)) or _is_header(short, [c[1:] for c in alike]):
+    short = above[-1][1] if above and header != "no" else None
+    if short is not None and len(short) == width - 1:
+        first = {cells[0] for cells in alike}
+        if not any(cells[-1] for cells in alike):
+            if _is_header(short, [cells[:-1] for cells in alike]):
+                names = [*short, ""]  # rows end with a delimiter, but not the header
+        elif len(first) == len(alike) and (
+            not any(map(is_number, first)) or _is_header(short, [c[1:] for c in alike])
+        ):
             names = ["", *short]  # R leaves out the name of the column of row names
     if names:
         above.pop()
@@ -375,9 +349,7 @@ def _find_header(
         named, doubts = _first_line_is_header(alike[0], alike[1:], header)
         notes += doubts
         if above and not (named or all(_is_title(cells) for _, cells in above)):
-            line, cells = above[-1]
-            other = body[min(named, len(body) - 1)][0]
-            raise ragged(source, line, len(cells), other, width)
+            raise ragged(source, above[-1], body[0][0], width)
         if named:
             names, body, alike = alike[0], body[1:], alike[1:]
     units = [""] * width
@@ -436,8 +408,9 @@ def not_part(records: Sequence[Record], noun: str, done: str) -> str:
     )
 
 
-def ragged(source: str, line: int, cells: int, other: int, width: int) -> TableError:
+def ragged(source: str, record: Record, other: int, width: int) -> TableError:
     """Return the error for a line with too many or too few cells."""
+    line, cells = record[0], len(record[1])
     return TableError(
         f"Line {line} of {source} has {cells} cell{'' if cells == 1 else 's'}, but "
         f"line {other} has {width}. Correct the line, or set --read delimiter, or "
@@ -452,57 +425,40 @@ def _first_line_is_header(
     if header != "auto":
         return header == "yes", []
     numbers = [i for i, cell in enumerate(first) if is_number(cell)]
-    texts = [
-        i for i, cell in enumerate(first) if not (i in numbers or is_missing(cell))
-    ]
+    given = {i for i, cell in enumerate(first) if not is_missing(cell)}
+    texts = given - {*numbers}
     if not numbers:
         return bool(texts), []
-    spaced, far = _look_like_names([first[i] for i in numbers], numbers, rest)
+    if _are_names([first[i] for i in numbers], [[x[i] for i in numbers] for x in rest]):
+        return True, [_AS_NAMES]
     if not texts:
-        if spaced and far:
-            return True, [
-                _AS_NAMES.format("they are evenly spaced and far from those below")
-            ]
-        return False, [_AS_DATA.format("it has only numbers")] if spaced or far else []
+        return False, []
     if not rest or any(is_number(row[column]) for row in rest for column in texts):
-        reason = "it has text in a column of numbers"
-        return True, [] if far else [_AS_NAMES.format(reason)]
-    if far and len(numbers) >= _FEWEST:
-        return True, [_AS_NAMES.format("they are far from those below")]
-    reason = "it has numbers and text in the same columns as the rest"
-    return False, [_AS_DATA.format(reason)]
+        return True, [_AS_NAMES]
+    return False, [_AS_DATA]
 
 
-def _look_like_names(
-    cells: list[str], columns: list[int], rest: list[list[str]]
-) -> tuple[bool, bool]:
-    """Return whether numbers are evenly spaced, and whether they are far from the rest.
+def _are_names(cells: list[str], below: list[list[str]]) -> bool:
+    """Return whether numbers above numbers are names, such as wavelengths and years.
 
-    Numbers are far if they rise or fall, and if in every column they are outside the
-    range of the rows below by more than three times that range: wavelengths above
-    absorbances, years above rates. A row of data that is both would be an outlier in
-    all columns, in equal steps. The numbers 0, 1, 2, ... or 1, 2, 3, ..., which pandas
-    writes for columns without names, are far as well if all rows below have decimals.
+    They are evenly spaced, as no row is, and whole above numbers with decimals, or in
+    every column farther from the rows than three times the range of these.
     """
-    if len({*cells}) < len(cells) or len(cells) < 2:
-        return False, False
-    given = _values(cells)
-    some = rest[: max(_FEWEST, _COMPARED_CELLS // len(cells))]
-    below = np.array([_values([row[i] for i in columns]) for row in some])
-    below = below.reshape(-1, len(columns))
-    spaced = _evenly_spaced(given) and not any(_evenly_spaced(row) for row in below)
-    known = (~np.isnan(below)).sum(axis=0) >= _FEWEST
-    steps = np.diff(given)
-    if known.sum() < 2 or not ((steps > 0).all() or (steps < 0).all()):
-        return spaced, False
-    below, given = below[:, known], given[known]
-    if cells in ([str(i + base) for i in range(len(cells))] for base in (0, 1)):
-        finite = np.where(np.isfinite(below), below, 0.5)
-        if (finite % 1 != 0).any(axis=1).all():
-            return spaced, True
-    low, high = np.nanmin(below, axis=0), np.nanmax(below, axis=0)
+    some = below[: max(_FEWEST, _COMPARED_CELLS // len(cells))]
+    given, rows = _values(cells), np.array([*map(_values, some)])
+    if len(some) < _FEWEST or not _evenly_spaced(given):
+        return False
+    if any(map(_evenly_spaced, rows)):
+        return False
+    known = np.isfinite(rows).sum(axis=0) >= _FEWEST
+    if not known.any():
+        return False
+    rows, given = rows[:, known], given[known]
+    if (given % 1 == 0).all() and (np.nan_to_num(rows, nan=0.5) % 1 != 0).any(1).all():
+        return True
+    low, high = np.nanmin(rows, axis=0), np.nanmax(rows, axis=0)
     away = np.maximum(low - given, given - high)
-    return spaced, bool((away > 3 * (high - low)).all())
+    return bool((away > 3 * (high - low)).all())
 
 
 def _evenly_spaced(numbers: NDArray[np.float64]) -> bool:

@@ -17,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._columns import Column, Kind, TableError, as_objects
+from trueaxis._columns import Column, Kind, TableError
 from trueaxis.io.cells import (
     DASHES,
     MISSING,
@@ -86,19 +86,14 @@ class Text:
     Attributes
     ----------
     layout : Layout
-    encoding, newline : str
-    head : list of str
-        The lines above the first row.
-    below : list of Record
-        Lines below the table, which are not part of it.
-    names : tuple of str
+    names : list of str
         All columns, except empty ones without a name.
-    kinds, units : dict
-        Kind and unit of every column.
-    facts : dict
-        What is known about the cells of every column.
+    facts, kinds, units : dict
+        What is known about the cells of these columns, their kinds and units.
     rows : int
         Number of rows.
+    head, below : list
+        Lines above the first row; records below the table, which are no part of it.
     notes : list of str
     stored : object
         What `store` returned.
@@ -209,8 +204,7 @@ class Text:
 
     def _ragged(self, record: Record) -> TableError:
         right = self._right or self.layout.first_line - 1
-        line, width = record[0], len(self.layout.names)
-        return ragged(self.source, line, len(record[1]), right, width)
+        return ragged(self.source, record, right, len(self.layout.names))
 
     def _split(
         self, columns: Sequence[int] | None = None
@@ -220,10 +214,14 @@ class Text:
         self.below: list[Record] = []
         self._empty, self.empty = list[int](), list[int]()
         self._right = first = 0
-        splitter = _ArrowSplitter.of(self.layout, at)
+        # pyarrow takes a tenth of the time, if it is installed.
+        narrow = 1 < len(self.layout.names) <= _MOST_COLUMNS
+        regular = narrow and self.layout.delimiter.isascii() and _has_pyarrow()
         with closing(self._pieces()) as pieces:
             for piece in pieces:
-                block = splitter(piece[1]) if splitter and not self.below else None
+                block = None
+                if regular and not self.below:
+                    block = _split_by_arrow(piece[1], self.layout, at)
                 if block is None:
                     rows = [cells for _, cells in self._records(piece)]
                     block = [[row[j] for row in rows] for j in at]
@@ -271,21 +269,24 @@ class Text:
             *self._notes_about_lines(),
         ]  # fmt: skip
         self._refuse_unclear()
-        # Lines may begin or end with a delimiter.
         facts = [
             each
             for i, each in enumerate(self._facts)
+            # Lines may begin or end with a delimiter.
             if i not in self.layout.unnamed
             or each.given
             or each.name in self.reading.verbatim
             or len(names) == 1
         ]
         self.facts = {each.name: each for each in facts}
-        self.names = tuple(self.facts)
-        found = {each.name: each.kind(self.reading) for each in facts}
-        given = dict(zip(names, self.layout.units, strict=True))
-        self.kinds: dict[str, Kind] = {name: kind for name, (kind, _) in found.items()}
-        self.units = {name: unit or given[name] for name, (_, unit) in found.items()}
+        self.names, self.units = (
+            list(self.facts),
+            dict(zip(names, self.layout.units, strict=True)),
+        )
+        self.kinds: dict[str, Kind] = {}
+        for each in facts:
+            self.kinds[each.name], unit = each.kind(self.reading)
+            self.units[each.name] = unit or self.units[each.name]
         numbers = [each for each in facts if self.kinds[each.name] == "number"]
         self.notes += notes_about(numbers, self.place)
 
@@ -359,15 +360,9 @@ class Text:
 
     def sample(self) -> list[Column]:
         """Return the columns with some rows, without names of rows."""
-        rows = next(iter(self.stored.blocks()))[1]
-        at = {name: j for j, name in enumerate(self.layout.names)}
+        rows, at = next(iter(self.stored.blocks()))[1], self.layout.names.index
         return [
-            Column(
-                name,
-                kind,
-                rows[:, at[name]] if kind == "number" else as_objects([]),
-                self.units[name],
-            )
+            Column(name, kind, rows[:, at(name)] if kind == "number" else rows[:0, 0])
             for name, kind in self.kinds.items()
             if name != self.layout.row_names
         ]
@@ -477,70 +472,56 @@ def _bytes(cells: Cells) -> bytes:
     return bytes(content[:last]) if last else b""
 
 
-class _ArrowSplitter:
-    """Splits pieces of text by pyarrow, which takes a tenth of the time of Python."""
+def _has_pyarrow() -> bool:
+    try:
+        import pyarrow.csv  # noqa: F401
+    except ImportError:
+        return False
+    return True
 
-    def __init__(self, layout: Layout, at: Sequence[int]) -> None:
-        from pyarrow import csv, string
 
-        self._csv, self._comment, sign = csv, layout.comment, layout.delimiter
-        self._delimiter = sign
-        self._names = [str(i) for i in range(len(layout.names))]
-        some = [str(i) for i in at]
-        self._convert = csv.ConvertOptions(
-            include_columns=some, column_types=dict.fromkeys(some, string()),
-            null_values=[""], strings_can_be_null=True,
+def _split_by_arrow(text: str, layout: Layout, at: Sequence[int]) -> list[Cells] | None:
+    """Return columns of a piece of text; None if Python should split it."""
+    from pyarrow import ArrowInvalid, BufferReader, csv, string
+
+    sign, quoted = layout.delimiter, text.count('"')
+    if text.count("\r") != text.count("\r\n") or quoted % 2:
+        return None
+    if sign == " " or (layout.comment and layout.comment in text):
+        text = "".join(
+            single_spaces(line) if sign == " " else line
+            for line in io.StringIO(text, newline="")
+            if not is_comment(line, layout.comment)
+        )
+    empty = rf'\n[ \t"]*{re.escape(sign)}[ \t"{re.escape(sign)}]*\r?(?:\n|\Z)'
+    if re.search(empty, "\n" + text):
+        return None  # a line of empty cells
+    data, names = text.encode(), [str(i) for i in range(len(layout.names))]
+    faulty, some = list[str](), [str(i) for i in at]
+
+    def refuse(row: Any) -> str:
+        faulty.append(row.text.strip())
+        return "skip"
+
+    try:
+        table = csv.read_csv(
+            BufferReader(data),
+            csv.ReadOptions(
+                use_threads=False, block_size=len(data) + 1, column_names=names
+            ),
+            csv.ParseOptions(
+                delimiter=sign, newlines_in_values=quoted > 0,
+                invalid_row_handler=refuse,
+            ),
+            csv.ConvertOptions(
+                include_columns=some, column_types=dict.fromkeys(some, string()),
+                null_values=[""], strings_can_be_null=True,
+            ),
         )  # fmt: skip
-        blank = re.escape(f'{sign}" \t')
-        # A line of empty cells.
-        self._empty = re.compile(rf'\n[ \t"]*{re.escape(sign)}[{blank}]*\r?(?:\n|\Z)')
-
-    @classmethod
-    def of(cls, layout: Layout, at: Sequence[int]) -> _ArrowSplitter | None:
-        """Return what splits a text; None if pyarrow does not."""
-        narrow = 1 < len(layout.names) <= _MOST_COLUMNS
-        try:
-            return cls(layout, at) if narrow and layout.delimiter.isascii() else None
-        except ImportError:
-            return None
-
-    def __call__(self, text: str) -> list[Cells] | None:
-        """Return the columns of a piece; None if Python should split it."""
-        from pyarrow import ArrowInvalid, BufferReader
-
-        if text.count("\r") != text.count("\r\n") or text.count('"') % 2:
-            return None
-        if self._delimiter == " " or (self._comment and self._comment in text):
-            text = "".join(
-                single_spaces(line) if self._delimiter == " " else line
-                for line in io.StringIO(text, newline="")
-                if not is_comment(line, self._comment)
-            )
-        if self._empty.search("\n" + text):
-            return None
-        data, faulty = text.encode(), list[str]()
-
-        def refuse(row: Any) -> str:
-            faulty.append(row.text.strip())
-            return "skip"
-
-        try:
-            table = self._csv.read_csv(
-                BufferReader(data),
-                self._csv.ReadOptions(
-                    use_threads=False, block_size=len(data) + 1,
-                    column_names=self._names,
-                ),
-                self._csv.ParseOptions(
-                    delimiter=self._delimiter, newlines_in_values='"' in text,
-                    invalid_row_handler=refuse,
-                ),
-                self._convert,
-            )  # fmt: skip
-        except ArrowInvalid:
-            return None
-        batches = table.to_batches()
-        if any(faulty) or len(batches) != 1:
-            return None
-        columns: list[Cells] = batches[0].columns
-        return columns
+    except ArrowInvalid:
+        return None
+    batches = table.to_batches()
+    if any(faulty) or len(batches) != 1:
+        return None
+    columns: list[Cells] = batches[0].columns
+    return columns

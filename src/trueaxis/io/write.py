@@ -9,19 +9,15 @@ from __future__ import annotations
 import codecs
 import csv
 import datetime
-import gzip
-import importlib
 import io
 import json
 import math
-import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -30,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._columns import TableError
-from trueaxis._files import as_json, as_text, atomic_write, check_target, harmless
+from trueaxis._files import as_json, as_text, open_target, refuse_target
 from trueaxis.io.cells import parse
 from trueaxis.io.choice import Choice
 from trueaxis.io.formats import (
@@ -43,11 +39,11 @@ from trueaxis.io.formats import (
     TEXT,
     compression_of,
     ending_of,
-    is_arrow_number,
     open_text,
     read_arrow,
     read_bytes,
     read_content,
+    require,
 )
 
 Fields = dict[str, Any]  # name and values of every column
@@ -60,7 +56,7 @@ _OTHER_NAMES = (".ndjson", ".pq", ".ipc", ".dat", ".data")  # of the same format
 _ROWS = 1 << 14  # are text in memory at a time
 _SHEET_ROWS, _SHEET_COLUMNS = 1 << 20, 1 << 14  # the most that Excel takes
 _LARGEST_EXACT = 1 << 53  # integers beyond it are rounded in a sheet
-_THOUSANDS = re.compile(r"\d{1,3}\.\d{3}")  # or decimals: 1.234
+_THOUSANDS = re.compile(r"-?\d{1,3}\.\d{3}")  # or decimals: 1.234
 # Spreadsheets run text that begins with one of these signs as a formula, some of them
 # after a control character.
 _FORMULA = re.compile(r"[=+\-@\x00-\x1f]")
@@ -78,18 +74,14 @@ def write_table(path: str | Path, fields: Fields) -> None:
     fields : dict
         Name and values of every column, all of the same length. Values may be None.
     """
-    refuse_ending(str(path), ".npy")
+    _refuse_ending(str(path), ".npy")
     n = len(next(iter(fields.values()), ()))
     with open_target(str(path)) as file:
         write_content(file, str(path), iter([fields]), n)
 
 
 def write_content(
-    file: IO[bytes],
-    name: str,
-    blocks: Iterator[Fields],
-    n: int,
-    metadata: dict[bytes, bytes] | None = None,
+    file: IO[bytes], name: str, blocks: Iterator[Fields], n: int, metadata: Any = None
 ) -> None:
     """Write a table of n rows to an open file, in the format that its name tells.
 
@@ -99,7 +91,7 @@ def write_content(
     if ending in PARQUET + ARROW:
         _write_arrow(file, name, blocks, metadata)
     elif ending == ".npy":
-        _write_numbers(file, blocks, n)
+        _write_numbers(file, name, blocks, n)
     elif ending == ".xlsx":
         _write_sheet(file, name, blocks, n)
     elif ending in JSON:
@@ -109,7 +101,15 @@ def write_content(
                 text = json.dumps(record, ensure_ascii=False, allow_nan=False)
                 file.write(text.encode() + b"\n")
     else:
-        _write_text(file, "\t" if ending == ".tsv" else ",", blocks)
+        delimiter, first = "\t" if ending == ".tsv" else ",", True
+        for fields in blocks:
+            if first:
+                file.write(_lines([fields], delimiter).encode())
+            first = False
+            for start in range(0, max(map(len, fields.values()), default=0), _ROWS):
+                some = slice(start, start + _ROWS)
+                rows = zip(*(_listed(x[some]) for x in fields.values()), strict=True)
+                file.write(_lines(rows, delimiter).encode())
 
 
 @contextmanager
@@ -140,24 +140,11 @@ def guarded(cell: Any) -> Any:
 # ---------------------------------------------------------------- formats
 
 
-def _write_text(file: IO[bytes], delimiter: str, blocks: Iterator[Fields]) -> None:
-    for number, fields in enumerate(blocks):
-        if number == 0:
-            file.write(_lines([map(guarded, fields)], delimiter).encode())
-        n = max(map(len, fields.values()), default=0)
-        for start in range(0, n, _ROWS):
-            some = slice(start, start + _ROWS)
-            cells = [map(_text_cell, _listed(x[some])) for x in fields.values()]
-            file.write(_lines(zip(*cells, strict=True), delimiter).encode())
-
-
-def _text_cell(cell: Any) -> Any:
-    return guarded(as_text(cell))
-
-
 def _lines(rows: Iterable[Iterable[Any]], delimiter: str = ",", end: str = "\n") -> str:
+    """Return rows as delimited text."""
     text = io.StringIO(newline="")
-    csv.writer(text, delimiter=delimiter, lineterminator=end).writerows(rows)
+    writer = csv.writer(text, delimiter=delimiter, lineterminator=end)
+    writer.writerows([guarded(as_text(cell)) for cell in row] for row in rows)
     return text.getvalue()
 
 
@@ -171,49 +158,52 @@ def _listed(cells: Any) -> list[Any]:
 def _write_arrow(
     file: IO[bytes], name: str, blocks: Iterator[Fields], metadata: Any
 ) -> None:
-    require_writer("pyarrow", name)
+    pyarrow = require("pyarrow", name, "choose the ending .csv")
     from pyarrow import ipc, parquet
+
+    def column(values: Any) -> Any:
+        if hasattr(values, "to_pylist"):
+            return values
+        values = values if isinstance(values, list) else np.asarray(values)
+        try:
+            return pyarrow.array(values)
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, OverflowError):
+            texts = [as_text(value) for value in values]  # of several types
+            return pyarrow.array([str(text) if text != "" else None for text in texts])
 
     open_writer = parquet.ParquetWriter if ending_of(name) in PARQUET else ipc.new_file
     with ExitStack() as closing:
         writer: Any = None
         for fields in blocks:
-            table = _arrow_table(fields)
+            table = pyarrow.table({key: column(x) for key, x in fields.items()})
             if writer is None:
                 schema = table.schema.with_metadata(metadata)
                 writer = closing.enter_context(open_writer(file, schema))
             writer.write_table(table.cast(schema))
 
 
-def _arrow_table(fields: Fields) -> Any:
-    """Return columns as a table of pyarrow; those of several types are text."""
-    import pyarrow
-
-    def column(values: Any) -> Any:
-        if isinstance(values, (pyarrow.Array, pyarrow.ChunkedArray)):
-            return values
-        values = values if isinstance(values, list) else np.asarray(values)
+def _write_numbers(
+    file: IO[bytes], name: str, blocks: Iterator[Fields], n: int
+) -> None:
+    header = False
+    for fields in blocks:
         try:
-            return pyarrow.array(values)
-        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, OverflowError):
-            texts = [as_text(value) for value in values]
-            return pyarrow.array([str(text) if text != "" else None for text in texts])
-
-    return pyarrow.table({key: column(values) for key, values in fields.items()})
-
-
-def _write_numbers(file: IO[bytes], blocks: Iterator[Fields], n: int) -> None:
-    written = 0
-    for number, fields in enumerate(blocks):
-        block = np.column_stack([*fields.values()])
-        if number == 0:
+            columns = [
+                x if isinstance(x, np.ndarray) else np.array(_listed(x), dtype=float)
+                for x in fields.values()
+            ]
+        except (ValueError, TypeError):
+            raise TableError(
+                f"{name} holds numbers only, but there are columns of other cells: "
+                "choose the ending .parquet or .csv."
+            ) from None
+        block = np.column_stack(columns)
+        if not header:
             dtype = np.lib.format.dtype_to_descr(block.dtype)
             shape = {"shape": (n, block.shape[1]), "fortran_order": False}
             np.lib.format.write_array_header_1_0(file, {**shape, "descr": dtype})
+            header = True
         file.write(block.tobytes())
-        written += len(block)
-    if written != n:
-        raise ValueError(f"An array of {n:,} rows was begun, but got {written:,}.")
 
 
 class _Exact(float):
@@ -224,7 +214,7 @@ class _Exact(float):
 
 
 def _write_sheet(file: IO[bytes], name: str, blocks: Iterator[Fields], n: int) -> None:
-    xlsxwriter = require_writer("xlsxwriter", name)
+    xlsxwriter = require("xlsxwriter", name, "choose the ending .csv")
     options = {
         "in_memory": True, "default_date_format": "yyyy-mm-dd hh:mm:ss",
         "strings_to_formulas": False, "strings_to_urls": False,
@@ -232,10 +222,6 @@ def _write_sheet(file: IO[bytes], name: str, blocks: Iterator[Fields], n: int) -
     buffer = io.BytesIO()  # a ZIP file is not written in order
     with xlsxwriter.Workbook(buffer, options) as book:
         sheet, row = book.add_worksheet(), 0
-        formats = {
-            datetime.date: book.add_format({"num_format": "yyyy-mm-dd"}),
-            datetime.time: book.add_format({"num_format": "hh:mm:ss"}),
-        }
         for fields in blocks:
             if n >= _SHEET_ROWS or len(fields) > _SHEET_COLUMNS:
                 raise TableError(
@@ -245,21 +231,19 @@ def _write_sheet(file: IO[bytes], name: str, blocks: Iterator[Fields], n: int) -
                 )
             rows = zip(*map(_listed, fields.values()), strict=True)
             for values in rows if row else chain([fields], rows):
-                for column, value in enumerate(map(_sheet_cell, values)):
-                    if value != "":
-                        sheet.write(row, column, value, formats.get(type(value)))
+                sheet.write_row(row, 0, map(_sheet_cell, values))
                 row += 1
     file.write(buffer.getvalue())
 
 
 def _sheet_cell(value: Any) -> Any:
     """Return a value as XlsxWriter takes it; as text if it would change otherwise."""
+    if isinstance(value, bool) or (value is None or value != value):
+        return value if isinstance(value, bool) else None
     if isinstance(value, float) and math.isfinite(value):
         return _Exact(value)
-    if isinstance(value, bool) or isinstance(value, datetime.timedelta):
+    if isinstance(value, int) and abs(value) <= _LARGEST_EXACT:
         return value
-    if isinstance(value, int):
-        return value if abs(value) <= _LARGEST_EXACT else str(value)
     # Excel knows no time zones: only as text, it is still the same instant.
     dates = (datetime.datetime, datetime.date, datetime.time)
     if isinstance(value, dates) and getattr(value, "tzinfo", None) is None:
@@ -281,12 +265,6 @@ class Original:
     files : sequence of path, optional
         Parts of the table, if the source is a folder.
 
-    Attributes
-    ----------
-    n_rows : int
-    texts : list of str
-        The columns that are not numbers.
-
     Examples
     --------
     >>> import io, pathlib, tempfile
@@ -295,7 +273,7 @@ class Original:
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "pumps.csv"
     >>> _ = path.write_text("pump;flow\nA; 1,50\nB;\n")
     >>> original, out = Original(str(path)), io.BytesIO()
-    >>> _ = original.write(out, "out.csv", np.array([1]), {"flow": {1: 2.5}})
+    >>> original.write(out, "out.csv", np.array([1]), {"flow": {1: 2.5}})
     >>> out.getvalue()
     b'pump;flow\nB;2,5\n'
     """
@@ -303,36 +281,21 @@ class Original:
     def __init__(
         self, source: str, choice: Choice | None = None, files: Sequence[Path] = ()
     ) -> None:
-        choice, self.source = choice or Choice(), source
-        parts = [str(file) for file in files] or [source]
+        choice = choice or Choice()
         # Roles do not matter here, but no column may be refused for its cells.
-        self._choice = replace(
-            choice, drop=[*choice.drop, *choice.names_of_rows], id=None, label=None
-        )
-        ending, self._text = ending_of(parts[0]), None
-        if ending in PARQUET + ARROW:
-            self._blocks = partial(_arrow_blocks, parts)
-        elif ending in NUMPY:
-            self._blocks = partial(_array_blocks, parts)
-        elif ending in JSON + SHEETS:
-            raw = read_content(source, self._choice).raw
-            self._blocks = lambda: iter([raw])
-        else:
+        roles = [*choice.drop, *choice.names_of_rows]
+        self._choice = replace(choice, drop=roles, id=None, label=None)
+        self._source, self._parts = source, [*map(str, files)] or [source]
+        self._ending = ending_of(self._parts[0])
+        self._text = self._raw = None
+        self._styles: dict[str, tuple[str, str, bool]] = {}
+        if self._ending in JSON + SHEETS:
+            self._raw = read_content(source, self._choice).raw
+        elif self._ending not in (*PARQUET, *ARROW, *NUMPY):
             self._text = open_text(source, self._choice, _counted)
-            self._blocks = self._text_blocks
             self.n_rows = self._text.rows
-            row_names = self._text.layout.row_names
-            self.texts = [
-                name
-                for name, facts in self._text.facts.items()
-                if not facts.plain or name == row_names
-            ]
             return
-        self.n_rows, texts = 0, dict[str, None]()
-        for fields in self._blocks():
-            self.n_rows += len(next(iter(fields.values())))
-            texts |= {name: None for name, x in fields.items() if not _are_numbers(x)}
-        self.texts = list(texts)
+        self.n_rows = sum(len(next(iter(each.values()))) for each in self._blocks())
 
     def write(
         self,
@@ -340,7 +303,7 @@ class Original:
         target: str,
         rows: NDArray[np.intp] | None = None,
         changes: Changes | None = None,
-    ) -> list[str]:
+    ) -> None:
         """Write rows to a file, in the format of the target.
 
         Parameters
@@ -353,76 +316,88 @@ class Original:
             Which rows, in ascending order; all by default, with remarks below them.
         changes : dict, optional
             New values by column and row.
-
-        Returns
-        -------
-        list of str
-            Notes about types that could not be kept.
         """
-        notes: dict[str, None] = {}
         kept = np.full(self.n_rows, rows is None)
         kept[rows if rows is not None else []] = True
-        blocks = self._changed(kept, changes or {}, notes)
-        ending, source = ending_of(target), ending_of(self.source)
-        if self._text is not None and ending in (*TEXT, source):
-            self._write_like_text(file, ending, blocks, rows is None)
-            return []
+        blocks, ending = self._changed(kept, changes or {}), ending_of(target)
         metadata = None
         if self._text is not None:
+            if ending in (*TEXT, self._ending):
+                self._write_text(file, ending, blocks, rows is None)
+                return
             blocks = map(self._typed, blocks)
-        elif ending not in PARQUET + ARROW:
-            blocks = (
-                {_data_name(name): _plain(x, ending) for name, x in fields.items()}
-                for fields in blocks
-            )
-        elif source in PARQUET + ARROW:
-            metadata = next(read_arrow(self.source)).schema.metadata
+        elif ending in PARQUET + ARROW and self._ending in PARQUET + ARROW:
+            metadata = next(read_arrow(self._parts[0])).schema.metadata
         write_content(file, target, blocks, int(kept.sum()), metadata)
-        return list(notes)
 
-    def _changed(
-        self, kept: NDArray[np.bool_], changes: Changes, notes: dict[str, None]
-    ) -> Iterator[Fields]:
-        """Yield rows with their new cells; add notes about types."""
-        first, styles = 0, self._styles(changes)
+    def _blocks(self) -> Iterator[Fields]:
+        """Yield columns with all their cells, a few rows at a time."""
+        if self._raw is not None:
+            yield self._raw
+        elif self._text is not None:
+            names = self._text.layout.names
+            for _, block in self._text.texts(names):
+                yield dict(zip(names, block, strict=True))
+        elif self._ending in NUMPY:
+            for array in (np.load(part, mmap_mode="r") for part in self._parts):
+                native = array.dtype.newbyteorder("=")
+                for first in range(0, max(len(array), 1), _ROWS):
+                    block = np.array(array[first : first + _ROWS], dtype=native)
+                    yield {f"x{i}": column for i, column in enumerate(block.T)}
+        else:
+            names = None
+            for table in chain.from_iterable(map(read_arrow, self._parts)):
+                names = names or table.column_names
+                yield {name: table.column(name) for name in names}
+
+    def _changed(self, kept: NDArray[np.bool_], changes: Changes) -> Iterator[Fields]:
+        """Yield rows with their new cells."""
+        first = 0
         for fields in self._blocks():
-            fields = dict(fields)
             last = first + len(next(iter(fields.values())))
+            new_fields = dict(fields)
             for name, new in changes.items():
-                before = fields[name]
                 here = {i - first: x for i, x in new.items() if first <= i < last}
-                fields[name] = _with(before, here, styles.get(name), [*new.values()])
-                kinds = [str(_type_of(each)) for each in (before, fields[name])]
-                if kinds[0] != kinds[1]:
-                    notes[
-                        f"Column {name!r} was {kinds[0]}, which cannot hold its new "
-                        f"cells: it was written as {kinds[1]}."
-                    ] = None
+                whole = all(float(x).is_integer() for x in new.values())
+                new_fields[name] = self._with(name, fields[name], here, whole)
             some = np.flatnonzero(kept[first:last])
-            yield {name: _taken(x, some) for name, x in fields.items()}
+            yield {name: _taken(x, some) for name, x in new_fields.items()}
             first = last
 
-    def _styles(self, names: Iterable[str]) -> dict[str, tuple[str, str, bool]]:
-        """Return how new cells of columns of text are written; see `as_text_cell`."""
-        if self._text is not None:
-            reading, facts = self._text.reading, self._text.facts
-            unclear = reading.decimal == "," or self._text.layout.delimiter != ","
-            return {
-                name: (reading.decimal, facts[name].kind(reading)[1], unclear)
-                for name in names
-            }
-        texts = {*names} & {*self.texts}
-        if not texts:
-            return {}
-        content = read_content(self.source, self._choice)
-        mark = content.reading.decimal
-        return {name: (mark, content.columns[name].unit, mark == ",") for name in texts}
+    def _with(
+        self, name: str, cells: Any, new: Mapping[int, float], whole: bool
+    ) -> Any:
+        """Return a column with new cells, as floats if its type cannot hold them."""
+        listed = [*_listed(cells)]
+        kind = getattr(cells, "type", getattr(cells, "dtype", ""))
+        kind = getattr(kind, "value_type", kind)
+        is_text = any(isinstance(x, str) for x in listed) or "string" in str(kind)
+        if is_text and name not in self._styles:
+            self._styles[name] = self._style(name)
+        for row, x in new.items():
+            number = not is_text or isinstance(listed[row], (int, float))
+            listed[row] = _exact(x) if number else as_text_cell(x, *self._styles[name])
+        if isinstance(cells, list):
+            return listed
+        floats = "float" in str(kind) or str(kind) == "double"
+        if not (is_text or floats or (whole and "int" in str(kind))):
+            kind = float
+            listed = [None if x is None else float(x) for x in listed]
+        if isinstance(cells, np.ndarray):
+            return np.array(listed, dtype=kind)
+        import pyarrow
 
-    def _text_blocks(self) -> Iterator[Fields]:
-        assert self._text is not None
-        names = self._text.layout.names
-        for _, block in self._text.texts(names):
-            yield dict(zip(names, block, strict=True))
+        return pyarrow.array(listed, pyarrow.float64() if kind is float else kind)
+
+    def _style(self, name: str) -> tuple[str, str, bool]:
+        """Return decimal sign and unit of a column, and if 1.234 may be thousands."""
+        if self._text is not None:
+            mark = self._text.reading.decimal
+            unit = self._text.facts[name].kind(self._text.reading)[1]
+            return mark, unit, mark == "," or self._text.layout.delimiter != ","
+        content = read_content(self._parts[0], self._choice)
+        mark = content.reading.decimal
+        return mark, content.columns[name].unit, mark == ","
 
     def _typed(self, fields: Fields) -> Fields:
         """Return columns of text for a file of another format.
@@ -434,31 +409,28 @@ class Original:
         assert text is not None
         for name, facts in text.facts.items():
             cells = [None if text.reading.is_missing(x) else x for x in fields[name]]
-            if name in self.texts:
+            if not facts.plain or name == text.layout.row_names:
                 out[name] = cells
             elif facts.whole and facts.given == self.n_rows:
-                out[name] = [int(x) for x in cells]
+                out[name] = [int(x) for x in fields[name]]
             else:
                 found = [parse(x or "", text.reading.decimal) for x in cells]
                 out[name] = np.array([np.nan if x is None else x.value for x in found])
         return out
 
-    def _write_like_text(
+    def _write_text(
         self, file: IO[bytes], ending: str, blocks: Iterator[Fields], whole: bool
     ) -> None:
-        """Write rows, and what is above them; the delimiter follows the ending."""
+        """Write rows of text, and what is above them."""
         text = self._text
         assert text is not None
         layout, delimiter = text.layout, text.layout.delimiter
-        if ending == ".tsv":
-            delimiter = "\t"
-        elif ending == ".csv" and delimiter not in ",;":
-            delimiter = ","
+        if ending == ".tsv" or (ending == ".csv" and delimiter not in ",;"):
+            delimiter = "\t" if ending == ".tsv" else ","
         encode = codecs.getincrementalencoder(text.encoding)().encode
 
         def write(rows: Iterable[Iterable[str]]) -> None:
-            guarded_rows = (map(guarded, row) for row in rows)
-            file.write(encode(_lines(guarded_rows, delimiter, text.newline)))
+            file.write(encode(_lines(rows, delimiter, text.newline)))
 
         if delimiter != layout.delimiter:
             named = [
@@ -481,6 +453,12 @@ def _counted(blocks: Iterable[NDArray[np.float64]], width: int) -> None:
         pass
 
 
+def _taken(cells: Any, rows: NDArray[np.intp]) -> Any:
+    if isinstance(cells, list):
+        return [cells[row] for row in rows.tolist()]
+    return cells[rows] if isinstance(cells, np.ndarray) else cells.take(rows)
+
+
 def as_text_cell(x: float, mark: str, unit: str, unclear: bool) -> str:
     """Return a number as text, with the decimal sign and the unit of its column.
 
@@ -492,117 +470,14 @@ def as_text_cell(x: float, mark: str, unit: str, unclear: bool) -> str:
     >>> as_text_cell(-2.5, ",", "kg", True), as_text_cell(1.234, ",", "", True)
     ('-2,5 kg', '1,2340')
     """
-    digits = str(_whole_or_float(x)) if abs(x) < 1e15 else repr(float(x))
-    if unclear and _THOUSANDS.fullmatch(digits.lstrip("-")):
+    digits = str(_exact(x)) if abs(x) < 1e15 else repr(float(x))
+    if unclear and _THOUSANDS.fullmatch(digits):
         digits += "0"
     return " ".join(filter(None, [digits.replace(".", mark), unit]))
 
 
-def _whole_or_float(x: float) -> int | float:
-    return int(x) if float(x).is_integer() and abs(x) < _LARGEST_EXACT else float(x)
-
-
-def _arrow_blocks(parts: Sequence[str]) -> Iterator[Fields]:
-    """Yield the columns of Parquet or Feather files, a few rows at a time."""
-    names: list[str] = []
-    for table in chain.from_iterable(map(read_arrow, parts)):
-        # The index of a data frame comes first, as pandas writes it.
-        names = names or sorted(
-            table.column_names, key=lambda name: name != _data_name(name), reverse=True
-        )
-        yield {name: table.column(name) for name in names}
-
-
-def _data_name(name: str) -> str:
-    """Return the name of a column; the index of a data frame has none."""
-    return "" if name.startswith("__index_level_") else name
-
-
-def _array_blocks(parts: Sequence[str]) -> Iterator[Fields]:
-    for part in parts:
-        array = np.load(part, mmap_mode="r")
-        native = array.dtype.newbyteorder("=")
-        for first in range(0, max(len(array), 1), _ROWS):
-            block = np.array(array[first : first + _ROWS], dtype=native)
-            yield {f"x{i}": column for i, column in enumerate(block.T)}
-
-
-def _type_of(cells: Any) -> Any:
-    return getattr(cells, "type", getattr(cells, "dtype", "list"))
-
-
-def _are_numbers(cells: Any) -> bool:
-    if isinstance(cells, list):
-        return all(isinstance(cell, (int, float, type(None))) for cell in cells)
-    kind = getattr(cells, "type", None)
-    return kind is None or is_arrow_number(getattr(kind, "value_type", kind))
-
-
-def _taken(cells: Any, rows: NDArray[np.intp]) -> Any:
-    if isinstance(cells, list):
-        return [cells[row] for row in rows.tolist()]
-    return cells[rows] if isinstance(cells, np.ndarray) else cells.take(rows)
-
-
-def _with(
-    cells: Any,
-    new: Mapping[int, float],
-    style: tuple[str, str, bool] | None,
-    all_new: Sequence[float],
-) -> Any:
-    """Return a column with new cells, as floats if its type cannot hold them."""
-    listed = list(_listed(cells))
-    for row, x in new.items():
-        number = style is None or isinstance(listed[row], (int, float))
-        listed[row] = _whole_or_float(x) if number else as_text_cell(x, *style)
-    if isinstance(cells, list):
-        return listed
-    kind = _type_of(cells)
-    holds = "float" in str(kind) or str(kind) in ("double", "halffloat")
-    whole = all(float(x).is_integer() for x in all_new)
-    if style is None and not (holds or (whole and "int" in str(kind))):
-        kind = float
-        listed = [None if x is None else float(x) for x in listed]
-    if isinstance(cells, np.ndarray):
-        return np.array(listed, dtype=kind)
-    import pyarrow
-
-    kind = pyarrow.float64() if kind is float else getattr(kind, "value_type", kind)
-    return pyarrow.array(listed, kind)
-
-
-def _plain(cells: Any, ending: str) -> Any:
-    """Return a column for a file without the types of this one."""
-    listed = _listed(cells)
-    if ending == ".npy":
-        if isinstance(cells, np.ndarray):
-            return cells
-        return np.array([np.nan if x is None else float(x) for x in listed])
-    if str(_type_of(cells)) in ("float16", "halffloat", "float32", "float"):
-        # 0.1 rather than 0.10000000149011612, which is the same number there.
-        return [x if x is None else float(str(np.float32(x))) for x in listed]
-    if ending in TEXT:  # as words, booleans would be read as text
-        return [int(x) if isinstance(x, bool) else x for x in listed]
-    return listed
-
-
-def refuse_other_rows(original: Original, n: int, source: str) -> None:
-    """Raise if a file does not have the rows that were analyzed."""
-    if original.n_rows != n:
-        raise TableError(
-            f"{source} has {original.n_rows:,} rows, but {n:,} were analyzed: it was "
-            "modified while being read. Run again once it is complete."
-        )
-
-
-def refuse_text(original: Original, target: str) -> None:
-    """Raise if the target is an array of numbers, but columns are not numbers."""
-    texts = original.texts if ending_of(target) == ".npy" else []
-    if texts:
-        raise TableError(
-            f"{target} holds numbers only, but {texts[0]!r} is a column of other cells "
-            f"({len(texts)} such columns): choose the ending .parquet or .csv."
-        )
+def _exact(x: float) -> int | float:
+    return int(x) if abs(x) < _LARGEST_EXACT and x % 1 == 0 else float(x)
 
 
 @contextmanager
@@ -631,27 +506,26 @@ class _Rewound:
         return io.BytesIO(self._content)
 
 
-# ---------------------------------------------------------------- files to write
+# ---------------------------------------------------------------- names of targets
 
 
 def refuse_original(target: str, data: str, *sources: str) -> None:
     """Raise early if rows of a file cannot be written to a target."""
-    source = ending_of(data)
+    source, more = ending_of(data), [".npy"]
     binary = (*NUMPY, *PARQUET, *ARROW, *JSON, *SHEETS)
-    more = [".npy"]
     if source not in binary and ending_of(target) not in binary:
         more.append(source)  # text with another ending
     refuse_target(target, data, *sources)
-    refuse_ending(target, *more)
+    _refuse_ending(target, *more)
 
 
 def refuse_table(path: str, *sources: str) -> None:
-    """Raise as `refuse_target` does, or if the suffix is not that of a table."""
+    """Raise early if a table cannot be written, or its ending is not that of one."""
     refuse_target(path, *sources)
-    refuse_ending(path)
+    _refuse_ending(path)
 
 
-def refuse_ending(path: str, *more: str) -> None:
+def _refuse_ending(path: str, *more: str) -> None:
     """Raise if the ending of a name is not that of a table, nor one of `more`."""
     if path in ("", STANDARD):
         return
@@ -669,123 +543,6 @@ def refuse_ending(path: str, *more: str) -> None:
             "compressed, and only as .gz: choose another ending."
         )
     if ending in PARQUET + ARROW:
-        require_writer("pyarrow", path)
+        require("pyarrow", path, "choose the ending .csv")
     if ending == ".xlsx":
-        require_writer("xlsxwriter", path)
-
-
-def refuse_target(path: str, *sources: str) -> None:
-    """Raise early if a file cannot be written, or is one of the inputs."""
-    if path in ("", STANDARD):
-        return
-    target = Path(os.path.realpath(path))
-    for source in sources:
-        if source in ("", STANDARD):
-            continue
-        # Another name of the same file may be a hard link.
-        if target == Path(os.path.realpath(source)) or _same_file(target, source):
-            raise TableError(
-                f"{path} is an input and would be overwritten: choose another name."
-            )
-    check_target(target, path)
-
-
-def refuse_same_targets(targets: dict[str, str]) -> None:
-    """Raise if two options name the same file.
-
-    Parameters
-    ----------
-    targets : dict
-        File of every option; "" for none.
-    """
-    seen: dict[str, str] = {}
-    for name, path in targets.items():
-        if not path:
-            continue
-        real = path if path == STANDARD else os.path.realpath(path)
-        if real in seen:
-            where = "standard output" if path == STANDARD else path
-            raise TableError(
-                f"{seen[real]} and {name} would both write to {where}: choose another "
-                "name for one of them."
-            )
-        seen[real] = name
-
-
-def _same_file(target: Path, source: str) -> bool:
-    try:
-        return os.path.samefile(target, source)
-    except OSError:  # one of them does not exist
-        return False
-
-
-@contextmanager
-def open_target(name: str) -> Iterator[IO[bytes]]:
-    """Open a file that appears once it is complete, compressed if its ending says so.
-
-    "-" is standard output.
-    """
-    if name == STANDARD:
-        yield StandardOutput()  # type: ignore[misc]
-        return
-    with atomic_write(name) as file:
-        if compression_of(name) != ".gz":
-            yield file
-            return
-        # Without name and time: the same rows give the same bytes.
-        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
-            yield packed  # type: ignore[misc]
-
-
-@contextmanager
-def written_together(
-    targets: Mapping[str, Callable[[IO[bytes]], object]],
-) -> Iterator[None]:
-    """Write files that appear after the `with` statement, if it succeeds.
-
-    Standard output comes last, when they are complete: whoever reads it may close it
-    early.
-
-    Parameters
-    ----------
-    targets : dict
-        Name of every file, "-" for standard output, and what writes it.
-    """
-    with ExitStack() as opened:
-        for name, write in targets.items():
-            if name != STANDARD:
-                file = opened.enter_context(open_target(name))
-                write(file)
-                file.flush()  # a full disk must show before the first one appears
-        yield
-    if STANDARD in targets:
-        with open_target(STANDARD) as file:
-            targets[STANDARD](file)
-
-
-class StandardOutput:
-    """Standard output as a file of bytes."""
-
-    def write(self, data: bytes) -> int:
-        """Write all bytes."""
-        binary = getattr(sys.stdout, "buffer", None)
-        # A terminal must not follow what a cell says, and the stream may have been
-        # replaced by a file of text, as in a notebook.
-        if binary is None or sys.stdout.isatty():
-            sys.stdout.write(harmless(bytes(data).decode("utf-8", errors="replace")))
-        else:
-            sys.stdout.flush()
-            binary.write(data)
-        return len(data)
-
-
-def require_writer(module: str, path: str | Path) -> Any:
-    """Import a package that writes a format; raise if it is not installed."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        package = {"xlsxwriter": "XlsxWriter"}.get(module, module)
-        raise TableError(
-            f"Writing {path} needs {package}: pip install 'trueaxis[io]', or choose "
-            "the ending .csv."
-        ) from None
+        require("xlsxwriter", path, "choose the ending .csv")
