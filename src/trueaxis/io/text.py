@@ -167,14 +167,16 @@ class Text:
                     piece += lines.readline()
                     # A cell of several lines must not be cut, but quotation marks may
                     # be inches, too.
-                    more: list[str] = []
-                    while (piece.count('"') + sum(x.count('"') for x in more)) % 2:
-                        more.append(lines.readline())
-                        if not more[-1] or sum(map(len, more)) > PIECE:
+                    n = len(piece)
+                    while '"' in piece and piece.count('"') % 2 and len(piece) < 2 * n:
+                        more = "".join(islice(lines, 1 << 8))
+                        if not more:
                             break
-                    piece += "".join(more)
+                        piece += more
                     yield line, piece.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
-                    line += len(re.findall("\r\n|\r|\n", piece))
+                    line += piece.count("\n")
+                    if "\r" in piece:
+                        line += piece.count("\r") - piece.count("\r\n")
 
     def _records(self, piece: Piece) -> Iterator[Record]:
         """Yield the rows of a piece, each with the line where it begins.
@@ -484,8 +486,10 @@ def _split_by_arrow(text: str, layout: Layout, at: Sequence[int]) -> list[Cells]
     """Return columns of a piece of text; None if Python should split it."""
     from pyarrow import ArrowInvalid, BufferReader, csv, string
 
-    sign, quoted = layout.delimiter, text.count('"')
-    if text.count("\r") != text.count("\r\n") or quoted % 2:
+    sign, quoted = layout.delimiter, '"' in text
+    if quoted and text.count('"') % 2:
+        return None
+    if "\r" in text and text.count("\r") != text.count("\r\n"):
         return None
     if sign == " " or (layout.comment and layout.comment in text):
         text = "".join(
@@ -510,7 +514,7 @@ def _split_by_arrow(text: str, layout: Layout, at: Sequence[int]) -> list[Cells]
                 use_threads=False, block_size=len(data) + 1, column_names=names
             ),
             csv.ParseOptions(
-                delimiter=sign, newlines_in_values=quoted > 0,
+                delimiter=sign, newlines_in_values=quoted,
                 invalid_row_handler=refuse,
             ),
             csv.ConvertOptions(
