@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import tracemalloc
-import zipfile
 
 import numpy as np
 import pandas as pd
@@ -98,7 +97,9 @@ def test_unknown_columns_folders_and_arrays_are_refused(tmp_path):
     with pytest.raises(TableError, match="3 dimensions"):
         read_table(tmp_path / "cube.npy")
     np.save(tmp_path / "objects.npy", np.array([[1, "a"]], dtype=object))
-    with pytest.raises(TableError, match="Python objects instead of plain numbers"):
+    with pytest.raises(
+        TableError, match="holds Python objects.*save an array of floats"
+    ):
         read_table(tmp_path / "objects.npy")
 
 
@@ -136,7 +137,7 @@ def test_reading_needs_no_pandas():
 @pytest.mark.parametrize("content", [b"", b"junk", b"\x93NUMPY\1\0v\0{"])
 def test_damaged_numpy_files_are_refused(content, tmp_path):
     (tmp_path / "a.npy").write_bytes(content)
-    with pytest.raises(TableError, match=r"a\.npy is damaged, or was not written"):
+    with pytest.raises(TableError, match=r"a\.npy is damaged, or"):
         read_table(tmp_path / "a.npy")
 
 
@@ -292,21 +293,14 @@ def test_what_never_ends_is_refused(monkeypatch, tmp_path):
         read_table("/dev/zero")
 
 
-@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz", ".zst", ".zip"])
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])
 def test_a_small_file_that_unpacks_to_a_large_one_is_refused(
     monkeypatch, tmp_path, ending
 ):
     path = tmp_path / f"bomb.csv{ending}"
     text = b"a,b\n" + b"1,2\n3,5\n" * 30_000
-    if ending == ".zip":
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("bomb.csv", text)
-    elif ending == ".zst":
-        pyarrow = pytest.importorskip("pyarrow")
-        path.write_bytes(pyarrow.compress(text, "zstd", asbytes=True))
-    else:
-        module = {".gz": gzip, ".bz2": bz2, ".xz": lzma}[ending]
-        path.write_bytes(module.compress(text))
+    module = {".gz": gzip, ".bz2": bz2, ".xz": lzma}[ending]
+    path.write_bytes(module.compress(text))
     assert len(read_table(path).X) == 60_000  # no more than is held in memory
     monkeypatch.setattr(formats, "MOST_PIPED", 1 << 17)
     with pytest.raises(TableError, match=r"bomb.*unpacks to more than.*unpack it"):

@@ -97,9 +97,11 @@ class TextRows(Rows):
         """Yield (index of the first row, block), in order."""
         return self._rows.blocks()
 
-    def givenbetween(self, first: int, last: int) -> Iterator[tuple[int, NDArray[Any]]]:
+    def blocks_between(
+        self, first: int, last: int
+    ) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield the blocks of rows `first` up to, but not including, `last`."""
-        return self._rows.givenbetween(first, last)
+        return self._rows.blocks_between(first, last)
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
         """Copy the rows with these indices into memory, in the order of `index`."""

@@ -489,7 +489,8 @@ def judged(
         reading.see(found)
     columns, facts, distinct = dict[str, Column](), list[ColumnFacts](), set[str]()
     for name, column in cells.items():
-        values, kind, unit = column, "number", ""
+        kind: Kind = "number"
+        values, unit = column, ""
         if name in lists:
             found_here = ColumnFacts(name)
             values = found_here.add(lists[name], 0, reading)

@@ -427,10 +427,10 @@ def _json_records(name: str) -> Iterator[tuple[Any, str]]:
                 yield json.loads(line), f"line {number}"
     except (json.JSONDecodeError, RecursionError) as error:
         cause = getattr(error, "msg", "nested too deeply")
-        line = getattr(error, "lineno", 1) if listed else number
+        number = getattr(error, "lineno", 1) if listed else number
         raise TableError(
-            f"Line {line} of {name} is not JSON ({cause}): write one object per line, "
-            "or a list of objects."
+            f"Line {number} of {name} is not JSON ({cause}): write one object per "
+            "line, or a list of objects."
         ) from None
 
 

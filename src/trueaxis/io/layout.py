@@ -87,7 +87,8 @@ def guess_encoding(head: bytes, source: str) -> str:
             return "utf-16-le" if odd else "utf-16-be"
         raise TableError(
             f"{source} is not text: files in other formats must have their ending, "
-            "such as .parquet, .xlsx or .npy; or save it as CSV (UTF-8)."
+            "such as .parquet, .xlsx, .npy or .gz. Rename it, unpack it, or save it as "
+            "CSV (UTF-8)."
         )
     return "utf-8"  # or what `text` finds out when it decodes the whole file
 

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from trueaxis._columns import Column, describe_left_out, examine, select
 from trueaxis._columns import TableError as TableError
+from trueaxis._files import STANDARD
 from trueaxis.data.files import refuse_odd_paths
 from trueaxis.data.threads import own_floats
 from trueaxis.io.cells import Place, option
 from trueaxis.io.choice import Choice
-from trueaxis.io.formats import STANDARD, Content, read_content
+from trueaxis.io.formats import Content, read_content
 
 _FEW = 5  # columns named in a message
 _KINDS = {"text": "text", "calendar": "dates or times", "nested": "lists or records"}

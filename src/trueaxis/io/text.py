@@ -107,6 +107,7 @@ class Text:
         store: Store = kept,
     ) -> None:
         self._open, self.source, self.choice = open_stream, source, choice
+        self._right = self._between = 0  # first row that is right; empty lines above it
         encodings = [choice.encoding]
         if choice.encoding == "auto":
             with open_stream() as stream:
@@ -167,12 +168,13 @@ class Text:
                     piece += lines.readline()
                     # A cell of several lines must not be cut, but quotation marks may
                     # be inches, too.
-                    n = len(piece)
-                    while '"' in piece and piece.count('"') % 2 and len(piece) < 2 * n:
-                        more = "".join(islice(lines, 1 << 8))
-                        if not more:
-                            break
-                        piece += more
+                    more, room = list[str](), PIECE
+                    odd = piece.count('"') % 2 if '"' in piece else 0
+                    while odd and room > 0 and (next_line := lines.readline()):
+                        more.append(next_line)
+                        room -= len(next_line)
+                        odd ^= next_line.count('"') % 2
+                    piece += "".join(more)
                     yield line, piece.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
                     line += piece.count("\n")
                     if "\r" in piece:
@@ -201,7 +203,7 @@ class Text:
                 if self.below:
                     raise self._ragged(self.below[0])
                 self._right = self._right or record[0]
-                self.empty = self.empty if not self._empty else [*self._empty]
+                self._between = len(self._empty)
                 yield record
 
     def _ragged(self, record: Record) -> TableError:
@@ -214,8 +216,8 @@ class Text:
         """Yield the first row of every piece, the piece, and its columns."""
         at = range(len(self.layout.names)) if columns is None else columns
         self.below: list[Record] = []
-        self._empty, self.empty = list[int](), list[int]()
-        self._right = first = 0
+        self._empty: list[int] = []  # lines with only empty cells
+        first = self._right = self._between = 0
         # pyarrow takes a tenth of the time, if it is installed.
         narrow = 1 < len(self.layout.names) <= _MOST_COLUMNS
         regular = narrow and self.layout.delimiter.isascii() and _has_pyarrow()
@@ -227,8 +229,10 @@ class Text:
                 if block is None:
                     rows = [cells for _, cells in self._records(piece)]
                     block = [[row[j] for row in rows] for j in at]
-                if len(block[0]):
+                else:
                     self._right = self._right or piece[0]
+                    self._between = len(self._empty)
+                if len(block[0]):
                     yield first, piece, block
                     first += len(block[0])
         for record in self.below:
@@ -281,10 +285,8 @@ class Text:
             or len(names) == 1
         ]
         self.facts = {each.name: each for each in facts}
-        self.names, self.units = (
-            list(self.facts),
-            dict(zip(names, self.layout.units, strict=True)),
-        )
+        self.names = list(self.facts)
+        self.units = dict(zip(names, self.layout.units, strict=True))
         self.kinds: dict[str, Kind] = {}
         for each in facts:
             self.kinds[each.name], unit = each.kind(self.reading)
@@ -350,12 +352,13 @@ class Text:
 
     def _notes_about_lines(self) -> Iterator[str]:
         """Yield notes about lines that are no rows."""
-        if len(self.empty) == 1:
-            yield f"Line {self.empty[0]} has only empty cells and was left out."
-        elif self.empty:
+        empty = self._empty[: self._between]
+        if len(empty) == 1:
+            yield f"Line {empty[0]} has only empty cells and was left out."
+        elif empty:
             yield (
-                f"{len(self.empty):,} lines have only empty cells and were left out; "
-                f"the first is line {self.empty[0]}."
+                f"{len(empty):,} lines have only empty cells and were left out; the "
+                f"first is line {empty[0]}."
             )
         if self.below:
             yield not_part(self.below, "Line", "left out")

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._columns import TableError
-from trueaxis._files import as_json, as_text, open_target, refuse_target
+from trueaxis._files import STANDARD, as_json, as_text, open_target, refuse_target
 from trueaxis.io.cells import parse
 from trueaxis.io.choice import Choice
 from trueaxis.io.formats import (
@@ -35,7 +35,6 @@ from trueaxis.io.formats import (
     NUMPY,
     PARQUET,
     SHEETS,
-    STANDARD,
     TEXT,
     compression_of,
     ending_of,
@@ -339,11 +338,11 @@ class Original:
             for _, block in self._text.texts(names):
                 yield dict(zip(names, block, strict=True))
         elif self._ending in NUMPY:
-            for array in (np.load(part, mmap_mode="r") for part in self._parts):
-                native = array.dtype.newbyteorder("=")
-                for first in range(0, max(len(array), 1), _ROWS):
-                    block = np.array(array[first : first + _ROWS], dtype=native)
-                    yield {f"x{i}": column for i, column in enumerate(block.T)}
+            for stored in (np.load(part, mmap_mode="r") for part in self._parts):
+                native = stored.dtype.newbyteorder("=")
+                for first in range(0, max(len(stored), 1), _ROWS):
+                    array = np.array(stored[first : first + _ROWS], dtype=native)
+                    yield {f"x{i}": column for i, column in enumerate(array.T)}
         else:
             names = None
             for table in chain.from_iterable(map(read_arrow, self._parts)):
@@ -415,7 +414,8 @@ class Original:
                 out[name] = [int(x) for x in fields[name]]
             else:
                 found = [parse(x or "", text.reading.decimal) for x in cells]
-                out[name] = np.array([np.nan if x is None else x.value for x in found])
+                values = np.array([np.nan if x is None else x.value for x in found])
+                out[name] = text.reading.without_missing(values)
         return out
 
     def _write_text(
@@ -424,9 +424,8 @@ class Original:
         """Write rows of text, and what is above them."""
         text = self._text
         assert text is not None
-        layout, delimiter = text.layout, text.layout.delimiter
-        if ending == ".tsv" or (ending == ".csv" and delimiter not in ",;"):
-            delimiter = "\t" if ending == ".tsv" else ","
+        layout = text.layout
+        delimiter = "\t" if ending == ".tsv" else layout.delimiter
         encode = codecs.getincrementalencoder(text.encoding)().encode
 
         def write(rows: Iterable[Iterable[str]]) -> None:
@@ -487,7 +486,7 @@ def kept_standard_input(source: str) -> Iterator[None]:
         yield
         return
     before = sys.stdin
-    sys.stdin = _Rewound(read_bytes(STANDARD))  # type: ignore[assignment]
+    sys.stdin = _Rewound(read_bytes(STANDARD))
     try:
         yield
     finally:
