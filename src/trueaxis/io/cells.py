@@ -459,13 +459,29 @@ class ColumnFacts:
         return not (self.bad.n or self.codes or self.limits.n or any(self.units))
 
 
-def judged(
-    cells: Mapping[str, Any], reading: Reading
-) -> tuple[dict[str, Column], frozenset[str], list[str]]:
-    """Return the columns of a table in memory, the distinct ones of text, and notes.
+@dataclass(frozen=True)
+class Content:
+    """All columns of a file, by name, and what was found out about them."""
 
-    Columns are arrays of numbers, or lists of cells of any types: text among these is
-    read by the same rules as that of text files.
+    columns: dict[str, Column]
+    reading: Reading
+    notes: Sequence[str]  # guesses about the file that the user should know of
+    distinct: set[str]  # columns of text whose cells seem to be distinct
+    # All columns of numbers side by side, if they are views of one array.
+    numbers: NDArray[np.float64] | None = None
+    raw: dict[str, Any] = field(default_factory=dict)  # the cells of JSON and of sheets
+
+
+def judged(
+    cells: Mapping[str, Any],
+    reading: Reading,
+    notes: Sequence[str] = (),
+    units: Sequence[str] = (),
+) -> Content:
+    """Return the columns of a table in memory.
+
+    They are arrays of numbers, or lists of cells of any types: text among these is read
+    by the same rules as that of text files.
     """
     lists = {
         name: [*map(_as_cell, column)]
@@ -473,40 +489,38 @@ def judged(
         if not isinstance(column, np.ndarray) or name in reading.verbatim
     }
     if not reading.given:
-        found = find_decimal(
-            {
-                name: [
-                    cell if isinstance(cell, str) and len(cell) <= _LONGEST else ""
-                    for cell in column
-                ]
-                for name, column in lists.items()
-                if name not in reading.unwanted
-            }
-        )
-        commas = [cell for cell in found.unclear if "," in cell.text]
+        shown = {
+            name: [
+                x if isinstance(x, str) and len(x) <= _LONGEST else "" for x in column
+            ]
+            for name, column in lists.items()
+            if name not in reading.unwanted
+        }
+        sign = find_decimal(shown)
+        commas = [cell for cell in sign.unclear if "," in cell.text]
         if commas:  # points are decimal points in these formats
             refuse_unclear(commas, reading.place)
-        reading.see(found)
-    columns, facts, distinct = dict[str, Column](), list[ColumnFacts](), set[str]()
+        reading.see(sign)
+    given = dict(zip(cells, units, strict=False))
+    columns, numbers, distinct = dict[str, Column](), list[ColumnFacts](), set[str]()
     for name, column in cells.items():
         kind: Kind = "number"
-        values, unit = column, ""
+        values, unit, facts = column, "", ColumnFacts(name)
         if name in lists:
-            found_here = ColumnFacts(name)
-            values = found_here.add(lists[name], 0, reading)
-            kind, unit = found_here.kind(reading)
-            if kind == "number":
-                facts.append(found_here)
-            elif found_here.distinct:
-                distinct.add(name)
+            values = facts.add(lists[name], 0, reading)
+            kind, unit = facts.kind(reading)
         if kind == "number":
+            numbers.append(facts)
             values = reading.without_missing(values)
         else:
             values = reading.as_objects(name, column)
-            nested = any(isinstance(cell, (dict, list)) for cell in column)
-            kind = "nested" if nested else kind
-        columns[name] = Column(name, kind, values, unit)
-    return columns, frozenset(distinct), [*notes_about(facts, reading.place)]
+            if any(isinstance(cell, (dict, list)) for cell in column):
+                kind = "nested"
+            elif facts.distinct:
+                distinct.add(name)
+        columns[name] = Column(name, kind, values, unit or given.get(name, ""))
+    notes = [*notes, *notes_about(numbers, reading.place)]
+    return Content(columns, reading, notes, distinct, None, {**cells})
 
 
 def _as_cell(cell: Any) -> Any:

@@ -19,19 +19,18 @@ import tokenize
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._columns import Column, TableError, quote
+from trueaxis._columns import TableError, quote
 from trueaxis._files import STANDARD
 from trueaxis.data.memory import TooLarge, refuse_large, shown_size
-from trueaxis.io.cells import Reading, as_name, judged
+from trueaxis.io.cells import Content, Reading, as_name, judged
 from trueaxis.io.choice import Choice
 from trueaxis.io.layout import layout_of, not_part
 from trueaxis.io.text import Store, Text, floats_of_arrow, kept
@@ -58,53 +57,6 @@ _UNREADABLE = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Content:
-    """All columns of a file.
-
-    Attributes
-    ----------
-    columns : dict of Column
-        By name.
-    reading : Reading
-        How their cells were read.
-    notes : tuple of str
-        Guesses about the file that the user should know of.
-    distinct : frozenset of str
-        Columns of text whose cells seem to be distinct.
-    numbers : ndarray or None
-        All columns of numbers side by side, if they are views of one array.
-    raw : dict
-        The cells of JSON and of sheets, by column, as Python's objects.
-    """
-
-    columns: dict[str, Column]
-    reading: Reading
-    notes: tuple[str, ...] = ()
-    distinct: frozenset[str] = frozenset()
-    numbers: NDArray[np.float64] | None = None
-    raw: dict[str, list[Any]] = field(default_factory=dict, repr=False)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(next(iter(self.columns.values())).values)
-
-
-def _content(
-    cells: dict[str, Any],
-    reading: Reading,
-    notes: Sequence[str] = (),
-    units: Sequence[str] = (),
-) -> Content:
-    """Return the columns of a table in memory."""
-    columns, distinct, more = judged(cells, reading)
-    for name, unit in zip(cells, units, strict=False):
-        columns[name] = replace(columns[name], unit=columns[name].unit or unit)
-    raw = {name: x for name, x in cells.items() if isinstance(x, list)}
-    return Content(columns, reading, (*notes, *more), distinct, None, raw)
-
-
 def read_content(name: str, choice: Choice) -> Content:
     """Read all columns of a file, in the format that its ending tells."""
     ending = ending_of(name)
@@ -121,36 +73,12 @@ def read_content(name: str, choice: Choice) -> Content:
         return _json_content(name, choice)
     if ending in SHEETS:
         return _sheet_content(name, choice)
-    return _text_content(open_text(name, choice), choice)
+    return open_text(name, choice).content()
 
 
 def open_text(name: str, choice: Choice, store: Store = kept) -> Text:
     """Read a text, which may be compressed; see `Text`."""
     return Text(opener_of(name), display_name(name), choice, store)
-
-
-def _text_content(text: Text, choice: Choice) -> Content:
-    """Return the columns of a text; cells of text only where they are needed."""
-    names, X = text.numbers()
-    views = dict(zip(names, X.T, strict=True))
-    others = [name for name in text.names if name not in views]
-    needed = text.reading.verbatim | choice.named(text.names)
-    wanted = [name for name in others if name in needed]
-    cells: dict[str, list[str]] = {name: [] for name in wanted}
-    for _, block in text.texts(wanted) if wanted else ():
-        for name, more in zip(wanted, block, strict=True):
-            cells[name] += more
-    objects = {name: text.reading.as_objects(name, cells[name]) for name in wanted}
-    none = np.full(text.rows, None, dtype=object)
-    columns = {
-        name: Column(
-            name, text.kinds[name],
-            views[name] if name in views else objects.get(name, none), text.units[name],
-        )
-        for name in text.names
-    }  # fmt: skip
-    distinct = frozenset(name for name in others if text.facts[name].distinct)
-    return Content(columns, text.reading, tuple(text.notes), distinct, X)
 
 
 # ---------------------------------------------------------------- names and bytes
@@ -342,7 +270,7 @@ def _arrow_content(name: str, choice: Choice) -> Content:
     reading = Reading(choice, table.column_names)
     data = {*data_columns(table.schema), *reading.verbatim}
     names = [name for name in table.column_names if name in data]
-    return _content(
+    return judged(
         {name: _cells_of_arrow(table.column(name), name in reading.verbatim)
          for name in names}, reading,
     )  # fmt: skip
@@ -408,7 +336,7 @@ def _json_content(name: str, choice: Choice) -> Content:
         )
     reading = Reading(choice, list(names), places.__getitem__)
     cells = {each: [record.get(each) for record in records] for each in names}
-    return _content(cells, reading)
+    return judged(cells, reading)
 
 
 def _json_records(name: str) -> Iterator[tuple[Any, str]]:
@@ -468,7 +396,7 @@ def _sheet_content(name: str, choice: Choice) -> Content:
         for each, i in zip(layout.names, used, strict=True)
     }
     reading = Reading(choice, layout.names, place, layout.row_names)
-    return _content(cells, reading, (*notes, *layout.notes), layout.units)
+    return judged(cells, reading, (*notes, *layout.notes), layout.units)
 
 
 def _read_sheet(name: str, sheet: str | None) -> tuple[list[list[Any]], str, list[str]]:
@@ -576,4 +504,4 @@ def _numpy_content(name: str, choice: Choice) -> Content:
         )
     names = [f"x{i}" for i in range(array.shape[1])]
     X = array.astype(float)
-    return _content(dict(zip(names, X.T, strict=True)), Reading(choice, names))
+    return judged(dict(zip(names, X.T, strict=True)), Reading(choice, names))

@@ -19,9 +19,9 @@ from trueaxis._columns import TableError as TableError
 from trueaxis._files import STANDARD
 from trueaxis.data.files import refuse_odd_paths
 from trueaxis.data.threads import own_floats
-from trueaxis.io.cells import Place, option
+from trueaxis.io.cells import Content, Place, option
 from trueaxis.io.choice import Choice
-from trueaxis.io.formats import Content, read_content
+from trueaxis.io.formats import read_content
 
 _FEW = 5  # columns named in a message
 _KINDS = {"text": "text", "calendar": "dates or times", "nested": "lists or records"}
@@ -160,7 +160,10 @@ def _choose(content: Content, choice: Choice, notes: list[str]) -> Table:
     X, names = content.numbers, [column.name for column in numbers]
     if X is None or names != [x.name for x in columns.values() if x.kind == "number"]:
         X = np.column_stack(
-            [np.zeros((content.n_rows, 0)), *(x.values for x in numbers)]
+            [
+                np.zeros((len(next(iter(columns.values())).values), 0)),
+                *(x.values for x in numbers),
+            ]
         )
     # The table would otherwise be in memory twice.
     views = dict(zip(names, X.T, strict=True))

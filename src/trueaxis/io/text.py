@@ -23,6 +23,7 @@ from trueaxis.io.cells import (
     MISSING,
     Cell,
     ColumnFacts,
+    Content,
     DecimalSign,
     Reading,
     find_decimal,
@@ -372,17 +373,35 @@ class Text:
             if name != self.layout.row_names
         ]
 
-    def numbers(self) -> tuple[list[str], NDArray[np.float64]]:
-        """Return the columns of numbers, which were kept in memory, as one array."""
-        names = [name for name, kind in self.kinds.items() if kind == "number"]
-        at = [*map(self.layout.names.index, names)]
-        out, first = np.empty((self.rows, len(at))), 0
+    def content(self) -> Content:
+        """Return all columns of a text whose numbers were kept in memory.
+
+        Cells of text are read again, and only where they are needed.
+        """
+        numbers = [name for name in self.names if self.kinds[name] == "number"]
+        others = [name for name in self.names if self.kinds[name] != "number"]
+        at = [*map(self.layout.names.index, numbers)]
+        X, first = np.empty((self.rows, len(at))), 0
         self.stored.reverse()
         while self.stored:  # and are freed, so that they are not in memory twice
             block = self.stored.pop()
-            out[first : first + len(block)] = block[:, at]
+            X[first : first + len(block)] = block[:, at]
             first += len(block)
-        return names, out
+        needed = self.reading.verbatim | self.choice.named(self.names)
+        wanted = [name for name in others if name in needed]
+        cells: dict[str, list[str]] = {name: [] for name in wanted}
+        for _, texts in self.texts(wanted) if wanted else ():
+            for name, more in zip(wanted, texts, strict=True):
+                cells[name] += more
+        values: dict[str, Any] = dict.fromkeys(others, np.full(self.rows, None))
+        values |= {name: self.reading.as_objects(name, cells[name]) for name in wanted}
+        values |= dict(zip(numbers, X.T, strict=True))
+        columns = {
+            name: Column(name, self.kinds[name], values[name], self.units[name])
+            for name in self.names
+        }
+        distinct = {name for name in others if self.facts[name].distinct}
+        return Content(columns, self.reading, self.notes, distinct, X)
 
 
 # ---------------------------------------------------------------- columns of a block
