@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,30 +11,16 @@ from numpy.typing import NDArray
 
 from trueaxis._columns import examine
 from trueaxis.data.files import BinaryRows, SourceError, WatchedFile, decoded_rows
-from trueaxis.data.progress import passing
 from trueaxis.data.rows import Rows
 from trueaxis.io.choice import Choice
 from trueaxis.io.formats import open_text
-from trueaxis.io.text import PIECE, Text
+from trueaxis.io.text import Text
 
 
 def decoded_text(path: Path, choice: Choice) -> Text:
     """Read a text once, and write the numbers of its columns to a temporary file."""
-
-    def store(blocks: Iterable[NDArray[np.float64]], width: int) -> BinaryRows:
-        def counted() -> Iterator[NDArray[np.float64]]:
-            given = iter(blocks)
-            first = next(given, np.zeros((0, width)))
-            # So many rows as the first piece of text makes probable.
-            total = len(first) * max(1, round(path.stat().st_size / PIECE))
-            with passing("decoding", total) as advance:
-                for block in chain([first], given):
-                    yield block
-                    advance(len(block))
-
-        return decoded_rows(counted(), width, np.dtype(np.float64))
-
-    return open_text(str(path), choice, store)
+    double = np.dtype(np.float64)
+    return open_text(str(path), choice, lambda x, width: decoded_rows(x, width, double))
 
 
 class TextRows(Rows):

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from trueaxis._columns import TableError, quote
 from trueaxis._files import STANDARD
+from trueaxis.data.arrow import arrow_kind, data_columns
 from trueaxis.data.memory import TooLarge, refuse_large, shown_size
 from trueaxis.io.cells import Content, Reading, as_name, judged
 from trueaxis.io.choice import Choice
@@ -245,14 +246,6 @@ def read_arrow(name: str, *, coded: bool = False) -> Iterator[Any]:
         ) from None
 
 
-def data_columns(schema: Any) -> list[str]:
-    """Return all columns except the index of the data frame that was written."""
-    stored = (schema.pandas_metadata or {}).get("index_columns", [])
-    index = {column for column in stored if isinstance(column, str)}
-    index.add("__null_dask_index__")
-    return [name for name in schema.names if name not in index] or list(schema.names)
-
-
 def _arrow_content(name: str, choice: Choice) -> Content:
     """Return the columns of a Parquet or Feather file, except a data frame's index."""
     blocks = [*read_arrow(name, coded=True)]
@@ -281,7 +274,8 @@ def _cells_of_arrow(cells: Any, verbatim: bool) -> Any:
     from pyarrow import compute
 
     kind = cells.type.value_type if _is_coded(cells) else cells.type
-    if is_arrow_number(kind) and not verbatim:
+    number = arrow_kind(kind) == "number" or str(kind) == "null"
+    if number and not verbatim:
         floats = compute.cast(compute.cast(cells, kind), "float64", safe=False)
         parts = [floats_of_arrow(chunk) for chunk in floats.chunks]
         return np.concatenate([np.zeros(0), *parts])
@@ -298,17 +292,6 @@ def _cells_of_arrow(cells: Any, verbatim: bool) -> Any:
 
 def _is_coded(cells: Any) -> bool:
     return str(cells.type).startswith("dictionary")
-
-
-def is_arrow_number(kind: Any) -> bool:
-    """Return whether a type of pyarrow is that of numbers, or has only nulls."""
-    from pyarrow import types
-
-    tests = (
-        types.is_integer, types.is_floating, types.is_boolean, types.is_decimal,
-        types.is_null,
-    )  # fmt: skip
-    return any(is_kind(kind) for is_kind in tests)
 
 
 # ---------------------------------------------------------------- JSON

@@ -185,23 +185,14 @@ def look_at(lines: Sequence[str], source: str, choice: Choice) -> Layout:
             f"{delimiter!r} cannot separate cells: --read delimiter must be one "
             "character, tab or space."
         )
-    records = [
-        *split_records(lines, delimiter, sign, source, line=skip + 1, whole=False)
-    ]
+    records = split_records(lines, delimiter, sign, source, line=skip + 1, whole=False)
     rows = [record for record in records if any(record[1])]
     # A comment above the rows may have their names, as numpy.savetxt writes it.
     marks = [is_comment(line, sign) for line in lines]
     above = lines[marks.index(False) - 1] if marks[0] and not all(marks) else ""
     commented = split_records([above[len(sign) :]], delimiter, "", "", whole=False)
     layout = layout_of(rows, source, choice.header, [cells for _, cells in commented])
-    first = layout.first_line
-    for line, cells in reversed(records):
-        # Empty rows below the header are rows, which are left out with a note.
-        if layout.named and line < first:
-            if any(cells):
-                break
-            first = line
-    return replace(layout, delimiter=delimiter, comment=sign, first_line=first)
+    return replace(layout, delimiter=delimiter, comment=sign)
 
 
 def layout_of(

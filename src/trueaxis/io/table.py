@@ -63,18 +63,6 @@ class Table:
     positions: NDArray[np.intp] | None = None
     left_out: dict[str, str] = field(default_factory=dict, repr=False)
 
-    def select(self, kept: NDArray[np.bool_]) -> Table:
-        """Return the table with some of its rows."""
-        positions = np.arange(len(kept)) if self.positions is None else self.positions
-        return replace(
-            self,
-            X=self.X[kept],
-            ids=None if self.ids is None else self.ids[kept],
-            labels=None if self.labels is None else self.labels[kept],
-            frame=tuple(replace(each, values=each.values[kept]) for each in self.frame),
-            positions=positions[kept],
-        )
-
 
 @own_floats
 def read_table(path: str | Path, choice: Choice | None = None) -> Table:
@@ -159,12 +147,8 @@ def _choose(content: Content, choice: Choice, notes: list[str]) -> Table:
     notes += found.remarks
     X, names = content.numbers, [column.name for column in numbers]
     if X is None or names != [x.name for x in columns.values() if x.kind == "number"]:
-        X = np.column_stack(
-            [
-                np.zeros((len(next(iter(columns.values())).values), 0)),
-                *(x.values for x in numbers),
-            ]
-        )
+        n = len(next(iter(columns.values())).values)
+        X = np.column_stack([np.zeros((n, 0)), *(x.values for x in numbers)])
     # The table would otherwise be in memory twice.
     views = dict(zip(names, X.T, strict=True))
     frame = [replace(x, values=views.get(x.name, x.values)) for x in frame]
@@ -254,8 +238,15 @@ def _without_holes(table: Table, choice: Choice, place: Place) -> Table:
     note = f"{dropped:,} of {n:,} rows have a missing cell and were left out."
     # The rows that are left keep their numbers.
     ids = np.arange(n).astype(str) if table.ids is None else table.ids
-    table = replace(table, ids=ids, notes=(*table.notes, note))
-    return table.select(complete)
+    return replace(
+        table,
+        X=table.X[complete],
+        ids=ids[complete],
+        labels=None if table.labels is None else table.labels[complete],
+        frame=tuple(replace(x, values=x.values[complete]) for x in table.frame),
+        positions=np.flatnonzero(complete),
+        notes=(*table.notes, note),
+    )
 
 
 def _refuse(
