@@ -8,11 +8,6 @@ from text_files import text_file
 from trueaxis.io import Choice, TableError, read_table
 
 
-def test_a_table_without_header_gets_names(tmp_path):
-    table = read_table(text_file(tmp_path, "1,2\n3,4\n5,6\n"))
-    assert table.columns == ("x0", "x1") and len(table.X) == 3
-
-
 def test_wavelengths_are_names(tmp_path):
     rows = "0,21;0,32;0,51\n0,41;0,52;0,53\n0,11;0,12;0,32\n"
     table = read_table(text_file(tmp_path, "1100;1102;1104\n" + rows))
