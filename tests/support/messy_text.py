@@ -107,7 +107,7 @@ RAGGED = [
          notes=("lines 1 to 2", "Report of the pumps")),
     good("preamble of keys and values", "Device,P7\nSerial,4711\nGain,2\n" + text(),
          notes=("lines 1 to 3", "Device")),
-    good("preamble padded by a spreadsheet", "Report,,\n,,\n" + text(),
+    good("preamble padded by a spreadsheet", "Report,,\n,,\nMonday,,\n" + text(),
          notes="Report"),
     bad("line number after a preamble", "Report\n\n" + text().replace("4.5", "err"),
         "line 6", "'flow'"),

@@ -313,11 +313,12 @@ def _find_header(
     width = max(counts, key=lambda width: (counts[width], width))
     start = next(i for i, (_, cells) in enumerate(rows) if len(cells) == width)
     # Spreadsheets write as many cells for a title as for a row.
-    while width > 2 and start + 1 < len(rows) and _is_title(rows[start][1]):
-        below = [cell for cell in rows[start + 1][1] if cell]
-        if len(below) < 2 or any(map(is_number, below)):
-            break
-        start += 1
+    first = start
+    while width > 2 and first + 1 < len(rows) and _is_title(rows[first][1]):
+        first += 1
+    below = [cell for cell in rows[first][1] if cell]
+    if len(below) > 1 and not any(map(is_number, below)):
+        start = first
     above, body = rows[:start], rows[start:]
     if above and len(above[-1][1]) == width + 1 and not above[-1][1][-1]:
         # Only the header ends with a delimiter.
@@ -327,12 +328,12 @@ def _find_header(
     names: list[str] = []
     short = above[-1][1] if above and header != "no" else None
     if short is not None and len(short) == width - 1:
-        first = {cells[0] for cells in alike}
+        begins = {cells[0] for cells in alike}
         if not any(cells[-1] for cells in alike):
             if _is_header(short, [cells[:-1] for cells in alike]):
                 names = [*short, ""]  # rows end with a delimiter, but not the header
-        elif len(first) == len(alike) and (
-            not any(map(is_number, first)) or _is_header(short, [c[1:] for c in alike])
+        elif len(begins) == len(alike) and (
+            not any(map(is_number, begins)) or _is_header(short, [c[1:] for c in alike])
         ):
             names = ["", *short]  # R leaves out the name of the column of row names
     if names:

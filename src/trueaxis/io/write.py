@@ -327,6 +327,11 @@ class Original:
             blocks = map(self._typed, blocks)
         elif ending in PARQUET + ARROW and self._ending in PARQUET + ARROW:
             metadata = next(read_arrow(self._parts[0])).schema.metadata
+        elif ending in TEXT:  # as words, booleans would be read as text
+            blocks = (
+                {name: [*map(_without_bool, _listed(x))] for name, x in fields.items()}
+                for fields in blocks
+            )
         write_content(file, target, blocks, int(kept.sum()), metadata)
 
     def _blocks(self) -> Iterator[Fields]:
@@ -444,6 +449,10 @@ class Original:
             write(zip(*fields.values(), strict=True))
         if whole:
             write(cells for _, cells in text.below)
+
+
+def _without_bool(cell: Any) -> Any:
+    return int(cell) if isinstance(cell, bool) else cell
 
 
 def _counted(blocks: Iterable[NDArray[np.float64]], width: int) -> None:
