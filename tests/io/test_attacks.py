@@ -66,6 +66,15 @@ def test_no_cell_takes_long(cell, tmp_path):
     assert time.process_time() - begin < 5
 
 
+@pytest.mark.soak  # as it measures time
+def test_no_line_of_empty_cells_takes_long(tmp_path):
+    line = "\t" * 3000 + "5\n"
+    path = text_file(tmp_path, "\t".join(map(str, range(3001))) + "\n" + line * 300)
+    begin = time.process_time()
+    assert read_table(path, Choice(header="yes")).X.shape == (300, 1)
+    assert time.process_time() - begin < 5
+
+
 def test_a_cell_far_from_the_table_is_refused(tmp_path):
     path = tmp_path / "far.xlsx"
     with xlsxwriter.Workbook(path) as book:

@@ -44,7 +44,8 @@ def test_all_columns_of_text_are_named_at_once(tmp_path):
     path = text_file(tmp_path, 'n,site,"x, y",a\np,u,r s,1\nq,u,r s,2\n')
     (note,) = read_table(path).notes
     assert note == (
-        "Left out: 'n', 'site', 'x, y' (text). To name the rows by 'n', use --id n."
+        "Left out: 'n', 'site', 'x, y' (text). To name the rows by one of them, use "
+        "--id."
     )
     with pytest.raises(TableError, match="no column of numbers.*'n', 'site'"):
         read_table(path, Choice(drop=["a"]))

@@ -335,8 +335,6 @@ class ColumnFacts:
     given: int = 0  # cells that are not missing
     zeros: int = 0  # which need no unit
     other_sign: int = 0  # cells that are numbers only with the other decimal sign
-    whole: bool = True  # all numbers are written without decimals
-    distinct: bool = True  # no text is repeated in its block
     alphanumeric: bool = True
     calendar: bool = True
     codes: bool = False  # some cells begin with a zero and another digit
@@ -361,9 +359,8 @@ class ColumnFacts:
                 tally.first = Cell(str(cell), self.name, first + cells.index(cell))
 
         values: dict[Any, float] = {}
-        before, counts = self.bad.n, Counter(cells)
-        self.distinct = self.distinct and len(counts) == len(cells)
-        for cell, n in counts.items():
+        before = self.bad.n
+        for cell, n in Counter(cells).items():
             text = cell if isinstance(cell, str) else "0.5"
             if reading.is_missing(text):
                 values[cell] = np.nan
@@ -384,7 +381,6 @@ class ColumnFacts:
                     self.words.append(text)
                 continue
             values[cell] = number.value
-            self.whole = self.whole and text.lstrip("+-").isdigit()
             if number.limit:
                 note(self.limits)
             if number.unit or number.value:
@@ -466,7 +462,6 @@ class Content:
     columns: dict[str, Column]
     reading: Reading
     notes: Sequence[str]  # guesses about the file that the user should know of
-    distinct: set[str]  # columns of text whose cells seem to be distinct
     # All columns of numbers side by side, if they are views of one array.
     numbers: NDArray[np.float64] | None = None
     raw: dict[str, Any] = field(default_factory=dict)  # the cells of JSON and of sheets
@@ -502,7 +497,7 @@ def judged(
             refuse_unclear(commas, reading.place)
         reading.see(sign)
     given = dict(zip(cells, units, strict=False))
-    columns, numbers, distinct = dict[str, Column](), list[ColumnFacts](), set[str]()
+    columns, numbers = dict[str, Column](), list[ColumnFacts]()
     for name, column in cells.items():
         kind: Kind = "number"
         values, unit, facts = column, "", ColumnFacts(name)
@@ -516,11 +511,9 @@ def judged(
             values = reading.as_objects(name, column)
             if any(isinstance(cell, (dict, list)) for cell in column):
                 kind = "nested"
-            elif facts.distinct:
-                distinct.add(name)
         columns[name] = Column(name, kind, values, unit or given.get(name, ""))
     notes = [*notes, *notes_about(numbers, reading.place)]
-    return Content(columns, reading, notes, distinct, None, {**cells})
+    return Content(columns, reading, notes, None, {**cells})
 
 
 def _as_cell(cell: Any) -> Any:

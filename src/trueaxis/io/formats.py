@@ -49,8 +49,10 @@ SHEETS = (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
 NUMPY = (".npy", ".npz")
 _MOST_CELLS = 1 << 26  # of JSON and sheets, which are held as Python's objects
 _MOST_REPEATED = 1 << 14  # columns of a sheet
-_CELL_NAME = re.compile(rb'<c [^<>]*?\br="([A-Z]{1,3})([0-9]{1,7})"')
-_REPEATED = re.compile(rb"<table:table-cell [^<>]*columns-repeated=\"([0-9]+)[^<>]*>")
+_CELL_NAME = re.compile(rb'<(?:\w+:)?c [^<>]*?\br="([A-Z]{1,3})([0-9]{1,7})"')
+_REPEATED = re.compile(
+    rb"<table:table-cell [^<>]*columns-repeated=\"([0-9]{1,18})[^<>]*>"
+)
 _STRINGS = ("string", "large_string", "string_view")
 # What NumPy and the like raise for what does not match its ending.
 _UNREADABLE = (

@@ -199,12 +199,8 @@ def _describe_left_out(
 ) -> list[str]:
     """Return the note about left out columns, with what else could be done."""
     notes = describe_left_out(left_out)
-    texts = [name for name, reason in left_out.items() if reason == "text"]
-    named = [name for name in texts if name in content.distinct]
-    if named and choice.id is None:
-        notes[0] += (
-            f" To name the rows by {named[0]!r}, use --id {shlex.quote(named[0])}."
-        )
+    if "text" in left_out.values() and choice.id is None:
+        notes[0] += " To name the rows by one of them, use --id."
     if any(content.columns[name].kind == "number" for name in left_out):
         if "empty" not in left_out.values() and choice.columns is None:
             notes[0] += " To analyze all numbers, use --columns '*'."

@@ -54,7 +54,6 @@ _SAMPLE_CHARACTERS = 1 << 16
 _SAMPLE_LINES = 8  # however long they are
 _MOST_COLUMNS = 1 << 10  # for each one, pyarrow would keep some 30 kB
 _MOST_FOOTERS = 1000  # lines below a table
-_NOT_WHOLE = (b".", b",", b"e", b"E")
 _WORDS = sorted(MISSING - DASHES)  # a dash is left to the rules, which tell
 
 
@@ -400,8 +399,7 @@ class Text:
             name: Column(name, self.kinds[name], values[name], self.units[name])
             for name in self.names
         }
-        distinct = {name for name in others if self.facts[name].distinct}
-        return Content(columns, self.reading, self.notes, distinct, X)
+        return Content(columns, self.reading, self.notes, X)
 
 
 # ---------------------------------------------------------------- columns of a block
@@ -419,7 +417,6 @@ def _judge(
         facts.alphanumeric = False
     if facts.alphanumeric and _begin_with_zero(cells):
         return facts.add(_texts(cells), first, reading)
-    facts.whole = facts.whole and not any(x in content for x in _NOT_WHOLE)
     facts.add_plain(values, lambda row: str(cells[row]), first)
     return values
 
@@ -519,9 +516,9 @@ def _split_by_arrow(text: str, layout: Layout, at: Sequence[int]) -> list[Cells]
             for line in io.StringIO(text, newline="")
             if not is_comment(line, layout.comment)
         )
-    empty = rf'\n[ \t"]*{re.escape(sign)}[ \t"{re.escape(sign)}]*\r?(?:\n|\Z)'
-    if re.search(empty, "\n" + text):
-        return None  # a line of empty cells
+    # A line of blank cells is no row.
+    if re.search(rf'\n[ \t"{re.escape(sign)}]++\r?(?:\n|\Z)', "\n" + text):
+        return None
     data, names = text.encode(), [str(i) for i in range(len(layout.names))]
     faulty, some = list[str](), [str(i) for i in at]
 

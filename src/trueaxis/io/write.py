@@ -415,8 +415,6 @@ class Original:
             cells = [None if text.reading.is_missing(x) else x for x in fields[name]]
             if not facts.plain or name == text.layout.row_names:
                 out[name] = cells
-            elif facts.whole and facts.given == self.n_rows:
-                out[name] = [int(x) for x in fields[name]]
             else:
                 found = [parse(x or "", text.reading.decimal) for x in cells]
                 values = np.array([np.nan if x is None else x.value for x in found])
