@@ -102,6 +102,8 @@ RAGGED = [
     good("footer", text() + "Total: 6 rows\n", notes=("line 8", "Total: 6 rows")),
     good("footer after a blank line", text() + "\nMade by Lab 7\nEnd\n",
          notes=("lines 9 to 10", "Made by Lab 7")),
+    good("footer below a dash", changed(4, "-,29,6.75\n") + "Total: 6 rows\n",
+         X=holed((2, 0)), notes=("line 8", "line 4", "Total: 6 rows")),
     bad("last line cut off", text() + "7.5,2", "line 8", "2 cells", "3"),
     good("preamble", "Report of the pumps\nMade on Monday\n\n" + text(),
          notes=("lines 1 to 2", "Report of the pumps")),
@@ -168,6 +170,8 @@ HEADERS = [
          columns="a b", X=[[1, -12.5], [2, 3.25], [4, -1200]], notes=ANY),
     good("codes with leading zeros", "zip,a,b\n01067,2,5\n80331,3,4\n04109,5,7\n",
          columns="a b", X=[[2, 5], [3, 4], [5, 7]], notes="'zip' (text)"),
+    good("codes beside a word for missing", "zip,a\n01067,2\nn.d.,3\n04109,5\n",
+         columns="a", X=[[2], [3], [5]], notes="'zip' (text)"),
     good("years above text and numbers", "country,code,1960,1961,1962\n"
          + "".join(f"Land {i},L{i},{i}.5,,{i + 1}.25\n" for i in (3, 1, 4, 5)),
          columns="1960 1962", X=[[i + 0.5, i + 1.25] for i in (3, 1, 4, 5)], notes=ANY),

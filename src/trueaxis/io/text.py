@@ -54,6 +54,7 @@ _SAMPLE_CHARACTERS = 1 << 16
 _SAMPLE_LINES = 8  # however long they are
 _MOST_COLUMNS = 1 << 10  # for each one, pyarrow would keep some 30 kB
 _MOST_FOOTERS = 1000  # lines below a table
+_CODE, _NO_CODE = "^0[0-9]", "-[0-9]|[0-9][.,]|[.,][0-9]"  # 007; a number with a sign
 _WORDS = sorted(MISSING - DASHES)  # a dash is left to the rules, which tell
 
 
@@ -193,12 +194,12 @@ class Text:
         for record in split_records(
             lines, layout.delimiter, layout.comment, self.source, line=line
         ):
-            if len(record[1]) != len(layout.names):
+            if not any(record[1]):
+                self._empty.append(record[0])
+            elif len(record[1]) != len(layout.names):
                 self.below.append(record)
                 if len(self.below) > _MOST_FOOTERS:
                     raise self._ragged(self.below[0])
-            elif not any(record[1]):
-                self._empty.append(record[0])
             else:
                 if self.below:
                     raise self._ragged(self.below[0])
@@ -247,6 +248,7 @@ class Text:
         with closing(self._split([0])) as pieces:
             for first, piece, (cells,) in pieces:
                 if row < first + len(cells):
+                    self.below = []  # of the same piece
                     line, _ = next(islice(self._records(piece), row - first, None))
                     return f"line {line}"
         return f"row {row}"  # the file was modified
@@ -413,9 +415,10 @@ def _judge(
     values = _plain_floats(cells, content, reading.decimal)
     if values is None:
         return facts.add(_texts(cells), first, reading)
-    if b"." in content or b"-" in content:
-        facts.alphanumeric = False
-    if facts.alphanumeric and _begin_with_zero(cells):
+    # All cells of a column of codes are letters and digits.
+    if facts.alphanumeric and any(sign in content for sign in (b".", b",", b"-")):
+        facts.alphanumeric = not _any(cells, _NO_CODE)
+    if facts.alphanumeric and _any(cells, _CODE):
         return facts.add(_texts(cells), first, reading)
     facts.add_plain(values, lambda row: str(cells[row]), first)
     return values
@@ -468,13 +471,13 @@ def floats_of_arrow(cells: Any) -> NDArray[np.float64]:
     return np.frombuffer(cells.buffers()[1], float, len(cells), 8 * cells.offset)
 
 
-def _begin_with_zero(cells: Cells) -> bool:
-    """Return whether some cells begin with a zero and another digit."""
+def _any(cells: Cells, pattern: str) -> bool:
+    """Return whether a pattern is found in some cells of a block."""
     if isinstance(cells, list):
-        return any(x[:1] == "0" and x[1:2].isdigit() for x in cells)
+        return any(re.search(pattern, cell) for cell in cells)
     from pyarrow import compute
 
-    return bool(compute.any(compute.match_substring_regex(cells, "^0[0-9]")).as_py())
+    return bool(compute.any(compute.match_substring_regex(cells, pattern)).as_py())
 
 
 def _texts(cells: Cells) -> list[str]:
