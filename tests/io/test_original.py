@@ -11,12 +11,11 @@ from messy_files import CASES
 from written_rows import written
 
 from trueaxis.io import Choice, TableError, read_table
-from trueaxis.io.formats import SHEETS, ending_of
+from trueaxis.io.formats import SHEETS, ending_of, kept_standard_input
 from trueaxis.io.write import (
     Original,
     formulas_guarded,
-    kept_standard_input,
-    refuse_original,
+    refuse_table,
     write_table,
 )
 
@@ -50,13 +49,13 @@ def test_targets_that_are_refused(target, message, tmp_path):
     path.write_text("a,b\n1,2\n")
     (tmp_path / "link.csv").hardlink_to(path)
     with pytest.raises(ValueError, match=message):
-        refuse_original(str(tmp_path / target), str(path))
+        refuse_table(str(tmp_path / target), str(path), rows_of=str(path))
 
 
 def test_text_keeps_its_own_ending_whatever_it_is(tmp_path):
-    refuse_original(str(tmp_path / "out.log"), str(tmp_path / "in.log"))
+    refuse_table(str(tmp_path / "out.log"), rows_of=str(tmp_path / "in.log"))
     with pytest.raises(TableError, match="tables are written as"):
-        refuse_original(str(tmp_path / "out.log"), str(tmp_path / "in.csv"))
+        refuse_table(str(tmp_path / "out.log"), rows_of=str(tmp_path / "in.csv"))
 
 
 def test_arrays_take_no_text(tmp_path):
@@ -73,7 +72,7 @@ def test_arrays_take_no_text(tmp_path):
 def test_packages_that_are_not_installed(module, target, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(TableError, match=r"needs .*: pip install 'trueaxis\[io\]'"):
-        refuse_original(str(tmp_path / target), str(tmp_path / "in.csv"))
+        refuse_table(str(tmp_path / target), rows_of=str(tmp_path / "in.csv"))
 
 
 # ---------------------------------------------------------------- the corpus

@@ -37,14 +37,12 @@ from trueaxis.data.transformed import CheckedRows
 from trueaxis.diagnostics import column_names
 from trueaxis.io.cells import option
 from trueaxis.io.choice import Choice as Choice
-from trueaxis.io.formats import compression_of, ending_of
+from trueaxis.io.formats import compression_of, ending_of, kept_standard_input
 from trueaxis.io.table import MissingCells, read_table
 from trueaxis.io.text import Text
 from trueaxis.io.write import ENDINGS as TABLE_ENDINGS
 from trueaxis.io.write import (
     Original,
-    kept_standard_input,
-    refuse_original,
     refuse_table,
     write_content,
 )
@@ -491,7 +489,7 @@ def check_outputs(
     for target in tables.values():
         refuse_table(target, *sources)
     for target in rows.values():
-        refuse_original(target, *sources)
+        refuse_table(target, *sources, rows_of=sources[0])
 
 
 def beside(output: str, suffix: str) -> str:

@@ -20,7 +20,8 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any
 
@@ -36,6 +37,7 @@ from trueaxis.io.choice import Choice
 from trueaxis.io.layout import layout_of, not_part
 from trueaxis.io.text import Store, Text, floats_of_arrow, kept
 
+_input: ContextVar[bytes | None] = ContextVar("input", default=None)
 MOST_PIPED = 1 << 28  # bytes of a pipe or device, which may never end
 # A compressed file may unpack to so many times its size, or to MOST_PIPED bytes: text
 # of numbers rarely shrinks to a tenth.
@@ -124,8 +126,21 @@ def opener_of(name: str) -> Callable[[], IO[bytes]]:
     return lambda: io.BytesIO(content)
 
 
+@contextmanager
+def kept_standard_input(source: str) -> Iterator[None]:
+    """Let standard input be read more than once, if it is the source."""
+    token = _input.set(read_bytes(STANDARD) if source == STANDARD else None)
+    try:
+        yield
+    finally:
+        _input.reset(token)
+
+
 def read_bytes(name: str) -> bytes:
     """Return the content of a file, unpacked, or of standard input."""
+    given = _input.get() if name == STANDARD else None
+    if given is not None:
+        return given
     if compression_of(name):
         stream = _open_compressed(name)
     else:

@@ -73,16 +73,9 @@ class Text:
     What a column is, how its numbers are written and which sign is the decimal sign
     follows from all of its cells.
 
-    Parameters
-    ----------
-    open_stream : callable
-        Open the bytes of the text, unpacked, at their start.
-    source : str
-        Name of the file in messages.
-    choice : Choice
-    store : callable
-        Takes blocks of all columns as floats, NaN for those that are not numbers, and
-        how many columns these are, and keeps them somewhere.
+    `open_stream` opens its bytes, unpacked, at their start, and `source` is its name in
+    messages. `store` takes blocks of all columns as floats, NaN for those that are not
+    numbers, and how many columns these are, and keeps them somewhere.
 
     Attributes
     ----------

@@ -13,7 +13,6 @@ import io
 import json
 import math
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -40,7 +39,6 @@ from trueaxis.io.formats import (
     ending_of,
     open_text,
     read_arrow,
-    read_bytes,
     read_content,
     require,
 )
@@ -486,49 +484,21 @@ def _exact(x: float) -> int | float:
     return int(x) if abs(x) < _LARGEST_EXACT and x % 1 == 0 else float(x)
 
 
-@contextmanager
-def kept_standard_input(source: str) -> Iterator[None]:
-    """Let standard input be read more than once, if it is the source."""
-    if source != STANDARD:
-        yield
-        return
-    before = sys.stdin
-    sys.stdin = _Rewound(read_bytes(STANDARD))
-    try:
-        yield
-    finally:
-        sys.stdin = before
-
-
-class _Rewound:
-    """Standard input that begins anew whenever it is read."""
-
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-
-    @property
-    def buffer(self) -> IO[bytes]:
-        """All of its bytes."""
-        return io.BytesIO(self._content)
-
-
 # ---------------------------------------------------------------- names of targets
 
 
-def refuse_original(target: str, data: str, *sources: str) -> None:
-    """Raise early if rows of a file cannot be written to a target."""
-    source, more = ending_of(data), [".npy"]
-    binary = (*NUMPY, *PARQUET, *ARROW, *JSON, *SHEETS)
-    if source not in binary and ending_of(target) not in binary:
-        more.append(source)  # text with another ending
-    refuse_target(target, data, *sources)
-    _refuse_ending(target, *more)
+def refuse_table(path: str, *sources: str, rows_of: str | None = None) -> None:
+    """Raise early if a table cannot be written, or its ending is not that of one.
 
-
-def refuse_table(path: str, *sources: str) -> None:
-    """Raise early if a table cannot be written, or its ending is not that of one."""
+    `rows_of` is the file whose rows are written, if they are those of one.
+    """
     refuse_target(path, *sources)
-    _refuse_ending(path)
+    if rows_of is None:
+        _refuse_ending(path)
+        return
+    source, binary = ending_of(rows_of), (*NUMPY, *PARQUET, *ARROW, *JSON, *SHEETS)
+    like = source not in binary and ending_of(path) not in binary
+    _refuse_ending(path, ".npy", *[source] * like)  # text may keep another ending
 
 
 def _refuse_ending(path: str, *more: str) -> None:
