@@ -241,19 +241,6 @@ def _unclear(
                     yield Cell(cell, name, row)
 
 
-def refuse_unclear(unclear: Sequence[Cell], place: Place) -> None:
-    """Raise, because cells can be read in two ways and nothing shows which."""
-    cell = unclear[0].text
-    mark = "," if "," in cell else "."
-    which = " and ".join(each.quoted(place) for each in unclear[:2])
-    raise TableError(
-        f"{which} can be read in two ways, and no other cell shows which is the "
-        f"decimal sign: use --read decimal={mark} if {cell} is "
-        f"{cell.replace(',', '.')}, --read decimal={_OTHER[mark]} if it is "
-        f"{cell.replace(mark, '')}."
-    )
-
-
 # ---------------------------------------------------------------- whole columns
 
 
@@ -282,15 +269,33 @@ class Reading:
         sign: DecimalSign = _NO_SIGN,
     ) -> None:
         self.place, self.row_names, self._words = place, row_names, choice.words
-        self.given = choice.decimal != "auto"
+        self.given, self.unclear = choice.decimal != "auto", dict[str, Cell]()
         self.see(DecimalSign(choice.decimal) if self.given else sign)
         self.verbatim = choice.names_of_rows | ({row_names} if row_names else set())
         self.unwanted = choice.unwanted(names) | self.verbatim
 
     def see(self, sign: DecimalSign) -> None:
-        """Use a decimal sign that was found."""
+        """Use a decimal sign that was found, or remember what was not clear."""
         self.known = sign.mark is not None
         self.decimal, self.evidence = sign.mark or ".", sign.evidence
+        unclear = {} if self.known else self.unclear
+        more = {"," if "," in cell.text else ".": cell for cell in sign.unclear}
+        self.unclear = more | unclear
+
+    def refuse_unclear(self, marks: str) -> None:
+        """Raise if cells can be read in two ways and nothing shows which."""
+        unclear = [self.unclear[mark] for mark in marks if mark in self.unclear]
+        if not unclear:
+            return
+        cell = unclear[0].text
+        mark = "," if "," in cell else "."
+        which = " and ".join(each.quoted(self.place) for each in unclear)
+        raise TableError(
+            f"{which} can be read in two ways, and no other cell shows which is the "
+            f"decimal sign: use --read decimal={mark} if {cell} is "
+            f"{cell.replace(',', '.')}, --read decimal={_OTHER[mark]} if it is "
+            f"{cell.replace(mark, '')}."
+        )
 
     @property
     def why(self) -> str:
@@ -491,11 +496,8 @@ def judged(
             for name, column in lists.items()
             if name not in reading.unwanted
         }
-        sign = find_decimal(shown)
-        commas = [cell for cell in sign.unclear if "," in cell.text]
-        if commas:  # points are decimal points in these formats
-            refuse_unclear(commas, reading.place)
-        reading.see(sign)
+        reading.see(find_decimal(shown))
+        reading.refuse_unclear(",")  # points are decimal points in these formats
     given = dict(zip(cells, units, strict=False))
     columns, numbers = dict[str, Column](), list[ColumnFacts]()
     for name, column in cells.items():

@@ -334,31 +334,26 @@ def _json_content(name: str, choice: Choice) -> Content:
             f"{name} has {len(records):,} rows with {len(names):,} different keys, "
             "most of which are in few rows: use the same keys in all rows."
         )
-    reading = Reading(choice, list(names), places.__getitem__)
     cells = {each: [record.get(each) for record in records] for each in names}
-    return judged(cells, reading)
+    return judged(cells, Reading(choice, list(names), places.__getitem__))
 
 
 def _json_records(name: str) -> Iterator[tuple[Any, str]]:
-    try:
-        text = read_bytes(name).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise TableError(f"{name} is not UTF-8 text ({error}): convert it.") from None
-    listed = text.lstrip().startswith("[")
     number = 1
     try:
-        if listed:
+        text = read_bytes(name).decode("utf-8-sig")
+        if text.lstrip().startswith("["):
             yield from ((x, f"row {i}") for i, x in enumerate(json.loads(text)))
             return
         for number, line in enumerate(text.split("\n"), start=1):
             if line.strip():
                 yield json.loads(line), f"line {number}"
-    except (json.JSONDecodeError, RecursionError) as error:
-        cause = getattr(error, "msg", "nested too deeply")
-        number = getattr(error, "lineno", 1) if listed else number
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        at = getattr(error, "lineno", 1) + number - 1
+        cause = getattr(error, "msg", getattr(error, "reason", "nested too deeply"))
         raise TableError(
-            f"Line {number} of {name} is not JSON ({cause}): write one object per "
-            "line, or a list of objects."
+            f"Line {at} of {name} is not JSON ({cause}): write one object per line, "
+            "or a list of objects, in UTF-8."
         ) from None
 
 

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -290,16 +291,12 @@ def _some_records(
     lines: Sequence[str], delimiter: str, comment: str
 ) -> list[list[str]]:
     """Return the first records, or none if the text cannot be split like that."""
-    rows: list[list[str]] = []
+    records = split_records(lines, delimiter, comment, "", whole=False)
     try:
-        for _, row in split_records(lines, delimiter, comment, "", whole=False):
-            if any(row):
-                rows.append(row)
-            if len(rows) == _SAMPLE_RECORDS:
-                break
+        filled = (cells for _, cells in records if any(cells))
+        return [*islice(filled, _SAMPLE_RECORDS)]
     except TableError:  # raised again when the whole text is read
         return []
-    return rows
 
 
 # ---------------------------------------------------------------- title and header

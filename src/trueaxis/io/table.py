@@ -163,13 +163,10 @@ def _choose(content: Content, choice: Choice, notes: list[str]) -> Table:
 
 
 def _categories(choice: Choice, wanted: Sequence[Column]) -> set[str]:
-    if not choice.categories:
-        return set()
+    if tuple(choice.categories) == ("*",):
+        return {column.name for column in wanted if column.kind == "text"}
     names = [column.name for column in wanted]
-    chosen = select(choice.categories, names, "--encode categories")
-    if tuple(choice.categories) != ("*",):
-        return set(chosen)
-    return {column.name for column in wanted if column.kind == "text"}
+    return {*select(choice.categories, names, "--encode categories")}
 
 
 def _asked_text(column: Column, place: Place) -> TableError:

@@ -21,7 +21,6 @@ from trueaxis._columns import Column, Kind, TableError
 from trueaxis.io.cells import (
     DASHES,
     MISSING,
-    Cell,
     ColumnFacts,
     Content,
     DecimalSign,
@@ -29,7 +28,6 @@ from trueaxis.io.cells import (
     find_decimal,
     is_number,
     notes_about,
-    refuse_unclear,
 )
 from trueaxis.io.choice import Choice
 from trueaxis.io.layout import (
@@ -267,9 +265,8 @@ class Text:
                 sign = error.args[0]
         self.notes = [
             *describe(self.layout, self.encoding, self.choice), *self.layout.notes,
-            *self._notes_about_lines(),
+            *self._notes_about_lines(), *self._note_unclear(),
         ]  # fmt: skip
-        self._refuse_unclear()
         facts = [
             each
             for i, each in enumerate(self._facts)
@@ -296,18 +293,13 @@ class Text:
             choice, names, self.place, self.layout.row_names, sign
         )
         self._facts = [ColumnFacts(name) for name in names]
-        self._unclear: dict[str, Cell] = {}
         self.rows = 0
         for first, _, block in self._split():
             if not reading.known:
                 found = self._sign_in(block, first)
-                if found.mark == "," and self._unclear:
+                if found.mark == "," and reading.unclear:
                     raise _OtherSignError(found)
                 reading.see(found)
-                if reading.known:
-                    self._unclear = {}
-                for cell in found.unclear:
-                    self._unclear.setdefault("," if "," in cell.text else ".", cell)
             self.rows = first + len(block[0])
             out = np.full((len(block[0]), len(names)), np.nan)
             for j, cells in enumerate(block):
@@ -327,23 +319,19 @@ class Text:
                     shown[name] = _texts(cells)
         return find_decimal(shown, first) if shown else DecimalSign()
 
-    def _refuse_unclear(self) -> None:
+    def _note_unclear(self) -> Iterator[str]:
         """Refuse cells that can be read in two ways, or say how they were read."""
-        delimiter = self.layout.delimiter
-        # Between commas, points are decimal points.
-        marks = "," if delimiter == "," else ",."
-        unclear = [self._unclear[mark] for mark in marks if mark in self._unclear]
-        if not unclear:
-            return
-        first = unclear[0]
-        if "," in first.text or delimiter == ";":
-            # Semicolons are used where the comma is the decimal sign.
-            refuse_unclear(unclear, self.place)
-        self.notes.append(
-            f"{first.quoted(self.place)} was read with a decimal point, because no "
-            "cell shows otherwise: use --read decimal=, if it is "
-            f"{first.text.replace('.', '')}."
-        )
+        unclear, delimiter = self.reading.unclear, self.layout.delimiter
+        # Semicolons are used where the comma is the decimal sign.
+        if "," in unclear or delimiter == ";":
+            self.reading.refuse_unclear("," if delimiter == "," else ",.")
+        elif unclear and delimiter != ",":
+            cell = unclear["."]
+            yield (
+                f"{cell.quoted(self.place)} was read with a decimal point, because no "
+                "cell shows otherwise: use --read decimal=, if it is "
+                f"{cell.text.replace('.', '')}."
+            )
 
     def _notes_about_lines(self) -> Iterator[str]:
         """Yield notes about lines that are no rows."""
