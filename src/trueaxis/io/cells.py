@@ -171,8 +171,6 @@ def is_number(cell: str) -> bool:
     >>> [is_number(cell) for cell in ("1,5", "<0.5", "5 %", "5 kg", "n.d.")]
     [True, True, True, False, False]
     """
-    if _PLAIN.fullmatch(cell):
-        return True
     if is_missing(cell):
         return False
     found = [number for mark in ".," if (number := parse(cell, mark)) is not None]
@@ -318,9 +316,10 @@ class Reading:
     def as_objects(self, name: str, cells: Sequence[Any]) -> NDArray[Any]:
         """Return a column as text, with None for cells that are missing."""
         texts = [*map(as_name, cells)]
-        missing = {text for text in {*texts} if self.is_missing(text)}
         if name in self.verbatim:
-            missing = set()
+            return as_objects(texts)
+        short = max(map(len, MISSING | self._words))
+        missing = {x for x in texts if len(x) <= short and self.is_missing(x)}
         return as_objects([None if text in missing else text for text in texts])
 
 

@@ -52,6 +52,7 @@ _SAMPLE_CHARACTERS = 1 << 16
 _SAMPLE_LINES = 8  # however long they are
 _MOST_COLUMNS = 1 << 10  # for each one, pyarrow would keep some 30 kB
 _MOST_FOOTERS = 1000  # lines below a table
+_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"  # at the start of a text
 _CODE, _NO_CODE = "^0[0-9]", "-[0-9]|[0-9][.,]|[.,][0-9]"  # 007; a number with a sign
 _WORDS = sorted(MISSING - DASHES)  # a dash is left to the rules, which tell
 
@@ -121,14 +122,17 @@ class Text:
 
     def _look(self) -> None:
         """Find out how the text is written."""
-        skip, sample, n = self.choice.skip, list[str](), 0
-        with closing(self._lines()) as lines:
-            for line in lines:
-                sample.append(line)
-                n += len(line)
-                enough = len(sample) - skip >= _SAMPLE_LINES
-                if enough and n >= _SAMPLE_CHARACTERS and line.strip():
-                    break
+        skip, n = self.choice.skip, 0
+        sample: list[str] = []
+        with self._open() as stream:
+            with io.TextIOWrapper(stream, self.encoding, newline="") as lines:
+                for line in lines:
+                    sample.append(line)
+                    n += len(line)
+                    enough = len(sample) - skip >= _SAMPLE_LINES
+                    if enough and n >= _SAMPLE_CHARACTERS and line.strip():
+                        break
+        sample[:1] = [line.removeprefix(_MARK) for line in sample[:1]]
         if not any(map(str.strip, sample)):
             raise TableError(f"{self.source} is empty: there are no rows to analyze.")
         if len(sample) <= skip:
@@ -142,12 +146,6 @@ class Text:
         self.newline = first[0] if first else "\n"
 
     # ------------------------------------------------------------ rows
-
-    def _lines(self) -> Generator[str, None, None]:
-        with self._open() as stream:
-            with io.TextIOWrapper(stream, self.encoding, newline="") as lines:
-                yield lines.readline().removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
-                yield from lines
 
     def _pieces(self) -> Generator[Piece, None, None]:
         """Yield the text below the header in pieces that end with a row."""
@@ -167,7 +165,7 @@ class Text:
                         room -= len(next_line)
                         odd ^= next_line.count('"') % 2
                     piece += "".join(more)
-                    yield line, piece.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
+                    yield line, piece.removeprefix(_MARK)
                     line += piece.count("\n")
                     if "\r" in piece:
                         line += piece.count("\r") - piece.count("\r\n")
@@ -376,7 +374,8 @@ class Text:
             for name, more in zip(wanted, texts, strict=True):
                 cells[name] += more
         values: dict[str, Any] = dict.fromkeys(others, np.full(self.rows, None))
-        values |= {name: self.reading.as_objects(name, cells[name]) for name in wanted}
+        for name in wanted:
+            values[name] = self.reading.as_objects(name, cells.pop(name))
         values |= dict(zip(numbers, X.T, strict=True))
         columns = {
             name: Column(name, self.kinds[name], values[name], self.units[name])
