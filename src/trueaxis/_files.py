@@ -1,9 +1,13 @@
-"""Write files atomically, so that no reader ever sees a half-written one."""
+"""Write files: none that is an input, and all of a file or nothing.
+
+No reader ever sees a half-written file.
+"""
 
 from __future__ import annotations
 
 import datetime
 import errno
+import gzip
 import io
 import json
 import math
@@ -11,12 +15,14 @@ import os
 import re
 import secrets
 import shutil
+import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+STANDARD = "-"  # standard input or output
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 _temporary: set[Path] = set()  # files that exist at the moment
@@ -111,6 +117,117 @@ def check_target(target: Path, path: str | Path) -> None:
     if not target.parent.is_dir():
         reason = "No such folder to write in: create it first"
         raise FileNotFoundError(errno.ENOENT, reason, str(target.parent))
+
+
+# ---------------------------------------------------------------- outputs
+
+
+def refuse_target(path: str, *sources: str) -> None:
+    """Raise early if a file cannot be written, or is one of the inputs."""
+    if path in ("", STANDARD):
+        return
+    target = Path(os.path.realpath(path))
+    for source in sources:
+        if source in ("", STANDARD):
+            continue
+        # Another name of the same file may be a hard link.
+        if target == Path(os.path.realpath(source)) or _same_file(target, source):
+            raise ValueError(
+                f"{path} is an input and would be overwritten: choose another name."
+            )
+    check_target(target, path)
+
+
+def refuse_same_targets(targets: dict[str, str]) -> None:
+    """Raise if two options name the same file.
+
+    Parameters
+    ----------
+    targets : dict
+        File of every option; "" for none.
+    """
+    seen: dict[str, str] = {}
+    for name, path in targets.items():
+        if not path:
+            continue
+        real = path if path == STANDARD else os.path.realpath(path)
+        if real in seen:
+            where = "standard output" if path == STANDARD else path
+            raise ValueError(
+                f"{seen[real]} and {name} would both write to {where}: choose another "
+                "name for one of them."
+            )
+        seen[real] = name
+
+
+def _same_file(target: Path, source: str) -> bool:
+    try:
+        return os.path.samefile(target, source)
+    except OSError:  # one of them does not exist
+        return False
+
+
+@contextmanager
+def open_target(name: str) -> Iterator[IO[bytes]]:
+    """Open a file that appears once it is complete, compressed if its ending says so.
+
+    "-" is standard output.
+    """
+    if name == STANDARD:
+        yield StandardOutput()  # type: ignore[misc]
+        return
+    with atomic_write(name) as file:
+        if not name.lower().endswith(".gz"):
+            yield file
+            return
+        # Without name and time: the same rows give the same bytes.
+        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+            yield packed  # type: ignore[misc]
+
+
+@contextmanager
+def written_together(
+    targets: Mapping[str, Callable[[IO[bytes]], object]],
+) -> Iterator[None]:
+    """Write files that appear after the `with` statement, if it succeeds.
+
+    Standard output comes last, when they are complete: whoever reads it may close it
+    early.
+
+    Parameters
+    ----------
+    targets : dict
+        Name of every file, "-" for standard output, and what writes it.
+    """
+    with ExitStack() as opened:
+        for name, write in targets.items():
+            if name != STANDARD:
+                file = opened.enter_context(open_target(name))
+                write(file)
+                file.flush()  # a full disk must show before the first one appears
+        yield
+    if STANDARD in targets:
+        with open_target(STANDARD) as file:
+            targets[STANDARD](file)
+
+
+class StandardOutput:
+    """Standard output as a file of bytes."""
+
+    def write(self, data: bytes) -> int:
+        """Write all bytes."""
+        binary = getattr(sys.stdout, "buffer", None)
+        # A terminal must not follow what a cell says, and the stream may have been
+        # replaced by a file of text, as in a notebook.
+        if binary is None or sys.stdout.isatty():
+            sys.stdout.write(harmless(bytes(data).decode("utf-8", errors="replace")))
+        else:
+            sys.stdout.flush()
+            binary.write(data)
+        return len(data)
+
+
+# ---------------------------------------------------------------- text
 
 
 def printable(text: object) -> str:

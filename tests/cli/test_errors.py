@@ -21,7 +21,7 @@ FLAWS = [
     ("fit {pump} --clean {pump}", 1, "is an input and would be overwritten"),
     ("fit {pump} --clean c.csv --flagged c.csv", 1, "--clean and --flagged would"),
     ("fit {pump} -o m.npz --clean ./m.npz", 1, "--output and --clean would both"),
-    ("fit {pump} --clean c.ods", 1, "choose the ending .xlsx or .csv"),
+    ("fit {pump} --clean c.ods", 1, "choose one of these endings"),
     ("fit {pump} --flagged nowhere/c.csv", 1, "No such folder to write in"),
     ("fit {pump} --clean - --json", 2, "--clean and --json would both"),
     ("fit {pump} --clean - --flagged -", 2, "--clean and --flagged would both"),

@@ -14,7 +14,7 @@ from trueaxis.cli.options import READING
 from trueaxis.data.text import TextRows
 from trueaxis.io import Choice, TableError, read_table
 
-TEXTS = [case for case in CASES if case.is_text and not case.file.endswith(".zst")]
+TEXTS = [case for case in CASES if case.is_text]
 
 
 # Rows of a stream cannot be left out.

@@ -8,11 +8,6 @@ from text_files import text_file
 from trueaxis.io import Choice, TableError, read_table
 
 
-def test_a_table_without_header_gets_names(tmp_path):
-    table = read_table(text_file(tmp_path, "1,2\n3,4\n5,6\n"))
-    assert table.columns == ("x0", "x1") and len(table.X) == 3
-
-
 def test_wavelengths_are_names(tmp_path):
     rows = "0,21;0,32;0,51\n0,41;0,52;0,53\n0,11;0,12;0,32\n"
     table = read_table(text_file(tmp_path, "1100;1102;1104\n" + rows))
@@ -38,21 +33,19 @@ def test_column_numbers_of_pandas_are_names(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "doubtful"),
+    "text",
     [
-        ("5,2,9\n3,4,1\n5,6,2\n7,8,3\n", False),
-        ("1,2,3\n3,4,1\n5,6,2\n7,8,3\n", True),  # in steps, but like the others
-        ("900,5,80\n.3,.4,.1\n.5,.6,.2\n.7,.8,.3\n", False),
-        ("100,150,300\n.3,.4,.1\n.5,.6,.2\n.7,.8,.3\n", True),  # far, but not in steps
-        ("1,2,3\n2,3,4\n9,9,2\n4,4,6\n", False),  # others are in steps, too
+        "5,2,9\n3,4,1\n5,6,2\n7,8,3\n",
+        "1,2,3\n3,4,1\n5,6,2\n7,8,3\n",  # in steps, but like the others
+        "100,150,300\n.3,.4,.1\n.5,.6,.2\n.7,.8,.3\n",  # far, but not in steps
+        "1,2,3\n2,3,4\n9,9,2\n4,4,6\n",  # others are in steps, too
     ],
 )
-def test_numbers_in_the_first_line_are_data_if_in_doubt(tmp_path, text, doubtful):
+def test_numbers_in_the_first_line_are_data_if_in_doubt(tmp_path, text):
     table = read_table(text_file(tmp_path, text))
     assert table.columns == ("x0", "x1", "x2") and len(table.X) == 4
     assert table.notes[0] == "Read without a header (columns x0 to x2)."
-    assert len(table.notes) == 1 + doubtful
-    assert not doubtful or "read as data because it has only numbers" in table.notes[1]
+    assert len(table.notes) == 1
     named = read_table(text_file(tmp_path, text), Choice(header="yes"))
     assert named.columns == tuple(text.split("\n")[0].split(",")) and not named.notes
 

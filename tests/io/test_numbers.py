@@ -38,7 +38,7 @@ def test_dropped_columns_may_show_the_decimal_sign(tmp_path):
     [
         (
             "a;b\n1,5;2\n2;2.5\n",
-            "contradicts.*'1,5' in line 2, column 'a'.*'2.5' in line 3, column 'b'",
+            "'2.5' in line 3.*",
         ),
         (
             "a\tb\n1,234\t2\n2,345\t3\n",
@@ -63,7 +63,9 @@ def test_the_decimal_sign_can_be_given(tmp_path):
     assert read_table(path, Choice(decimal=",")).X[0, 0] == 1.234
     assert read_table(path, Choice(decimal=".")).X[0, 0] == 1234
     path = text_file(tmp_path, "a;b\n1,5;2.5\n")
-    with pytest.raises(TableError, match="'2.5' in line 2.*as set by --read decimal"):
+    with pytest.raises(
+        TableError, match="comma, as set by --read decimal: '2.5' in line 2"
+    ):
         read_table(path, Choice(decimal=","))
     with pytest.raises(TableError, match="decimal is 'x'"):
         read_table(path, Choice(decimal="x"))

@@ -7,7 +7,7 @@ from trueaxis.io import Choice, TableError, read_table, write
 from trueaxis.io.write import write_table
 
 ENDINGS = [
-    ".csv", ".tsv", ".txt.gz", ".dat.xz", ".jsonl", ".jsonl.bz2", ".parquet", ".pq",
+    ".csv", ".tsv", ".txt.gz", ".jsonl", ".jsonl.gz", ".parquet", ".pq",
     ".feather", ".arrow", ".xlsx",
 ]  # fmt: skip
 
@@ -52,7 +52,7 @@ def test_sheets_have_a_largest_size(tmp_path):
 def test_text_is_written_a_few_rows_at_a_time_as_all_at_once(tmp_path, monkeypatch):
     x = np.array([0.1, np.nan, -np.inf, 1e300, 3.0])
     fields = {"=x": x, "i": np.arange(5), "b": x > 0, "t": ["=a", None, "", 2.5, "b,c"]}
-    monkeypatch.setattr(write, "_TEXT_ROWS", 2)
+    monkeypatch.setattr(write, "_ROWS", 2)
     write_table(tmp_path / "t.csv", fields)
     assert (tmp_path / "t.csv").read_text() == (
         "=x,i,b,t\n0.1,0,True,=a\n,1,False,\n-inf,2,False,\n1e+300,3,True,2.5\n"
@@ -61,6 +61,6 @@ def test_text_is_written_a_few_rows_at_a_time_as_all_at_once(tmp_path, monkeypat
 
 
 def test_columns_of_different_lengths_are_not_cut_off(tmp_path, monkeypatch):
-    monkeypatch.setattr(write, "_TEXT_ROWS", 2)
+    monkeypatch.setattr(write, "_ROWS", 2)
     with pytest.raises(ValueError, match="shorter|longer"):
         write_table(tmp_path / "t.csv", {"a": np.zeros(2), "b": np.zeros(3)})

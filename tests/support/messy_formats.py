@@ -38,27 +38,16 @@ def save_model(path):
     path.with_suffix(".npz").rename(path)
 
 
-def encrypted():
-    """Return a zip archive whose member is marked as encrypted."""
-    content = bytearray(zipped({"a.csv": text()}))
-    content[6] |= 1  # flags of the member
-    content[content.index(b"PK\x01\x02") + 8] |= 1  # and in the directory
-    return bytes(content)
-
-
 def zstd(content):
     return pyarrow.Codec("zstd").compress(content, asbytes=True)
 
 
-MAC = {"a.csv": text(), "__MACOSX/._a.csv": b"\0\5\x16\7"}
 COMPRESSED = [
     good("gz", gzip.compress(PLAIN), file="a.csv.gz"),
     good("bz2", bz2.compress(PLAIN), file="a.csv.bz2"),
     good("xz", lzma.compress(PLAIN), file="a.csv.xz"),
-    good("zst", zstd(PLAIN), file="a.csv.zst"),
-    good("zip", zipped({"a.csv": text()}), file="a.csv.zip"),
-    good("zip without the inner ending", zipped({"a.csv": text()}), file="a.zip"),
-    good("zip made by macOS", zipped(MAC), file="a.zip"),
+    bad("zst", zstd(PLAIN), "a.csv.zst", "unpack", file="a.csv.zst"),
+    bad("zip", zipped({"a.csv": text()}), "a.csv.zip", "unpack", file="a.csv.zip"),
     good("gz in capitals", gzip.compress(PLAIN), file="A.CSV.GZ"),
     good("gz in two parts", gzip.compress(PLAIN[:60]) + gzip.compress(PLAIN[60:]),
          file="a.csv.gz"),
@@ -69,15 +58,10 @@ COMPRESSED = [
                                         .encode() + b"\n" for row in ROWS))),
     bad("bad cell in gz", gzip.compress(PLAIN.replace(b"4.5", b"err")), "line 4",
         "'flow'", file="a.csv.gz"),
-    bad("zip of two files", zipped({"a.csv": text(), "b.csv": text()}), "a.csv",
-        "b.csv", file="a.zip"),
-    bad("zip of no file", zipped({}), "a.zip", file="a.zip"),
-    bad("zip with a password", encrypted(), "a.zip", "encrypted", file="a.zip"),
     bad("gz cut off", gzip.compress(PLAIN)[:-20], "a.csv.gz", "damaged",
         file="a.csv.gz"),
     bad("xz cut off", lzma.compress(PLAIN)[:-20], "a.csv.xz", "damaged",
         file="a.csv.xz"),
-    bad("zst cut off", zstd(PLAIN)[:-10], "a.csv.zst", "damaged", file="a.csv.zst"),
     bad("text that ends in gz", PLAIN, "a.csv.gz", "damaged", file="a.csv.gz"),
     bad("empty gz", gzip.compress(b""), "a.csv.gz", "empty", file="a.csv.gz"),
     bad("gz of zero bytes", b"", "a.csv.gz", file="a.csv.gz"),

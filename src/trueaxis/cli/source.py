@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from trueaxis._columns import Column, describe_left_out, examine, quote, select
 from trueaxis._columns import TableError as TableError
+from trueaxis._files import STANDARD as STANDARD
+from trueaxis._files import refuse_same_targets, refuse_target, written_together
 from trueaxis.cli import console
 from trueaxis.data.arrow import ArrowFile
 from trueaxis.data.files import (
@@ -30,33 +32,21 @@ from trueaxis.data.files import (
 from trueaxis.data.open_rows import describe_file, npy_rows, open_rows
 from trueaxis.data.progress import passing
 from trueaxis.data.rows import Rows
-from trueaxis.data.text import TextRows
+from trueaxis.data.text import TextRows, decoded_text
 from trueaxis.data.transformed import CheckedRows
 from trueaxis.diagnostics import column_names
 from trueaxis.io.cells import option
 from trueaxis.io.choice import Choice as Choice
-from trueaxis.io.formats import STANDARD as STANDARD
-from trueaxis.io.formats import compression_of, ending_of, open_text
-from trueaxis.io.original import (
-    Original,
-    kept_standard_input,
-    open_original,
-    refuse_original,
-    refuse_other_rows,
-    refuse_text,
-    write_rows,
-)
+from trueaxis.io.formats import compression_of, ending_of, kept_standard_input
 from trueaxis.io.table import MissingCells, read_table
-from trueaxis.io.text import TextBlocks
+from trueaxis.io.text import Text
 from trueaxis.io.write import ENDINGS as TABLE_ENDINGS
-from trueaxis.io.write import formulas_guarded as formulas_guarded
 from trueaxis.io.write import (
-    refuse_same_targets,
+    Original,
     refuse_table,
-    refuse_target,
     write_content,
-    written_together,
 )
+from trueaxis.io.write import formulas_guarded as formulas_guarded
 from trueaxis.methods import METHODS
 from trueaxis.pipeline import split_pipeline
 from trueaxis.preprocessing.encoder import TableEncoder
@@ -201,8 +191,7 @@ class Source:
         """
         assert self.original is not None  # opened, as there is a target
         rows = self.positions if kept is None else np.flatnonzero(kept)
-        for text in write_rows(self.original, file, target, rows, changes):
-            console.note(text)
+        self.original.write(file, target, rows, changes)
         for each in self.watched:
             each.check()
 
@@ -287,10 +276,9 @@ def _read(
     data: str, choice: Choice, taker: Any, targets: list[str], fits: bool
 ) -> Source:
     """Read a table into memory."""
-    original = open_original(data, choice) if targets else None
-    for target in targets:
-        assert original is not None
-        refuse_text(original, target)
+    again = [Path(data)] if targets and Path(data).is_file() else []
+    watched = [WatchedFile.of(path) for path in again]
+    original = Original(data, choice) if targets else None
     refused = choice.missing == "fill" and not taker._takes_holes
     try:
         table = read_table(
@@ -305,14 +293,12 @@ def _read(
             f"{error} {name} needs complete rows; the methods that take missing cells: "
             f"{', '.join(takers)}."
         ) from None
-    if original is not None and table.positions is None:
-        refuse_other_rows(original, len(table.X), data)
     for text in table.notes:
         console.note(text)
     ids = np.arange(len(table.X)) if table.ids is None else table.ids
     return Source(
         data, choice, table.columns, table.left_out, table.X, ids, table.labels,
-        table.frame, table.positions, original,
+        table.frame, table.positions, original, watched,
     )  # fmt: skip
 
 
@@ -331,7 +317,7 @@ def _open_large(
             f"{data} is read block by block, where --na is only for text: replace the "
             "cells by missing ones."
         )
-    text = open_text(data, choice) if is_text(path) else None
+    text = decoded_text(path, choice) if is_text(path) else None
     kinds = describe_file(path)[1] if text is None else _kinds_of_text(text, choice)
     wanted, left_out = _columns_to_read(data, kinds, choice)
     # A fit reads often: its default blocks fit into a cache.
@@ -350,10 +336,7 @@ def _open_large(
     checked = CheckedRows(rows, wanted, holes=holes)
     checked.names = tuple(wanted)
     files, names = list_files(path)
-    original = open_original(data, choice, files) if targets else None
-    for target in targets:
-        assert original is not None
-        refuse_text(original, target)
+    original = Original(data, choice, files) if targets else None
     asked = [name for name in (choice.id, choice.label) if name is not None]
     texts = _texts(path, asked, text) if asked else []
     return Source(
@@ -370,7 +353,7 @@ def _open_large(
 
 
 def _texts(
-    path: Path, names: Sequence[str], text: TextBlocks | None
+    path: Path, names: Sequence[str], text: Text | None
 ) -> list[NDArray[np.str_]]:
     """Return names and labels of the rows of a large file."""
     found: list[list[str]] = [[] for _ in names]
@@ -421,13 +404,13 @@ def _is_large(data: str) -> bool:
     return 8 * n * len(kinds) >= LARGE_BYTES
 
 
-def _kinds_of_text(text: TextBlocks, choice: Choice) -> dict[str, str]:
+def _kinds_of_text(text: Text, choice: Choice) -> dict[str, str]:
     """Return the kinds of the columns of a text; print notes."""
     for note in text.notes:
         console.note(note)
     kinds: dict[str, str] = {name: text.kinds[name] for name in text.names}
-    if text.row_names is not None:
-        kinds[text.row_names] = "names of rows"
+    if text.layout.row_names is not None:
+        kinds[text.layout.row_names] = "names of rows"
     asked: list[str] = []
     if choice.columns is not None:
         asked = select(choice.columns, list(kinds), "--columns", exact=choice.by_name)
@@ -506,7 +489,7 @@ def check_outputs(
     for target in tables.values():
         refuse_table(target, *sources)
     for target in rows.values():
-        refuse_original(target, *sources)
+        refuse_table(target, *sources, rows_of=sources[0])
 
 
 def beside(output: str, suffix: str) -> str:

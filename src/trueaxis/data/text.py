@@ -10,12 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._columns import examine
-from trueaxis.data.files import SourceError, WatchedFile, decoded_rows
-from trueaxis.data.progress import passing
+from trueaxis.data.files import BinaryRows, SourceError, WatchedFile, decoded_rows
 from trueaxis.data.rows import Rows
 from trueaxis.io.choice import Choice
 from trueaxis.io.formats import open_text
-from trueaxis.io.text import TextBlocks
+from trueaxis.io.text import Text
+
+
+def decoded_text(path: Path, choice: Choice) -> Text:
+    """Read a text once, and write the numbers of its columns to a temporary file."""
+    double = np.dtype(np.float64)
+    return open_text(str(path), choice, lambda x, width: decoded_rows(x, width, double))
 
 
 class TextRows(Rows):
@@ -29,8 +34,8 @@ class TextRows(Rows):
     columns : sequence of str, optional
         Columns to read; all columns of numbers by default.
     block_rows : int, optional
-    text : TextBlocks, optional
-        The text, if it was opened already.
+    text : Text, optional
+        The text, if it was decoded already.
     """
 
     names: tuple[str, ...]
@@ -41,11 +46,12 @@ class TextRows(Rows):
         choice: Choice | None = None,
         columns: Sequence[str] | None = None,
         block_rows: int | None = None,
-        text: TextBlocks | None = None,
+        text: Text | None = None,
     ) -> None:
         self._given = path, choice or Choice(), columns, block_rows
-        self.path, self.watched = path, WatchedFile.of(path)
-        self.text = text or open_text(str(path), self._given[1])
+        self.path, watched = path, WatchedFile.of(path)
+        self.text = text or decoded_text(path, self._given[1])
+        watched.check()
         for name in columns or ():
             if name not in self.text.kinds:
                 raise SourceError(
@@ -57,14 +63,15 @@ class TextRows(Rows):
             columns = [
                 name
                 for name in self.text.names
-                if name not in left_out and name != self.text.row_names
+                if name not in left_out and name != self.text.layout.row_names
             ]
         self.names = tuple(columns)
         if not self.names:
             raise SourceError(f"{path} has no column of numbers: choose another file.")
         self.dtype = np.dtype(np.float64)
-        self._rows = decoded_rows(
-            self._decoded(), len(self.names), self.dtype, block_rows
+        stored, at = self.text.stored, map(self.text.layout.names.index, self.names)
+        self._rows = BinaryRows(
+            stored.file, 0, stored.shape, self.dtype, [*at], block_rows
         )
         self.shape = self._rows.shape
 
@@ -87,11 +94,4 @@ class TextRows(Rows):
 
     def place(self, row: int, overall: int | None = None) -> str:
         """Describe where a row is."""
-        return f"{self.path}, {self.text.file.place(row)}"
-
-    def _decoded(self) -> Iterator[NDArray[np.float64]]:
-        with passing("decoding", self.text.rows) as advance:
-            for _, block in self.text.blocks(self.names):
-                yield block
-                advance(len(block))
-        self.watched.check()
+        return f"{self.path}, {self.text.place(row)}"

@@ -11,15 +11,17 @@ import io
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis._columns import Kind, TableError, as_objects
+from trueaxis._columns import Column, Kind, TableError, as_objects
+from trueaxis.io.choice import Choice
 
 # In lower case. A file may have further words, see `Choice.na`.
 MISSING = frozenset({
@@ -36,7 +38,7 @@ _MOST_UNITS = 50  # a column with more of them has none
 _ENOUGH_EVIDENCE = 100  # cells, which settle the decimal sign
 _CURRENCIES = "$€£¥"
 _CURRENCY = rf"[{_CURRENCIES}]|(?:USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD)\b"
-MINUS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-"})
+_MINUS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-"})
 # The spaces and apostrophes that separate thousands.
 _SEPARATORS = (
     " \N{NO-BREAK SPACE}\N{THIN SPACE}\N{FIGURE SPACE}\N{NARROW NO-BREAK SPACE}'\u2019"
@@ -49,25 +51,22 @@ _UNIT = (
 )
 _PLAIN = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
 _DATE = r"\d{4}[-./]\d{1,2}(?:[-./]\d{1,2})?|\d{1,2}[-./]\d{1,2}[-./](?:\d{4}|\d{2})"
-_MONTH = r"(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-z]*\.?"
-_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?"
-_ZONE = r"(?:\s*(?:z|utc|[+-]\d{2}:?\d{2}))?"
+_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?(?:z|[+-]\d{2}:?\d{2})?"
 _CALENDAR = re.compile(
-    rf"(?:{_DATE}|\d{{1,2}}[-. ]+{_MONTH}[-. ]*(?:\d{{4}}|\d{{2}})"
-    rf"|{_MONTH}\s+\d{{1,2}},?\s+\d{{4}})"
-    rf"(?:[T ]\s*{_TIME}{_ZONE})?|{_TIME}{_ZONE}|\d{{4}}-?(?:q[1-4]|w\d{{2}})",
+    rf"(?:{_DATE})(?:[t ]\s*{_TIME})?|{_TIME}|\d{{4}}-?(?:q[1-4]|w\d{{2}})",
     re.IGNORECASE,
 )
-# Matches a column, joined by newlines, in which a sign must be the decimal sign: it
-# is not followed by exactly three digits, or what precedes it rules out thousands.
-_DECIMAL = {
-    mark: re.compile(
-        rf"{m}(?!\d{{3}}(?![\dEe]))|^[+-]?(?:0\d*|\d{{4,}})?{m}", re.MULTILINE
-    )
-    for mark, m in ((".", r"\."), (",", ","))
-}
-_MILLIONS = {".": re.compile(r"\.\d{3}\."), ",": re.compile(r",\d{3},")}
 _OTHER = {".": ",", ",": "."}
+# Matches a column, joined by newlines, in which a sign is probably the decimal sign: it
+# is not followed by exactly three digits, what precedes it rules out thousands, or the
+# other sign separates millions.
+_SHOWS = {
+    mark: re.compile(
+        rf"{m}(?!\d{{3}}(?![\dEe]))|^[+-]?(?:0\d*|\d{{4,}})?{m}|{other}\d{{3}}{other}",
+        re.MULTILINE,
+    )
+    for mark, m, other in ((",", ",", r"\."), (".", r"\.", ","))
+}
 # What a number may begin with; most text does not.
 _STARTS = frozenset(
     "0123456789.,+-<>≤≥(\N{MINUS SIGN}\N{EN DASH}UEGCJIAiI" + _CURRENCIES
@@ -78,11 +77,11 @@ Place = Callable[[int], str]  # maps the number of a row to its name in a messag
 
 
 class Number(NamedTuple):
-    """A number in a cell: its value, its unit, and a sign of comparison as in <0.5."""
+    """A number in a cell."""
 
     value: float
     unit: str = ""
-    limit: str = ""
+    limit: str = ""  # a sign of comparison, as in <0.5
 
 
 class Cell(NamedTuple):
@@ -98,7 +97,7 @@ class Cell(NamedTuple):
 
 
 @cache
-def number_pattern(decimal: str) -> re.Pattern[str]:
+def _number_pattern(decimal: str) -> re.Pattern[str]:
     """Return the pattern of a number.
 
     Its groups are a sign of comparison (<0.5), a sign, a currency, another sign, the
@@ -135,10 +134,11 @@ def parse(cell: str, decimal: str) -> Number | None:
         return Number(float(cell))
     if cell[:1] not in _STARTS:
         return None
-    match = number_pattern(decimal).fullmatch(with_minus(cell))
+    match = _number_pattern(decimal).fullmatch(_with_minus(cell))
     if match is None or (match[2] and match[4]):
         return None
-    value = float(plain_digits(match[5], decimal))
+    digits = match[5].translate(_NO_SEPARATORS).replace(_OTHER[decimal], "")
+    value = float(digits.replace(",", "."))
     if "-" in (match[2], match[4]):
         value = -value
     limit = match[1] or ""
@@ -147,20 +147,14 @@ def parse(cell: str, decimal: str) -> Number | None:
     return Number(value, match[3] or match[6] or "", limit)
 
 
-def with_minus(cell: str) -> str:
+def _with_minus(cell: str) -> str:
     """Return a cell with a plain minus in front, also for (12.50) and 12.50-."""
-    cell = cell.translate(MINUS)
+    cell = cell.translate(_MINUS)
     if cell[:1] == "(" and cell[-1:] == ")":
         return f"-{cell[1:-1]}"
     if cell[-1:] == "-" and cell[-2:-1].isdigit():
         return cell if cell[:-1].strip("0123456789.,' ") else f"-{cell[:-1]}"
     return cell
-
-
-def plain_digits(digits: str, decimal: str) -> str:
-    """Return digits without thousands and with a decimal point."""
-    digits = digits.translate(_NO_SEPARATORS)
-    return digits.replace(_OTHER[decimal], "").replace(",", ".")
 
 
 def is_missing(cell: str) -> bool:
@@ -177,8 +171,6 @@ def is_number(cell: str) -> bool:
     >>> [is_number(cell) for cell in ("1,5", "<0.5", "5 %", "5 kg", "n.d.")]
     [True, True, True, False, False]
     """
-    if _PLAIN.fullmatch(cell):
-        return True
     if is_missing(cell):
         return False
     found = [number for mark in ".," if (number := parse(cell, mark)) is not None]
@@ -196,55 +188,31 @@ def option(names: Sequence[str]) -> str:
 
 
 class DecimalSign(NamedTuple):
-    """The decimal sign of a table.
+    """The decimal sign of a table."""
 
-    mark : "." or ","; None if no cell shows it
-    evidence : the cell that shows it
-    unclear : cells that are read differently with the other sign
-    """
+    mark: str | None = None  # "." or ","; None if no cell shows it
+    evidence: Cell | None = None  # which shows it
+    unclear: tuple[Cell, ...] = ()  # are read differently with the other sign
 
-    mark: str | None = None
-    evidence: Cell | None = None
-    unclear: tuple[Cell, ...] = ()
+
+_NO_SIGN = DecimalSign()
 
 
 def find_decimal(columns: Mapping[str, Sequence[str]], first: int = 0) -> DecimalSign:
-    """Find the cell that shows the decimal sign.
+    """Find the cell that shows the decimal sign, in columns of text by name.
 
-    Parameters
-    ----------
-    columns : dict
-        Name and cells of columns of text.
-    first : int
-        Number of the first row.
+    If cells contradict each other, most of them decide; the others are errors. `first`
+    is the number of the first row.
     """
-    counts: Counter[str] = Counter()
-    shown: dict[str, Cell] = {}
-    for mark in ",.":
-        for cell in _evidence(columns, mark, first):
-            counts[mark] += 1
-            shown.setdefault(mark, cell)
-            if counts[mark] == _ENOUGH_EVIDENCE:
-                break
-    if counts:
-        # If cells contradict each other, most of them decide; the others are errors.
-        mark = counts.most_common(1)[0][0]
-        return DecimalSign(mark, shown[mark])
-    unclear = (next(_unclear(columns, mark, first), None) for mark in ",.")
+    shown = {
+        mark: [*islice(_evidence(columns, mark, first), _ENOUGH_EVIDENCE)]
+        for mark in _SHOWS
+    }
+    mark = max(shown, key=lambda mark: len(shown[mark]))
+    if shown[mark]:
+        return DecimalSign(mark, shown[mark][0])
+    unclear = (next(_unclear(columns, mark, first), None) for mark in _SHOWS)
     return DecimalSign(unclear=tuple(cell for cell in unclear if cell is not None))
-
-
-def refuse_unclear(unclear: Sequence[Cell], place: Place) -> None:
-    """Raise, because cells can be read in two ways and nothing shows which."""
-    cell = unclear[0].text
-    mark = "," if "," in cell else "."
-    which = " and ".join(each.quoted(place) for each in unclear[:2])
-    raise TableError(
-        f"{which} can be read in two ways, and no other cell shows which is the "
-        f"decimal sign: use --read decimal={mark} if {cell} is "
-        f"{cell.replace(',', '.')}, --read decimal={_OTHER[mark]} if it is "
-        f"{cell.replace(mark, '')}."
-    )
 
 
 def _evidence(
@@ -253,14 +221,11 @@ def _evidence(
     """Yield cells that are numbers only if `mark` is the decimal sign."""
     other = _OTHER[mark]
     for name, cells in columns.items():
-        joined = "\n".join(cells)
-        # One search is enough for most columns.
-        if not (_DECIMAL[mark] if mark in joined else _MILLIONS[other]).search(joined):
-            continue
-        for row, cell in enumerate(cells, start=first):
-            if mark in cell or other in cell:
-                if parse(cell, other) is None and parse(cell, mark) is not None:
-                    yield Cell(cell, name, row)
+        if _SHOWS[mark].search("\n".join(cells)):  # is enough for most columns
+            for row, cell in enumerate(cells, start=first):
+                if mark in cell or other in cell:
+                    if parse(cell, other) is None and parse(cell, mark) is not None:
+                        yield Cell(cell, name, row)
 
 
 def _unclear(
@@ -277,161 +242,175 @@ def _unclear(
 # ---------------------------------------------------------------- whole columns
 
 
-@dataclass
 class Reading:
-    """How the text of one file becomes numbers.
+    """How the cells of one file become numbers.
 
     Attributes
     ----------
-    decimal : {".", ","}
-        The decimal sign; the other one separates thousands.
-    words : collection of str
-        Further words for missing values, in lower case.
     place : callable
         Return the name of a row, such as "line 7", for messages.
-    evidence : Cell or None
-        The cell that showed the decimal sign; None if the user gave it, or none did.
-    given : bool
-        Whether the user gave the decimal sign.
-    unwanted : collection of str
-        Columns that are not numbers to analyze, and may be anything.
-    verbatim : collection of str
-        Columns of which even words like NA are kept: names and labels of rows.
+    row_names : str or None
+        A column without a name that holds row names.
+    decimal : {".", ","}
+        The decimal sign; the other one separates thousands.
+    verbatim, unwanted : set of str
+        Names and labels of rows, of which even words like NA are kept; all columns that
+        are not numbers to analyze, and may be anything.
     """
 
-    decimal: str = "."
-    words: Collection[str] = ()
-    place: Place = "row {}".format
-    evidence: Cell | None = None
-    given: bool = False
-    unwanted: Collection[str] = ()
-    verbatim: Collection[str] = ()
+    def __init__(
+        self,
+        choice: Choice,
+        names: Sequence[str],
+        place: Place = "row {}".format,
+        row_names: str | None = None,
+        sign: DecimalSign = _NO_SIGN,
+    ) -> None:
+        self.place, self.row_names, self._words = place, row_names, choice.words
+        self.given, self.unclear = choice.decimal != "auto", dict[str, Cell]()
+        self.see(DecimalSign(choice.decimal) if self.given else sign)
+        self.verbatim = choice.names_of_rows | ({row_names} if row_names else set())
+        self.unwanted = choice.unwanted(names) | self.verbatim
+
+    def see(self, sign: DecimalSign) -> None:
+        """Use a decimal sign that was found, or remember what was not clear."""
+        self.known = sign.mark is not None
+        self.decimal, self.evidence = sign.mark or ".", sign.evidence
+        unclear = {} if self.known else self.unclear
+        more = {"," if "," in cell.text else ".": cell for cell in sign.unclear}
+        self.unclear = more | unclear
+
+    def refuse_unclear(self, marks: str) -> None:
+        """Raise if cells can be read in two ways and nothing shows which."""
+        unclear = [self.unclear[mark] for mark in marks if mark in self.unclear]
+        if not unclear:
+            return
+        cell = unclear[0].text
+        mark = "," if "," in cell else "."
+        which = " and ".join(each.quoted(self.place) for each in unclear)
+        raise TableError(
+            f"{which} can be read in two ways, and no other cell shows which is the "
+            f"decimal sign: use --read decimal={mark} if {cell} is "
+            f"{cell.replace(',', '.')}, --read decimal={_OTHER[mark]} if it is "
+            f"{cell.replace(mark, '')}."
+        )
+
+    @property
+    def why(self) -> str:
+        """Why the decimal sign is this one, for a message."""
+        if self.evidence is None:
+            return ", as set by --read decimal" * self.given
+        return f" as {self.evidence.quoted(self.place)} has (--read decimal)"
 
     def is_missing(self, text: str) -> bool:
         """Return whether a cell marks a missing value."""
         low = text.lower()
-        return low in MISSING or low in self.words or text in DASHES
+        return low in MISSING or low in self._words or text in DASHES
 
-    def known(self, texts: Sequence[str]) -> NDArray[Any]:
-        """Return cells of text as objects, with None for those that are missing."""
-        missing = {text for text in {*texts} if self.is_missing(text)}
+    def without_missing(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return numbers with NaN for the words that are numbers: -999 means -999.0."""
+        found = [parse(word, self.decimal) for word in self._words]
+        missing = [each.value for each in found if each is not None and not each.unit]
+        return np.where(np.isin(values, missing), np.nan, values) if missing else values
+
+    def as_objects(self, name: str, cells: Sequence[Any]) -> NDArray[Any]:
+        """Return a column as text, with None for cells that are missing."""
+        texts = [*map(as_name, cells)]
+        if name in self.verbatim:
+            return as_objects(texts)
+        short = max(map(len, MISSING | self._words))
+        missing = {x for x in texts if len(x) <= short and self.is_missing(x)}
         return as_objects([None if text in missing else text for text in texts])
-
-    def decide(self, columns: Mapping[str, Sequence[str | None]]) -> None:
-        """Find the decimal sign of columns of text, unless it is given."""
-        if self.given:
-            return
-        texts = {
-            name: [
-                "" if cell is None or len(cell) > _LONGEST else cell for cell in cells
-            ]
-            for name, cells in columns.items()
-            if name not in self.unwanted
-        }
-        found = find_decimal(texts)
-        commas = [cell for cell in found.unclear if "," in cell.text]
-        if commas:  # points are decimal points in these formats
-            refuse_unclear(commas, self.place)
-        self.decimal, self.evidence = found.mark or ".", found.evidence
 
 
 @dataclass(slots=True)
-class _Unit:
-    """Numbers with one unit: all of them, and those that need it, the first of them."""
+class Tally:
+    """How many cells are of some kind, and the first of them."""
 
-    total: int = 0
-    needed: int = 0
+    n: int = 0
     first: Cell | None = None
 
 
 @dataclass(slots=True)
 class ColumnFacts:
-    """What the cells of a column are, block by block.
-
-    Attributes
-    ----------
-    name : str
-    given, bad : int
-        Number of cells that are not missing, and of those among them that are not
-        numbers.
-    whole : bool
-        Whether all numbers are written without decimals.
-    simple : bool
-        Whether all cells are numbers as computers write them, or empty.
-    dashes, limits : list
-        The first cell that is a dash, or a limit such as <0.5, and how many are.
-    """
+    """What the cells of a column are, block by block."""
 
     name: str
-    given: int = 0
-    bad: int = 0
-    bad_with_other_sign: int = 0
-    whole: bool = True
-    simple: bool = True
-    dashes: list[tuple[Cell, int]] = field(default_factory=list)
-    limits: list[tuple[Cell, int]] = field(default_factory=list)
-    _words: dict[str, Cell] = field(default_factory=dict)
-    _units: dict[str, _Unit] = field(default_factory=dict)
-    _calendar: bool = True
-    _zeros: bool = False  # some cells begin with a zero, as codes do
+    given: int = 0  # cells that are not missing
+    zeros: int = 0  # which need no unit
+    other_sign: int = 0  # cells that are numbers only with the other decimal sign
     alphanumeric: bool = True
+    calendar: bool = True
+    codes: bool = False  # some cells begin with a zero and another digit
+    bad: Tally = field(default_factory=Tally)  # no numbers
+    dashes: Tally = field(default_factory=Tally)
+    limits: Tally = field(default_factory=Tally)
+    units: dict[str, Tally] = field(default_factory=dict)
+    words: list[str] = field(default_factory=list)  # that are no numbers
 
     def add(
-        self, texts: Sequence[str], first: int, reading: Reading
+        self, cells: Sequence[Any], first: int, reading: Reading
     ) -> NDArray[np.float64] | None:
         """Judge the cells of a block; return them as numbers if all of them are.
 
-        Parameters
-        ----------
-        texts : sequence of str
-            Without blanks around them.
-        first : int
-            Number of the row of the first.
-        reading : Reading
+        Text has no blanks around it; other cells are floats. `first` is the number of
+        the first row.
         """
-        values: dict[str, float] = {}
-        bad = self.bad
-        for text, n in Counter(texts).items():
+
+        def note(tally: Tally) -> None:
+            tally.n += n
+            if tally.first is None:
+                tally.first = Cell(str(cell), self.name, first + cells.index(cell))
+
+        values: dict[Any, float] = {}
+        before = self.bad.n
+        for cell, n in Counter(cells).items():
+            text = cell if isinstance(cell, str) else "0.5"
             if reading.is_missing(text):
-                values[text] = np.nan
+                values[cell] = np.nan
                 if text in DASHES:
-                    self._note(self.dashes, text, n, texts, first)
+                    note(self.dashes)
                 continue
             self.given += n
             self.alphanumeric = self.alphanumeric and text.isalnum()
-            self._zeros = self._zeros or (
-                text[0] == "0" and len(text) > 1 and text.isascii() and text.isdigit()
-            )
-            self._calendar = self._calendar and _CALENDAR.fullmatch(text) is not None
-            number = parse(text, reading.decimal)
+            self.codes = self.codes or (text[0] == "0" and text[1:].isdigit())
+            self.calendar = self.calendar and _CALENDAR.fullmatch(text) is not None
+            number = parse(text, reading.decimal) if text is cell else Number(cell)
             if number is None:
-                self._add_bad(text, n, texts, first, reading)
+                note(self.bad)
+                self.other_sign += n * (
+                    parse(text, _OTHER[reading.decimal]) is not None
+                )
+                if len(self.words) <= _MOST_WORDS and text not in self.words:
+                    self.words.append(text)
                 continue
-            values[text] = number.value
-            self.whole = self.whole and text.lstrip("+-").isdigit()
+            values[cell] = number.value
             if number.limit:
-                self._note(self.limits, text, n, texts, first)
-            self._add_unit(number.unit, n, number.value != 0, text, texts, first)
-        if self.bad > bad:
+                note(self.limits)
+            if number.unit or number.value:
+                full = number.unit not in self.units and len(self.units) > _MOST_UNITS
+                note(self.units.setdefault("…" if full else number.unit, Tally()))
+            else:
+                self.zeros += n
+        if self.bad.n > before:
             return None
-        return np.array([values[text] for text in texts], dtype=float)
+        return np.array([values[cell] for cell in cells], dtype=float)
 
     def add_plain(
         self, values: NDArray[np.float64], texts: Callable[[int], str], first: int
     ) -> None:
         """Judge a block of plain numbers, none of which begins with needless zeros."""
-        missing = int(np.count_nonzero(np.isnan(values)))
-        given = len(values) - missing
-        if not given:
-            return
-        self.given += given
-        self._calendar = False
-        unit = self._units.setdefault("", _Unit())
-        unit.total += given
-        unit.needed += int(np.count_nonzero(values)) - missing
-        if unit.first is None and unit.needed:
-            row = int(np.argmax((values != 0) & ~np.isnan(values)))
-            unit.first = Cell(texts(row), self.name, first + row)
+        other = (values != 0) & ~np.isnan(values)
+        n, zeros = int(np.count_nonzero(other)), int(np.count_nonzero(values == 0))
+        self.given += n + zeros
+        self.zeros += zeros
+        self.calendar = self.calendar and not n + zeros
+        if n:
+            unit = self.units.setdefault("", Tally())
+            unit.n += n
+            if unit.first is None:
+                row = int(np.argmax(other))
+                unit.first = Cell(texts(row), self.name, first + row)
 
     def kind(self, reading: Reading) -> tuple[Kind, str]:
         """Return what the column is, and its unit, once all blocks are known.
@@ -441,145 +420,131 @@ class ColumnFacts:
         TableError
             If most cells are numbers with the same unit, but not all.
         """
+        text: Kind = "calendar" if self.calendar and self.given else "text"
         if self.name in reading.verbatim:
             return "text", ""
-        text: Kind = "calendar" if self._calendar and self.given else "text"
-        if self.name in reading.unwanted or (self._zeros and self.alphanumeric):
+        if self.name in reading.unwanted or (self.codes and self.alphanumeric):
             return text, ""
-        unit = max(self._units, key=lambda unit: self._units[unit].total, default="")
-        if self.bad:
-            usual = self._units[unit].total if unit in self._units else 0
-            few = 2 * usual > self.given
-            word, first = next(iter(self._words.items()))
-            is_other = parse(word, _OTHER[reading.decimal]) is not None
-            if self.bad_with_other_sign == self.bad or (few and is_other):
-                raise self._contradiction(first, reading)
-            if few:
-                raise self._mixed([*self._words], first, self.bad, reading.place)
-            return text, ""
-        others = [each for sign, each in self._units.items() if sign != unit]
-        odd = sum(each.needed for each in others)
+        unit = max(self.units, key=lambda unit: self.units[unit].n, default="")
+        usual = self.zeros + (self.units[unit].n if self.units else 0)
+        others = [each for sign, each in self.units.items() if sign != unit]
+        odd, which = self.bad.n or sum(each.n for each in others), ""
         if not odd:
             return "number", unit
-        if 2 * odd >= self.given:
-            return text, ""
-        cells = [each.first for each in others if each.first is not None]
+        found = [self.bad] if self.bad.n else others
+        cells = [each.first for each in found if each.first is not None]
         first = min(cells, key=lambda cell: cell.row)
-        words = [cell.text for cell in cells] if odd == len(cells) else []
-        raise self._mixed(words, first, odd, reading.place, unit)
+        if self.bad.n and parse(first.text, _OTHER[reading.decimal]) is not None:
+            which = f" with {_SIGN_NAMES[reading.decimal]}{reading.why}"
+        elif not self.bad.n and unit:
+            which = f" in {unit}"
+        if 2 * usual <= self.given and self.other_sign < max(1, self.bad.n):
+            return text, ""
+        words = self.words if self.bad.n else [cell.text for cell in cells]
+        known = len(words) <= _MOST_WORDS and (self.bad.n or odd == len(cells))
+        nameable = known and max(map(len, words)) <= LONGEST_SHOWN
+        it, name = "it" if odd == 1 else "them", option([self.name])
+        raise TableError(
+            f"Column {self.name!r} has {odd:,} of {self.given:,} cells that are not "
+            f"numbers{which}{': ' if odd == 1 else '; the first is '}"
+            f"{first.text!r:.{LONGEST_SHOWN}} in {reading.place(first.row)}. Correct "
+            + f"{it}, {f'read {it} as missing (--na {option(words)}), ' * nameable}"
+            f"take all cells for categories (--encode categories={name}), or leave out "
+            f"the column (--drop {name})."
+        )
 
     @property
     def plain(self) -> bool:
         """Whether all cells are numbers without units, limits and needless zeros."""
-        return not (self.bad or self._zeros or self.limits or any(self._units))
-
-    def _note(
-        self,
-        noted: list[tuple[Cell, int]],
-        text: str,
-        n: int,
-        texts: Sequence[str],
-        first: int,
-    ) -> None:
-        cell, before = noted[0] if noted else (None, 0)
-        cell = cell or Cell(text, self.name, first + texts.index(text))
-        noted[:] = [(cell, before + n)]
-
-    def _add_bad(
-        self, text: str, n: int, texts: Sequence[str], first: int, reading: Reading
-    ) -> None:
-        self.bad += n
-        if parse(text, _OTHER[reading.decimal]) is not None:
-            self.bad_with_other_sign += n
-        if len(self._words) <= _MOST_WORDS and text not in self._words:
-            cell = Cell(text, self.name, first + texts.index(text))
-            self._words[text] = cell
-
-    def _add_unit(
-        self,
-        sign: str,
-        n: int,
-        needed: bool,
-        text: str,
-        texts: Sequence[str],
-        first: int,
-    ) -> None:
-        if sign not in self._units and len(self._units) > _MOST_UNITS:
-            sign = "…"
-        unit = self._units.setdefault(sign, _Unit())
-        unit.total += n
-        if sign or needed:  # 0 needs no unit
-            unit.needed += n
-            if unit.first is None:
-                unit.first = Cell(text, self.name, first + texts.index(text))
-
-    def _mixed(
-        self, words: list[str], first: Cell, bad: int, place: Place, unit: str = ""
-    ) -> TableError:
-        return mixed_column(words, first, bad, self.given, place, unit)
-
-    def _contradiction(self, bad: Cell, reading: Reading) -> TableError:
-        sign, place = _SIGN_NAMES[reading.decimal], reading.place
-        if reading.evidence is None:
-            given = reading.given
-            cause = "as set by --read decimal" if given else "as the rest of the file"
-            return TableError(
-                f"{bad.quoted(place)} is not a number with {sign}, {cause}: "
-                f"correct the cell, {'omit' if given else 'use'} --read decimal, or "
-                f"drop the column (--drop {option([bad.column])})."
-            )
-        return TableError(
-            f"The file contradicts itself: {reading.evidence.quoted(place)} is a "
-            f"number only with {sign}, but {bad.quoted(place)} only without one. "
-            "Write both in the same way, or drop a column (--drop "
-            f"{option([bad.column])})."
-        )
+        return not (self.bad.n or self.codes or self.limits.n or any(self.units))
 
 
-def mixed_column(
-    words: Sequence[str], first: Cell, bad: int, n: int, place: Place, unit: str = ""
-) -> TableError:
-    """Return the error for a column of n cells, some of which are not numbers."""
-    what = f"not numbers in {unit}" if unit else "not numbers"
-    nameable = 0 < len(words) <= _MOST_WORDS and (max(map(len, words)) <= LONGEST_SHOWN)
-    where = f"{first.text!r:.{LONGEST_SHOWN}} in {place(first.row)}"
-    it = "it" if bad == 1 else "them"
-    return TableError(
-        f"Column {first.column!r} has {bad:,} of {n:,} cells that are {what}"
-        f"{': ' if bad == 1 else '; the first is '}{where}. Correct {it}, "
-        + (f"read {it} as missing (--na {option(words)}), " if nameable else "")
-        + "take all cells for categories (--encode "
-        f"categories={option([first.column])}), or "
-        f"leave out the column (--drop {option([first.column])})."
-    )
+@dataclass(frozen=True)
+class Content:
+    """All columns of a file, by name, and what was found out about them."""
+
+    columns: dict[str, Column]
+    reading: Reading
+    notes: Sequence[str]  # guesses about the file that the user should know of
+    # All columns of numbers side by side, if they are views of one array.
+    numbers: NDArray[np.float64] | None = None
+    raw: dict[str, Any] = field(default_factory=dict)  # the cells of JSON and of sheets
 
 
-def notes_about(facts: Sequence[ColumnFacts], place: Place) -> list[str]:
-    """Return what the user should know about cells of numbers that were interpreted."""
-    dashes = [each.dashes[0] for each in facts if each.dashes]
-    limits = [each.limits[0] for each in facts if each.limits]
-    return [
-        *_noted(
-            dashes,
-            place,
-            "was read as a missing cell: replace it if it stands for 0",
-            "were read as missing cells: replace them if they stand for 0",
-        ),
-        *_noted(
-            limits,
-            place,
-            "is a limit: less than it is read as half of it, more as the limit",
-            "are limits: less than one is read as half of it, more as the limit",
-        ),
-    ]
+def judged(
+    cells: Mapping[str, Any],
+    reading: Reading,
+    notes: Sequence[str] = (),
+    units: Sequence[str] = (),
+) -> Content:
+    """Return the columns of a table in memory.
+
+    They are arrays of numbers, or lists of cells of any types: text among these is read
+    by the same rules as that of text files.
+    """
+    lists = {
+        name: [*map(_as_cell, column)]
+        for name, column in cells.items()
+        if not isinstance(column, np.ndarray) or name in reading.verbatim
+    }
+    if not reading.given:
+        shown = {
+            name: [
+                x if isinstance(x, str) and len(x) <= _LONGEST else "" for x in column
+            ]
+            for name, column in lists.items()
+            if name not in reading.unwanted
+        }
+        reading.see(find_decimal(shown))
+        reading.refuse_unclear(",")  # points are decimal points in these formats
+    given = dict(zip(cells, units, strict=False))
+    columns, numbers = dict[str, Column](), list[ColumnFacts]()
+    for name, column in cells.items():
+        kind: Kind = "number"
+        values, unit, facts = column, "", ColumnFacts(name)
+        if name in lists:
+            values = facts.add(lists[name], 0, reading)
+            kind, unit = facts.kind(reading)
+        if kind == "number":
+            numbers.append(facts)
+            values = reading.without_missing(values)
+        else:
+            values = reading.as_objects(name, column)
+            if any(isinstance(cell, (dict, list)) for cell in column):
+                kind = "nested"
+        columns[name] = Column(name, kind, values, unit or given.get(name, ""))
+    notes = [*notes, *notes_about(numbers, reading.place)]
+    return Content(columns, reading, notes, None, {**cells})
 
 
-def _noted(
-    cells: list[tuple[Cell, int]], place: Place, one: str, several: str
-) -> list[str]:
-    if not cells:
-        return []
-    first, total = cells[0][0].quoted(place), sum(n for _, n in cells)
-    if total == 1:
-        return [f"{first} {one}."]
-    return [f"{first} and {total - 1:,} more {several}."]
+def _as_cell(cell: Any) -> Any:
+    """Return a cell of any type as a float or as text without blanks around it."""
+    if cell is None or cell != cell:
+        return ""
+    if isinstance(cell, (bool, int, float)):
+        try:
+            return float(cell)
+        except OverflowError:  # an integer beyond the largest float
+            return float("inf")
+    return as_name(cell).strip()
+
+
+def as_name(cell: Any) -> str:
+    """Return a cell as the name of a row: 7 for 7.0, and dates in ISO format."""
+    if cell is None or cell != cell:
+        return ""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell.isoformat() if hasattr(cell, "isoformat") else cell)
+
+
+def notes_about(facts: Sequence[ColumnFacts], place: Place) -> Iterator[str]:
+    """Yield what the user should know about cells of numbers that were interpreted."""
+    dashes = "read as missing: correct this where a dash stands for 0"
+    limits = "read as half of the limit if below it, and as the limit if above"
+    for kind, what in (("dashes", dashes), ("limits", limits)):
+        tallies = [getattr(each, kind) for each in facts if getattr(each, kind).n]
+        more = sum(each.n for each in tallies) - 1
+        if tallies:
+            are = f"and {more:,} more are" if more else "is"
+            yield f"{tallies[0].first.quoted(place)} {are} {what}."

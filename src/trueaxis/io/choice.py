@@ -84,6 +84,12 @@ class Choice:
             asked = select(self.columns, names, "--columns", exact=self.by_name)
         return [name for name in asked if name not in excluded]
 
+    def named(self, names: Sequence[str]) -> set[str]:
+        """Return the columns that were asked for, as numbers or as categories."""
+        every = tuple(self.categories) == ("*",)
+        asked = names if every else [*(self.columns or ()), *self.categories]
+        return {*_existing(asked, names)}
+
     def unwanted(self, names: Sequence[str]) -> set[str]:
         """Return the columns that are not numbers to analyze, and kept as written."""
         # Unknown names are refused later, when there is more to say.

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,18 +22,17 @@ from trueaxis.io.cells import DecimalSign, find_decimal, is_missing, is_number, 
 from trueaxis.io.choice import Choice
 
 Record = tuple[int, list[str]]  # line where it begins, and its cells
-COMMENT = "#"
 _DELIMITERS = ",;\t| "
 _DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "space": " "}
 _LONGEST_CELL = (1 << 31) - 1
 _SAMPLE_RECORDS = 50
 _DELIMITER_CELLS = 5000  # to check for numbers: the last ones, since headers are text
 _HEADER_LINES = 3  # names, and up to two lines of units or subtitles
-_COMPARED_ROWS, _COMPARED_CELLS = 200, 20_000  # with a first line of numbers
+_COMPARED_CELLS = 20_000  # with a first line of numbers
 _FEWEST = 3  # numbers, and rows below them, that can be compared
-# What spreadsheets write into cells whose formulas failed.
-_ERROR_WORDS = re.compile(
-    r"#(?:n/a|na|div/0!|value!|ref!|num!|name\?|null!)(?!\w)", re.IGNORECASE
+# What begins with a # and is a cell: the failed formulas of spreadsheets, and numbers.
+_CELL = re.compile(
+    r"#(?:\d|(?:n/a|na|div/0!|value!|ref!|num!|name\?|null!)(?!\w))", re.IGNORECASE
 )
 _WITH_COMMA = re.compile(r"[+-]?\d[\d.]*(?:,\d+)?")
 _QUOTED_OR_SPACES = re.compile(r'("[^"]*")|[ \t]+')
@@ -48,64 +47,40 @@ _BOMS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-_AS_DATA = (
-    "The first line was read as data because {} (use --read header=yes if it is a "
-    "header)."
-)
 _AS_NAMES = (
-    "The first line was read as column names, although it has numbers, because {} (use "
-    "--read header=no if it is data)."
+    "The first line was read as column names, although it has numbers (use --read "
+    "header=no if it is data)."
+)
+_AS_DATA = (
+    "The first line was read as data, because it has numbers and text in the same "
+    "columns as the rest (use --read header=yes if it is a header)."
 )
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How the text of a table is written.
-
-    Attributes
-    ----------
-    delimiter : str
-    comment : str
-        Sign at the start of lines that are left out; "" for none.
-    first_line : int
-        Line of the first row, counted from 1; all lines above it are skipped.
-    names : tuple of str
-        Names of the columns.
-    units : tuple of str
-        Units of the columns, "" where the file tells none.
-    unnamed : frozenset of int
-        Positions of columns without a name of their own.
-    named : bool
-        Whether the file has names of columns.
-    row_names : bool
-        Whether the first column has no name, as that of row names.
-    decimal : DecimalSign
-        What the first rows show about the decimal sign.
-    notes : tuple of str
-        Guesses that the user should know of.
-    """
+    """How the text of a table is written."""
 
     delimiter: str
-    comment: str
-    first_line: int
+    comment: str  # sign at the start of lines that are left out; "" for none
+    first_line: int  # of the rows, counted from 1; all lines above it are skipped
     names: tuple[str, ...]
-    units: tuple[str, ...]
-    unnamed: frozenset[int]
-    named: bool
-    row_names: bool
-    decimal: DecimalSign
-    notes: tuple[str, ...]
+    units: tuple[str, ...]  # of the columns, "" where the file tells none
+    unnamed: frozenset[int]  # positions of columns without a name of their own
+    named: bool  # whether the file has names of columns
+    row_names: str | None  # the first column, if it has no name and names rows
+    decimal: DecimalSign  # what the first rows show
+    notes: tuple[str, ...]  # guesses that the user should know of
 
 
 # ---------------------------------------------------------------- encoding and records
 
 
-def guess_encoding(data: bytes, source: str) -> str:
+def guess_encoding(head: bytes, source: str) -> str:
     """Return the name of the encoding of text, from its first bytes."""
     for bom, name in _BOMS.items():
-        if data.startswith(bom):
+        if head.startswith(bom):
             return name
-    head = data[:4096]
     if b"\0" in head:
         # In UTF-16 without a mark, every other byte of Western text is 0.
         even, odd = head[::2].count(0), head[1::2].count(0)
@@ -113,7 +88,8 @@ def guess_encoding(data: bytes, source: str) -> str:
             return "utf-16-le" if odd else "utf-16-be"
         raise TableError(
             f"{source} is not text: files in other formats must have their ending, "
-            "such as .parquet, .xlsx or .npy; or save it as CSV (UTF-8)."
+            "such as .parquet, .xlsx, .npy or .gz. Rename it, unpack it, or save it as "
+            "CSV (UTF-8)."
         )
     return "utf-8"  # or what `text` finds out when it decodes the whole file
 
@@ -129,15 +105,8 @@ def split_records(
 ) -> Iterator[Record]:
     """Yield records, except blank lines, each with the line where it begins.
 
-    Parameters
-    ----------
-    lines : iterable of str
-        Lines with their ends.
-    delimiter, comment, source : str
-    line : int
-        Number of the first line.
-    whole : bool
-        Whether the last line is that of the file, where all quotes must be closed.
+    `line` is the number of the first line; `whole` tells whether all quotation marks
+    must be closed at the end of the last one.
     """
     begin, ended = 0, False
 
@@ -185,7 +154,7 @@ def single_spaces(line: str) -> str:
 
 def is_comment(line: str, sign: str) -> bool:
     """Return whether a line is a comment, rather than a row that begins with #N/A."""
-    return bool(sign) and line.startswith(sign) and not _ERROR_WORDS.match(line)
+    return bool(sign) and line.startswith(sign) and not _CELL.match(line)
 
 
 # ---------------------------------------------------------------- the whole layout
@@ -209,78 +178,59 @@ def look_at(lines: Sequence[str], source: str, choice: Choice) -> Layout:
         skip = 1
         delimiter = sep[1] if delimiter == "auto" else delimiter
     lines = lines[skip:]
-    sign, commented = _find_comments(lines, choice.comment)
-    found = _find_delimiter(lines, sign, choice.decimal)
-    if sign and choice.comment == "auto" and _are_rows(lines, found):
-        sign, commented = "", ""
+    sign = {"auto": "#", "none": ""}.get(choice.comment, choice.comment)
     if delimiter == "auto":
-        delimiter = found
+        delimiter = _find_delimiter(lines, sign, choice.decimal)
     elif len(delimiter) != 1 or delimiter in '"\r\n':
         raise TableError(
             f"{delimiter!r} cannot separate cells: --read delimiter must be one "
-            "character, "
-            "tab or space."
+            "character, tab or space."
         )
-    records = [
-        *split_records(lines, delimiter, sign, source, line=skip + 1, whole=False)
-    ]
+    records = split_records(lines, delimiter, sign, source, line=skip + 1, whole=False)
     rows = [record for record in records if any(record[1])]
-    layout = layout_of(rows, source, delimiter, sign, choice.header, commented)
-    first = layout.first_line
-    for line, cells in reversed(records):
-        # Empty rows below the header are rows, which are left out with a note.
-        if layout.named and line < first:
-            if any(cells):
-                break
-            first = line
-    return replace(layout, first_line=first)
+    # A comment above the rows may have their names, as numpy.savetxt writes it.
+    marks = [is_comment(line, sign) for line in lines]
+    above = lines[marks.index(False) - 1] if marks[0] and not all(marks) else ""
+    commented = split_records([above[len(sign) :]], delimiter, "", "", whole=False)
+    layout = layout_of(rows, source, choice.header, [cells for _, cells in commented])
+    return replace(layout, delimiter=delimiter, comment=sign)
 
 
 def layout_of(
     rows: list[Record],
     source: str,
-    delimiter: str = ",",
-    comment: str = "",
-    header: str = "auto",
-    commented: str = "",
+    header: str,
+    commented: Sequence[list[str]] = (),
     noun: str = "Line",
 ) -> Layout:
     """Return the layout of records that are not empty, as `look_at` does.
 
-    Parameters
-    ----------
-    rows : list of Record
-    source : str
-    delimiter, comment, header : str
-    commented : str
-        The last comment above the first record, which may have the names.
-    noun : str
-        What a record is called in notes.
+    `commented` has the cells of a comment above them, which may be names of columns;
+    `noun` is what a record is called in notes.
     """
     if not rows:
         raise TableError(f"{source} is empty: there are no rows to analyze.")
-    body = _find_body(rows, delimiter, header, commented, source, noun)
-    names, row_names = [f"x{i}" for i in range(len(body.names))], False
-    notes = body.notes
-    if body.named:
-        names, row_names = _complete_names(body.names, body.rows)
-        names = _distinct_names(names, notes)
-    alike = [cells for _, cells in body.rows if len(cells) == len(names)]
-    columns = zip(*alike, strict=True) if alike else ([] for _ in names)
-    # Names of rows say nothing about the decimal sign.
-    shown = dict([*zip(names, columns, strict=True)][1 if row_names else 0 :])
+    notes: list[str] = []
+    names, units, body = _find_header(rows, source, header, noun, notes)
+    if not names and commented and header == "auto":
+        names = commented[0] if len(commented[0]) == len(units) else []
+    alike = [cells for _, cells in body if len(cells) == len(units)]
+    columns = [*map(list, zip(*alike, strict=True))] or [[] for _ in units]
+    complete = [f"x{i}" for i in range(len(units))]
+    row_names = None
+    if names:
+        complete = [name or f"column {i}" for i, name in enumerate(names, start=1)]
+        complete = _distinct_names(complete, notes)
+        if len(names) > 1 and not names[0] and _are_row_names(columns[0]):
+            row_names = complete[0]
+    shown = dict(zip(complete, columns, strict=True))
+    if row_names is not None:  # says nothing about the decimal sign
+        del shown[row_names]
     return Layout(
-        delimiter,
-        comment,
-        body.rows[0][0] if body.rows else body.next_line,
-        tuple(names),
-        tuple(body.units),
-        frozenset(i for i, name in enumerate(body.names) if not name),
-        body.named,
-        row_names,
-        find_decimal(shown),
-        tuple(notes),
-    )
+        ",", "", body[0][0] if body else rows[-1][0] + 1, tuple(complete), tuple(units),
+        frozenset(i for i, name in enumerate(names or units) if not name or not names),
+        bool(names), row_names, find_decimal(shown), tuple(notes),
+    )  # fmt: skip
 
 
 def describe(layout: Layout, encoding: str, choice: Choice) -> list[str]:
@@ -303,30 +253,28 @@ def describe(layout: Layout, encoding: str, choice: Choice) -> list[str]:
     return [f"{start}{', '.join(parts)}."]
 
 
-# ---------------------------------------------------------------- delimiter, comments
+# ---------------------------------------------------------------- delimiter
 
 
 def _find_delimiter(lines: Sequence[str], comment: str, decimal: str) -> str:
     """Find the delimiter: it gives records of equal length, and cells with numbers."""
-    best, most = ",", (0.0, 0.0, 0)
     quoted = any('"' in line for line in lines)
+    best, most = ",", (0.0, 0.0, 0)
     for delimiter in _DELIMITERS:
         rows = _some_records(lines, delimiter, comment)
-        if delimiter == "," and not quoted:
-            if decimal == "," or _is_decimal_comma(rows):
-                continue
         width, alike = Counter(map(len, rows)).most_common(1)[0] if rows else (1, 0)
         equal = alike / max(len(rows), 1)
         cells = [cell for row in rows for cell in row][-_DELIMITER_CELLS:]
         share = sum(map(is_number, cells)) / max(len(cells), 1)
+        if delimiter == "," and not quoted:
+            if decimal == "," or _is_decimal_comma(rows):
+                best = ";"  # one column with decimal commas, unless others fit better
+                continue
         if width == 1 or equal < 0.5 or (delimiter == " " and not share):
             continue
         # Prefer records of equal length; then numbers to cells like "5;2".
         if (float(equal == 1), share, width) > most:
             best, most = delimiter, (float(equal == 1), share, width)
-    if most[0] == 0 and not quoted:
-        if decimal == "," or _is_decimal_comma(_some_records(lines, ",", comment)):
-            return ";"  # one column with decimal commas
     return best
 
 
@@ -343,148 +291,87 @@ def _some_records(
     lines: Sequence[str], delimiter: str, comment: str
 ) -> list[list[str]]:
     """Return the first records, or none if the text cannot be split like that."""
-    rows: list[list[str]] = []
+    records = split_records(lines, delimiter, comment, "", whole=False)
     try:
-        for _, row in split_records(lines, delimiter, comment, "", whole=False):
-            if any(row):
-                rows.append(row)
-            if len(rows) == _SAMPLE_RECORDS:
-                break
+        filled = (cells for _, cells in records if any(cells))
+        return [*islice(filled, _SAMPLE_RECORDS)]
     except TableError:  # raised again when the whole text is read
         return []
-    return rows
 
 
-def _find_comments(lines: Sequence[str], comment: str) -> tuple[str, str]:
-    """Return the sign of comments, and the last comment above the first row.
-
-    A table may begin with such a line that has its names, as numpy.savetxt writes it.
-    """
-    if comment == "none":
-        return "", ""
-    sign = COMMENT if comment == "auto" else comment
-    marked = [is_comment(line, sign) for line in lines]
-    if not any(marked):
-        return ("" if comment == "auto" else sign), ""
-    first = marked.index(False) if not all(marked) else 0
-    return sign, lines[first - 1][len(sign) :] if first else ""
+# ---------------------------------------------------------------- title and header
 
 
-def _are_rows(lines: Sequence[str], delimiter: str) -> bool:
-    """Return whether lines that begin with the sign of comments are rows."""
-    records = [*split_records(lines, delimiter, "", "", whole=False)]
-    width = Counter(len(cells) for _, cells in records).most_common(1)[0][0]
-    return any(
-        cells[0].startswith(COMMENT)
-        and len(cells) == width > 1
-        and any(map(is_number, cells[1:]))
-        and all(is_number(cell) or is_missing(cell) for cell in cells[1:])
-        for _, cells in records
-    )
-
-
-# ---------------------------------------------------------------- header and body
-
-
-@dataclass(frozen=True)
-class _Body:
-    """Rows of a table, and what is above them: names, units, a title."""
-
-    names: list[str]
-    named: bool
-    units: list[str]
-    rows: list[Record]
-    next_line: int
-    notes: list[str]
-
-
-def _find_body(
-    rows: list[Record],
-    delimiter: str,
-    header: str,
-    commented: str,
-    source: str,
-    noun: str,
-) -> _Body:
-    """Tell title, header and rows apart."""
+def _find_header(
+    rows: list[Record], source: str, header: str, noun: str, notes: list[str]
+) -> tuple[list[str], list[str], list[Record]]:
+    """Return names of columns, none if there are none, their units, and the rows."""
     counts = Counter(len(cells) for _, cells in rows)
     width = max(counts, key=lambda width: (counts[width], width))
     start = next(i for i, (_, cells) in enumerate(rows) if len(cells) == width)
     # Spreadsheets write as many cells for a title as for a row.
-    while width > 2 and start + 1 < len(rows) and _is_title(rows[start][1]):
-        below = [cell for cell in rows[start + 1][1] if cell]
-        if len(below) < 2 or any(map(is_number, below)):
-            break
-        start += 1
-    above, rest = rows[:start], rows[start:]
-    notes: list[str]
-    alike = [cells for _, cells in rest if len(cells) == width]
+    first = start
+    while width > 2 and first + 1 < len(rows) and _is_title(rows[first][1]):
+        first += 1
+    below = [cell for cell in rows[first][1] if cell]
+    if len(below) > 1 and not any(map(is_number, below)):
+        start = first
+    above, body = rows[:start], rows[start:]
     if above and len(above[-1][1]) == width + 1 and not above[-1][1][-1]:
         # Only the header ends with a delimiter.
         line, cells = above.pop()
-        rest, alike = [(line, cells[:-1]), *rest], [cells[:-1], *alike]
-    short = above[-1][1] if above and len(above[-1][1]) == width - 1 else None
-    if short is not None and header != "no" and _are_names_of_r(short, alike):
-        # R leaves out the name of the column of row names; others end every row, but
-        # not the header, with a delimiter.
-        at_end = not any(cells[-1] for cells in alike)
-        names = [*short, ""] if at_end else ["", *short]
-        above, notes = above[:-1], []
+        body = [(line, cells[:-1]), *body]
+    alike = [cells for _, cells in body if len(cells) == width]
+    names: list[str] = []
+    short = above[-1][1] if above and header != "no" else None
+    if short is not None and len(short) == width - 1:
+        begins = {cells[0] for cells in alike}
+        if not any(cells[-1] for cells in alike):
+            if _is_header(short, [cells[:-1] for cells in alike]):
+                names = [*short, ""]  # rows end with a delimiter, but not the header
+        elif len(begins) == len(alike) and (
+            not any(map(is_number, begins)) or _is_header(short, [c[1:] for c in alike])
+        ):
+            names = ["", *short]  # R leaves out the name of the column of row names
+    if names:
+        above.pop()
     else:
-        named, notes = _first_line_is_header(alike[0], alike[1:], header)
-        names = alike[0] if named else []
-        rest, alike = (rest[1:], alike[1:]) if named else (rest, alike)
+        named, doubts = _first_line_is_header(alike[0], alike[1:], header)
+        notes += doubts
         if above and not (named or all(_is_title(cells) for _, cells in above)):
-            line, cells = above[-1]
-            raise ragged(source, line, len(cells), rest[0][0], width, delimiter)
-    if not names and commented and header == "auto":
-        found = split_records([commented], delimiter, "", "", whole=False)
-        words = next(found, (0, []))[1]
-        names = words if len(words) == width else []
+            raise ragged(source, above[-1], body[0][0], width)
+        if named:
+            names, body, alike = alike[0], body[1:], alike[1:]
     units = [""] * width
     for _ in range(_HEADER_LINES - 1):
         if not (names and len(alike) > 1 and header == "auto"):
             break
-        if rest[0][1] is not alike[0] or not _is_header_of(alike[0], alike[1:]):
+        if body[0][1] is not alike[0] or not _is_header(alike[0], alike[1:]):
             break
-        subtitle, line = alike[0], rest[0][0]
-        blank = [not a and b for a, b in zip(names[1:], subtitle[1:], strict=True)]
+        second, line = alike[0], body[0][0]
+        blank = [not a and b for a, b in zip(names[1:], second[1:], strict=True)]
         if len({*names}) < len(names) or any(blank):
             # A name above several columns stands above the first of them.
             for i in range(1, width):
-                names[i] = names[i] or (names[i - 1] if subtitle[i] else "")
-            names = [f"{a} {b}".strip() for a, b in zip(names, subtitle, strict=True)]
+                names[i] = names[i] or (names[i - 1] if second[i] else "")
+            names = [f"{a} {b}".strip() for a, b in zip(names, second, strict=True)]
             what = "joined to the names of the line above"
         else:
-            units = [cell.strip("()[]") for cell in subtitle]
+            units = [cell.strip("()[]") for cell in second]
             what = "taken for units"
         notes.append(f"{noun} {line} has text above columns of numbers: it was {what}.")
-        rest, alike = rest[1:], alike[1:]
+        body, alike = body[1:], alike[1:]
     if above:
-        notes.insert(0, _note_title(above, noun))
-    last = rest[-1][0] if rest else rows[-1][0]
-    return _Body(names or [""] * width, bool(names), units, rest, last + 1, notes)
+        notes.insert(0, not_part(above, noun, "skipped"))
+    return names, units, body
 
 
-def _is_header_of(cells: list[str], below: Sequence[list[str]]) -> bool:
+def _is_header(cells: list[str], below: Sequence[list[str]]) -> bool:
     """Return whether a line has no number, and text above a column of numbers."""
-    if any(map(is_number, cells)):
-        return False
-    offset = len(below[0]) - len(cells) if below else 0
-    return any(
-        cell and not is_missing(cell) and _mostly_numbers(below, i + offset)
+    return not any(map(is_number, cells)) and any(
+        cell and not is_missing(cell) and _mostly_numbers(below, i)
         for i, cell in enumerate(cells)
     )
-
-
-def _are_names_of_r(cells: list[str], below: Sequence[list[str]]) -> bool:
-    """Return whether a line one cell shorter than the rows has their names."""
-    if not any(row[-1] for row in below):  # the rows end with a delimiter
-        return _is_header_of(cells, [row[:-1] for row in below])
-    first = [row[0] for row in below]
-    if len({*first}) < len(first):
-        return False
-    return not any(map(is_number, first)) or _is_header_of(cells, below)
 
 
 def _mostly_numbers(rows: Sequence[list[str]], column: int) -> bool:
@@ -499,26 +386,25 @@ def _is_title(cells: list[str]) -> bool:
     return len(given) == 1 and not is_number(given[0])
 
 
-def _note_title(above: list[Record], noun: str) -> str:
-    first, last = above[0][0], above[-1][0]
-    shown = next(cell for cell in above[0][1] if cell)
+def not_part(records: Sequence[Record], noun: str, done: str) -> str:
+    """Return the note about lines above or below the table."""
+    first, last = records[0][0], records[-1][0]
+    shown = next(cell for cell in records[0][1] if cell)
     if first == last:
-        return f"{noun} {first} is not part of the table and was skipped: {shown!r}."
+        return f"{noun} {first} is not part of the table and was {done}: {shown!r}."
     return (
-        f"{noun}s {first} to {last} are not part of the table and were skipped; the "
+        f"{noun}s {first} to {last} are not part of the table and were {done}; the "
         f"first is {shown!r}."
     )
 
 
-def ragged(
-    source: str, line: int, cells: int, other: int, width: int, delimiter: str
-) -> TableError:
+def ragged(source: str, record: Record, other: int, width: int) -> TableError:
     """Return the error for a line with too many or too few cells."""
+    line, cells = record[0], len(record[1])
     return TableError(
         f"Line {line} of {source} has {cells} cell{'' if cells == 1 else 's'}, but "
-        f"line {other} has {width} (separated by {delimiter!r}). Correct the line, or "
-        "set --read delimiter, or --read skip if the lines above are not part of the "
-        "table."
+        f"line {other} has {width}. Correct the line, or set --read delimiter, or "
+        "--read skip if the lines above are not part of the table."
     )
 
 
@@ -528,59 +414,41 @@ def _first_line_is_header(
     """Return whether the first line is a header, and notes if that is doubtful."""
     if header != "auto":
         return header == "yes", []
-    numeric = [*map(is_number, first)]
-    numbers = [i for i, number in enumerate(numeric) if number]
-    texts = [
-        i for i, cell in enumerate(first) if not numeric[i] and not is_missing(cell)
-    ]
+    numbers = [i for i, cell in enumerate(first) if is_number(cell)]
+    given = {i for i, cell in enumerate(first) if not is_missing(cell)}
+    texts = given - {*numbers}
     if not numbers:
         return bool(texts), []
-    spaced, far = _looks_like_names([first[i] for i in numbers], numbers, rest)
+    if _are_names([first[i] for i in numbers], [[x[i] for i in numbers] for x in rest]):
+        return True, [_AS_NAMES]
     if not texts:
-        if spaced and far:
-            return True, [
-                _AS_NAMES.format("they are evenly spaced and far from those below")
-            ]
-        return False, [_AS_DATA.format("it has only numbers")] if spaced or far else []
+        return False, []
     if not rest or any(is_number(row[column]) for row in rest for column in texts):
-        reason = "it has text in a column of numbers"
-        return True, [] if far else [_AS_NAMES.format(reason)]
-    if far and len(numbers) >= _FEWEST:
-        return True, [_AS_NAMES.format("they are far from those below")]
-    reason = "it has numbers and text in the same columns as the rest"
-    return False, [_AS_DATA.format(reason)]
+        return True, [_AS_NAMES]
+    return False, [_AS_DATA]
 
 
-def _looks_like_names(
-    cells: list[str], columns: list[int], rest: list[list[str]]
-) -> tuple[bool, bool]:
-    """Return whether numbers are evenly spaced, and whether they are far from the rest.
+def _are_names(cells: list[str], below: list[list[str]]) -> bool:
+    """Return whether numbers above numbers are names, such as wavelengths and years.
 
-    Numbers are far if they rise or fall, and if in every column they are outside the
-    range of the rows below by more than three times that range: wavelengths above
-    absorbances, years above rates. A row of data that is both would be an outlier in
-    all columns, in equal steps. The numbers 0, 1, 2, ... or 1, 2, 3, ..., which pandas
-    writes for columns without names, are far as well if all rows below have decimals.
+    They are evenly spaced, as no row is, and whole above numbers with decimals, or in
+    every column farther from the rows than three times the range of these.
     """
-    if len({*cells}) < len(cells) or len(cells) < 2:
-        return False, False
-    n_rows = max(_FEWEST, min(_COMPARED_ROWS, _COMPARED_CELLS // len(cells)))
-    given = _values(cells)
-    below = np.array([_values([row[i] for i in columns]) for row in rest[:n_rows]])
-    below = below.reshape(-1, len(columns))
-    known = (~np.isnan(below)).sum(axis=0) >= _FEWEST
-    spaced = _evenly_spaced(given) and not any(_evenly_spaced(row) for row in below)
-    steps = np.diff(given)
-    if known.sum() < 2 or not ((steps > 0).all() or (steps < 0).all()):
-        return spaced, False
-    below, given = below[:, known], given[known]
-    if cells in ([str(i + base) for i in range(len(cells))] for base in (0, 1)):
-        finite = np.where(np.isfinite(below), below, 0.5)
-        if (finite % 1 != 0).any(axis=1).all():
-            return spaced, True
-    low, high = np.nanmin(below, axis=0), np.nanmax(below, axis=0)
+    some = below[: max(_FEWEST, _COMPARED_CELLS // len(cells))]
+    given, rows = _values(cells), np.array([*map(_values, some)])
+    if len(some) < _FEWEST or not _evenly_spaced(given):
+        return False
+    if any(map(_evenly_spaced, rows)):
+        return False
+    known = np.isfinite(rows).sum(axis=0) >= _FEWEST
+    if not known.any():
+        return False
+    rows, given = rows[:, known], given[known]
+    if (given % 1 == 0).all() and (np.nan_to_num(rows, nan=0.5) % 1 != 0).any(1).all():
+        return True
+    low, high = np.nanmin(rows, axis=0), np.nanmax(rows, axis=0)
     away = np.maximum(low - given, given - high)
-    return spaced, bool((away > 3 * (high - low)).all())
+    return bool((away > 3 * (high - low)).all())
 
 
 def _evenly_spaced(numbers: NDArray[np.float64]) -> bool:
@@ -596,34 +464,25 @@ def _values(cells: list[str]) -> NDArray[np.float64]:
     return np.array([np.nan if each is None else each.value for each in found])
 
 
-def _complete_names(
-    names: Sequence[str], rows: Sequence[Record]
-) -> tuple[list[str], bool]:
-    """Name all columns; also return whether the first holds row names."""
-    complete = [name or f"column {i}" for i, name in enumerate(names, start=1)]
-    first = [cells[0] for _, cells in rows]
-    whole = all(cell.isascii() and cell.isdigit() for cell in first)
-    text = not any(is_number(cell) or is_missing(cell) for cell in first)
-    # pandas and R write such a column by default; R writes times like 1962.25, too.
-    numbers = [parse(cell, ".") for cell in first]
-    rising = all(
-        a is not None and b is not None and a.value < b.value
-        for a, b in pairwise(numbers)
+def _are_row_names(cells: list[str]) -> bool:
+    """Return whether a column without a name, as pandas and R write it, names rows."""
+    if len({*cells}) < len(cells):
+        return False
+    if not any(is_number(cell) or is_missing(cell) for cell in cells):
+        return True
+    # Counts, and times like 1962.25.
+    return all(map(str.isdigit, cells)) or (
+        len(cells) > 2 and bool((np.diff(_values(cells)) > 0).all())
     )
-    named = whole or text or (rising and len(first) > 2)
-    distinct = len({*first}) == len(first)
-    return complete, len(names) > 1 and not names[0] and distinct and named
 
 
 def _distinct_names(names: Sequence[str], notes: list[str]) -> list[str]:
     """Return names without repetitions; append to the notes if there are any."""
-    taken = {*names}
-    seen: Counter[str] = Counter()
-    distinct: list[str] = []
+    taken, seen, distinct = {*names}, Counter[str](), list[str]()
     for name in names:
         seen[name] += 1
         new = name
-        while new != name and new in taken or seen[name] > 1 and new == name:
+        while seen[name] > 1 and new in taken:
             new = f"{name} ({seen[name]})"
             seen[name] += new in taken
         taken.add(new)
