@@ -11,8 +11,8 @@ from trueaxis.diagnostics.outliers import (
     diagnose,
     explain,
     outlier_table,
-    summary,
 )
+from trueaxis.diagnostics.summaries import summary
 
 __all__ = [
     "KINDS",

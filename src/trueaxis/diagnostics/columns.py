@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._validation import fitted_rows, raw_rows
 from trueaxis.data.rows import RecordKernel
-from trueaxis.data.transformed import largest_squarable
+from trueaxis.data.transformed import largest_magnitude, largest_squarable
 from trueaxis.diagnostics.inputs import cell_repair, takes_pipelines
 from trueaxis.pipeline import SplitPipeline
 
@@ -82,19 +82,22 @@ class FreedColumns(NamedTuple):
     """What happens if each column of a row in turn is set free.
 
     gain : (n, D), by how much the squared distances fall, in units of their cut-offs
+    total : (n, 1), the squared distances, in units of their cut-offs, added up
     surplus : (n, D), value minus the value that would fit best
-    total : (n,), the squared distances, in units of their cut-offs, added up
 
-    `gain` and `total` of rows whose squares would overflow are in another unit.
+    All of them may be those of one column per row. `gain` and `total` of rows whose
+    squares would overflow are in another unit.
     """
 
     gain: NDArray[np.float64]
-    surplus: NDArray[np.float64]
     total: NDArray[np.float64]
+    surplus: NDArray[np.float64]
 
     def shares(self) -> NDArray[np.float64]:
         """Return the gains as parts of the total, 0 to 1."""
-        return _as_shares(self.gain, self.total[:, None])
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            share = np.nan_to_num(self.gain / self.total, nan=0.0, posinf=1.0)
+        return np.asarray(np.clip(share, 0.0, 1.0))
 
 
 class ColumnCorrectionKernel(RecordKernel):
@@ -127,62 +130,51 @@ class ColumnCorrectionKernel(RecordKernel):
         self.diagonal = own + self.off * self.outside
         # My = t times one matrix, plus y times one number for each column.
         self.of_values = np.where(self.outside > 0, self.off, 0.0)
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             self.of_scores = self.inside * self.scaled - self.of_values * P
+            self.inverse = np.where(self.diagonal > 0, 1 / self.diagonal, 0.0)
 
     def absorb(
         self, state: None, block: NDArray[Any], first: int
     ) -> NDArray[np.float64]:
         """Return column, share, value and surplus of the rows of a block."""
-        quick = self._quickly(block)
-        if quick is not None:
-            return quick
-        # Values overflow, or nothing varies.
-        freed = self.freed(block)
-        column = np.nan_to_num(freed.gain, nan=0.0, posinf=np.inf).argmax(axis=1)
-        best = np.arange(len(block)), column
-        share = _as_shares(freed.gain[best], freed.total)
-        return np.stack([column, share, block[best], freed.surplus[best]])
+        freed, column = self.freed(block, best=True)
+        value = block[np.arange(len(block)), column]
+        return np.stack([column, freed.shares()[:, 0], value, freed.surplus[:, 0]])
 
-    def _quickly(self, block: NDArray[Any]) -> NDArray[np.float64] | None:
-        """Return the same as `freed` has, several times as fast, for ordinary rows."""
-        if not (self.diagonal > 0).all():
-            return None
+    def freed(
+        self, block: NDArray[Any], *, best: bool = False
+    ) -> tuple[FreedColumns, NDArray[np.intp]]:
+        """Set each column of every row free in turn; return the best columns as well.
+
+        If `best`, the rest is about these columns only, which takes less time.
+        """
         rows = block if self.repair is None else self.repair(block)
         y = rows - self.sub.mean
-        with np.errstate(over="ignore", invalid="ignore"):
+        unit: Any = 1.0
+        if not largest_magnitude(y) <= largest_squarable(y.dtype):
+            unit = _far_units(y)
+            y /= unit
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             My = (y @ self.sub.basis.T) @ self.of_scores
             My += self.of_values * y
-            total = np.einsum("ij,ij->i", My, y)
-            roots = np.abs(My / np.sqrt(self.diagonal), out=y)
-        if rows is not block:  # NaN differs from itself, too
-            roots[rows != block] = 0.0
-        column = roots.argmax(axis=1)
-        best = np.arange(len(block)), column
-        with np.errstate(over="ignore"):
-            gain = roots[best] ** 2
-        if not (np.isfinite(total) & np.isfinite(gain) & (total > 0)).all():
-            return None
-        share = np.minimum(gain / total, 1.0)
-        return np.stack([column, share, block[best], My[best] / self.diagonal[column]])
-
-    def freed(self, block: NDArray[Any]) -> FreedColumns:
-        """Set each column of every row free in turn."""
-        rows = block if self.repair is None else self.repair(block)
-        y = rows - self.sub.mean
-        unit = _far_units(y)
-        y /= unit
-        t = y @ self.sub.basis.T
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            residual = np.where(self.outside > 0, y - t @ self.sub.basis, 0.0)
-            My = self.inside * t @ self.scaled + self.off * residual
-            total = np.einsum("ij,ij->i", My, y)
-            gain = np.where(self.diagonal > 0, My**2 / self.diagonal, 0.0)
-            surplus = unit * (My / self.diagonal)
-        if rows is not block:  # NaN differs from itself, too
-            gain[rows != block] = 0.0
-        surplus = np.nan_to_num(surplus, posinf=0.0, neginf=0.0)
-        return FreedColumns(gain, surplus, total)
+            total = np.einsum("ij,ij->i", My, y)[:, None]
+            gain = np.square(My, out=y)
+            gain *= self.inverse
+            if not (self.diagonal > 0).all():
+                gain[:, self.diagonal <= 0] = 0.0
+            if rows is not block:  # NaN differs from itself, too
+                gain[rows != block] = 0.0
+            if not np.isfinite(total).all():
+                gain = np.nan_to_num(gain, nan=0.0, posinf=np.inf)
+            column, of = gain.argmax(axis=1), self.diagonal
+            if best:
+                gain, My = (
+                    np.take_along_axis(x, column[:, None], 1) for x in (gain, My)
+                )
+                of = self.diagonal[column, None]
+            surplus = np.nan_to_num(unit * (My / of), posinf=0.0, neginf=0.0)
+        return FreedColumns(gain, total, surplus), column
 
     def spread(self) -> NDArray[np.float64]:
         """Return the standard deviation of every column's surplus in regular rows.
@@ -205,12 +197,6 @@ def _far_units(y: NDArray[Any]) -> NDArray[np.float64]:
     largest = np.abs(y).max(axis=1, initial=1.0, keepdims=True)
     exponents = np.where(largest > limit, np.frexp(largest)[1], 0)
     return np.ldexp(1.0, np.minimum(exponents, 1023))
-
-
-def _as_shares(gain: NDArray[Any], total: NDArray[Any]) -> NDArray[np.float64]:
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        share = np.nan_to_num(gain / total, nan=0.0, posinf=1.0)
-    return np.asarray(np.clip(share, 0.0, 1.0))
 
 
 class Explanation(NamedTuple):
@@ -244,30 +230,18 @@ def explained_rows(
         value = source.take(rows).astype(float)
     with fitted_rows(model, X) as source:
         repair = cell_repair(source)
-    kernel = ColumnCorrectionKernel(model, repair)
-    freed = kernel.freed(value)
+    freed, worst = ColumnCorrectionKernel(model, repair).freed(value)
+    share = freed.shares()
     used = value if repair is None else repair(value)
-    surplus = surplus_beside_blamed(model, used, freed.shares())
+    kernel = ColumnCorrectionKernel(model)
+    alone = kernel.freed(used)[0].surplus
+    # One wrong value makes all others look wrong: where one column explains most of the
+    # distance of a row, the others are compared as if it had been corrected.
+    blamed = (share >= MAIN_SHARE) & (np.arange(len(share.T)) == worst[:, None])
+    beside = kernel.freed(np.where(blamed, used - alone, used))[0].surplus
+    surplus = np.where(blamed, alone, beside)
     fitted = np.where(used == value, used - surplus, used)
     with np.errstate(divide="ignore", invalid="ignore"):
         # A column in which regular rows do not vary is infinitely far off, or not.
         deviation = np.where(fitted == value, 0.0, (value - fitted) / kernel.spread())
-    return Explanation(value, fitted, deviation, freed.shares())
-
-
-def surplus_beside_blamed(
-    model: SubspaceEstimator, rows: NDArray[Any], shares: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return every value minus the value that would fit best in its place.
-
-    One wrong value makes all others look wrong: where one column explains most of the
-    distance of a row, the others are compared as if it had been corrected.
-    """
-    kernel = ColumnCorrectionKernel(model)
-    alone = kernel.freed(rows).surplus
-    blamed = np.zeros(rows.shape, dtype=bool)
-    if rows.size:
-        at = np.arange(len(rows)), shares.argmax(axis=1)
-        blamed[at] = shares[at] >= MAIN_SHARE
-    corrected = np.where(blamed, rows - alone, rows)
-    return np.where(blamed, alone, kernel.freed(corrected).surplus)
+    return Explanation(value, fitted, deviation, share)
