@@ -9,8 +9,7 @@ import click
 import pytest
 from command_line import invoke, run
 
-from trueaxis.cli.main import main
-from trueaxis.cli.options import READING
+from trueaxis.cli.main import READING, main
 
 # What is wrong with the arguments, the exit code, and what the message says.
 FLAWS = [

@@ -21,7 +21,7 @@ LINES = {signal.SIGINT: "Interrupted.\n", signal.SIGTERM: "Terminated.\n"}
 BUSY = """
 import os, sys, time
 from trueaxis.cli import commands
-from trueaxis.cli.start import main
+from trueaxis.__main__ import main
 from trueaxis._files import atomic_write
 def methods(as_json):
     with atomic_write("out.npz") as file:

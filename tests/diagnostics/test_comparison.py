@@ -17,7 +17,9 @@ def test_methods_side_by_side_share_outliers():
     dswl, pca = compare(X, ["dswl", "pca"], n_components=3, level=0.2)
     robust, plain = (cls(3, level=0.2).fit(X).support_ for cls in (DSWL, PlainPCA))
     both = ~robust & ~plain
-    assert pca.shared == both.sum() and 0 < pca.shared < min(pca.outliers, dswl.outliers)
+    assert pca.shared == both.sum() and 0 < pca.shared < min(
+        pca.outliers, dswl.outliers
+    )
     assert dswl.shared == dswl.outliers
 
 

@@ -28,8 +28,9 @@ from trueaxis.diagnostics import (
     outlier_table,
     summary,
 )
-from trueaxis.diagnostics.influence import principal_angles
-from trueaxis.diagnostics.inputs import cell_repair, check_positions, imputed
+from trueaxis.diagnostics.columns import cell_repair
+from trueaxis.diagnostics.influence import imputed, principal_angles
+from trueaxis.diagnostics.tables import check_positions
 from trueaxis.methods import METHODS, PlainPCA
 
 UNITS = np.array([1, 1, 1000, 1, 1e-3, 1])

@@ -16,8 +16,8 @@ from small_tables import exact_plane, far_row, frame, many_columns, small
 from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import contributions, diagnose
-from trueaxis.diagnostics.inputs import method_of
 from trueaxis.methods import METHODS, PlainPCA
+from trueaxis.pipeline import method_of
 from trueaxis.plots import (
     CellMapDisplay,
     ContributionsDisplay,

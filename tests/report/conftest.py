@@ -10,8 +10,7 @@ from small_tables import holed
 
 from trueaxis import DSWL
 from trueaxis.datasets import planted, sensors
-from trueaxis.report import render, write_report
-from trueaxis.report.analysis import analyse
+from trueaxis.report import analyze, render, write_report
 
 EVIL = "</script><script>window.harmed = 1</script><img src=x onerror=harmed=1>"
 
@@ -20,7 +19,7 @@ EVIL = "</script><script>window.harmed = 1</script><img src=x onerror=harmed=1>"
 def pump():
     table = sensors()
     X = pd.DataFrame(table.X, columns=table.columns)
-    return analyse(DSWL(2).fit(X), X, labels=table.fault)
+    return analyze(DSWL(2).fit(X), X, labels=table.fault)
 
 
 @pytest.fixture(scope="session")

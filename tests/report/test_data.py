@@ -11,22 +11,19 @@ from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import explain
 from trueaxis.methods import PlainPCA
+from trueaxis.report import analyze, render
 from trueaxis.report import data as data_module
-from trueaxis.report import render
-from trueaxis.report.analysis import analyse
 from trueaxis.report.data import (
     curve_positions,
     rounded,
     script_data,
     shown_rows,
 )
-from trueaxis.report.levels import levels_of
 from trueaxis.report.sentences import MAIN_SHARE, format_p, reason
 
 
 def data_of(analysis):
-    levels = levels_of(analysis)
-    return script_data(analysis, levels, shown_rows(analysis, levels))
+    return script_data(analysis, shown_rows(analysis))
 
 
 def kinds_at(data, stop):
@@ -53,7 +50,7 @@ def test_points_are_the_rows_of_the_analysis_worst_first(pump, page):
     nearest = np.sort(d.log_p[~d.flagged])[: len(near)]
     np.testing.assert_array_equal(d.log_p[near], nearest)
     assert not any("within both cut-offs" in text for text in data["because"])
-    for name, known in (("value", pump.value), ("fits", pump.fitting)):
+    for name, known in (("value", d.value), ("fits", d.fitted)):
         np.testing.assert_allclose(data[name], known[order[:listed]], rtol=1e-6)
 
 
@@ -90,7 +87,7 @@ def test_opened_rows_are_explained(scaled):
     table = sensors()
     X = table.X * [1, 1e3, 1e-3, 20, 1, 7] if scaled else table.X
     model = make_pipeline(ColumnScaler(), DSWL(2)) if scaled else DSWL(2)
-    found = analyse(model.fit(X), X)
+    found = analyze(model.fit(X), X)
     data = data_of(found)
     rows = [int(data["id"][i]) for i, cells in enumerate(data["cells"]) if cells]
     cells = np.array([cells for cells in data["cells"] if cells])
@@ -100,7 +97,7 @@ def test_opened_rows_are_explained(scaled):
         np.testing.assert_allclose(cells[:, i], expected, rtol=5e-3, atol=1e-6)
     # The blamed column has what its reason says.
     at = np.arange(len(rows)), found.diagnosis.column[rows]
-    np.testing.assert_allclose(cells[:, 1][at], found.fitting[rows], rtol=1e-6)
+    np.testing.assert_allclose(cells[:, 1][at], found.diagnosis.fitted[rows], rtol=1e-6)
     wrong = rows.index(int(np.flatnonzero(table.fault == "flow unit wrong")[0]))
     far, flow = np.abs(cells[wrong, 2]), table.columns.index("flow")
     assert found.diagnosis.share[rows[wrong]] > MAIN_SHARE
@@ -109,7 +106,7 @@ def test_opened_rows_are_explained(scaled):
 
 def test_opened_rows_with_holes_and_wrong_cells():
     X = holed()
-    found = analyse(DSWL(2, cells=True).fit(X), X)
+    found = analyze(DSWL(2, cells=True).fit(X), X)
     data, cells = data_of(found), found.wrong_cells
     for i, opened in enumerate(data["cells"]):
         if opened is None:
@@ -119,10 +116,10 @@ def test_opened_rows_with_holes_and_wrong_cells():
         assert missing == found.cells.missing[row].tolist()
         assert [far is None for far in opened[2]] == missing
         assert None not in opened[1]
-        some = cells.row == row
+        some = cells["position"] == row
         if not found.diagnosis.flagged[row]:
-            fits = np.array(opened[1])[cells.column[some]]
-            np.testing.assert_allclose(fits, cells.fitted[some], rtol=1e-5)
+            fits = np.array(opened[1])[cells["column"][some]]
+            np.testing.assert_allclose(fits, cells["fitted"][some], rtol=1e-5)
 
 
 def test_a_column_without_spread_and_a_cut_off_of_0():
@@ -130,11 +127,11 @@ def test_a_column_without_spread_and_a_cut_off_of_0():
     X = np.column_stack([X, np.full(80, 2.0)])
     new = X.copy()
     new[0, 3] = 5
-    data = data_of(analyse(DSWL(2).fit(X), new))
+    data = data_of(analyze(DSWL(2).fit(X), new))
     assert data["id"][0] == "0" and data["cells"][0][2][3] > 4
     assert all(cells[2][3] == 0 for cells in data["cells"][1:] if cells)
     alike = np.full((20, 4), 3.7)
-    found = analyse(DSWL(2).fit(alike), np.vstack([alike, alike[:1] + 1]))
+    found = analyze(DSWL(2).fit(alike), np.vstack([alike, alike[:1] + 1]))
     data = data_of(found)
     assert data["off"][0] is None and data["stops"][0]["lines"][:2] == [1, 1]
     assert rounded(np.array([1.23456, np.inf, np.nan])) == [1.235, None, None]
@@ -143,11 +140,11 @@ def test_a_column_without_spread_and_a_cut_off_of_0():
 @pytest.mark.slow
 def test_rows_of_a_group_apart_have_their_mark():
     X = cloud(share=0.1).X
-    analysis = analyse(with_sides(PlainPCA(2).fit(X), X), X)
+    analysis = analyze(with_sides(PlainPCA(2).fit(X), X), X)
     page = render(analysis)
     data = embedded_data(page)
     kind = kinds_at(data, data["own"])
-    assert (kind == "group").sum() == analysis.counts["group"] > 0
+    assert (kind == "group").sum() == analysis.diagnosis.counts()["group"] > 0
     assert "rows of a group that stands apart" in page and "Group apart" in page
     # All of them lie between the lines of the map.
     beyond = np.maximum(data["score"], data["off"]) > 1
@@ -160,7 +157,7 @@ def test_rows_of_a_group_apart_have_their_mark():
 def test_map_and_table_follow_the_line(settings):
     X = sensors().X
     model = DSWL(2, **settings).fit(X)
-    page = render(analyse(model, X))
+    page = render(analyze(model, X))
     data, n = embedded_data(page), int((~model.support_).sum())
     excess = np.maximum(data["score"], data["off"])
     assert (excess[:n] >= 1).all() and (excess[n:] <= 1).all()
@@ -190,7 +187,7 @@ def test_ten_thousand_rows_make_a_small_file(k):
     X = planted("scatter", n=10_000, n_features=50, n_components=k, share=0.3).X
     ids = [f"2026-03-01 12:00, no. {i}" for i in range(10_000)]
     labels = [f"machine {i % 40}" for i in range(10_000)]
-    page = render(analyse(DSWL(k).fit(X), X, ids=ids, labels=labels))
+    page = render(analyze(DSWL(k).fit(X), X, ids=ids, labels=labels))
     assert len(page) < 2e6
     assert "The table lists 2,000 of 3," in page
     data = embedded_data(page)

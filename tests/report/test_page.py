@@ -15,8 +15,7 @@ from report_pages import assert_self_contained, embedded_data, pixels
 from trueaxis import DSWL
 from trueaxis.datasets import planted, sensors
 from trueaxis.methods import METHODS, PlainPCA
-from trueaxis.report import render, write_report
-from trueaxis.report.analysis import analyse
+from trueaxis.report import analyze, render, write_report
 from trueaxis.report.page import script_safe
 from trueaxis.report.sentences import verdict
 
@@ -48,14 +47,14 @@ def test_the_page_says_what_the_analysis_says(pump, page):
 def test_every_method_has_a_report(name):
     X = planted("scatter", n=60, n_features=6, n_components=2, share=0.1).X
     model = METHODS[name](2).fit(X)
-    page = render(analyse(model, X))
+    page = render(analyze(model, X))
     assert_self_contained(page)
     assert f"The fit of {type(model).__name__} with" in page
 
 
 @pytest.mark.slow
 def test_a_single_new_row_has_a_report(pump):
-    page = render(analyse(pump.model, pump.raw[:1] + 0.1, of_the_fit=False))
+    page = render(analyze(pump.model, pump.raw[:1] + 0.1, new_rows=True))
     assert "New rows." in page
     assert_self_contained(page)
 
@@ -65,14 +64,14 @@ def test_a_single_new_row_has_a_report(pump):
                          ids=lambda case: case[0])  # fmt: skip
 def test_awkward_tables_have_a_report(case):
     _, X, k = case
-    page = render(analyse(DSWL(k).fit(X), X))
+    page = render(analyze(DSWL(k).fit(X), X))
     assert_self_contained(page)
     assert len(embedded_data(page)["id"]) == len(X)
 
 
 def test_nothing_flagged_is_said():
     X = planted("none", n=30, n_features=4, random_state=3).X
-    analysis = analyse(PlainPCA(2).fit(X), X[:3] * 0 + X.mean(axis=0))
+    analysis = analyze(PlainPCA(2).fit(X), X[:3] * 0 + X.mean(axis=0))
     assert not len(analysis.flagged)
     page = render(analysis)
     assert "nothing to list" in page and 'id="rows"' not in page
@@ -85,7 +84,7 @@ def test_nothing_flagged_is_said():
 def test_names_of_any_kind_are_only_text():
     X = pd.DataFrame(sensors().X, columns=EVIL)
     ids = [EVIL[i % 6] + str(i) for i in range(200)]
-    analysis = analyse(DSWL(2).fit(X), X, ids=ids, labels=ids)
+    analysis = analyze(DSWL(2).fit(X), X, ids=ids, labels=ids)
     page = render(analysis, title=EVIL[0], source=EVIL[1], command=EVIL[2])
     assert page.count("<script") == 2 and page.count("</script>") == 2
     assert "<img" not in page and "<b>bold" not in page

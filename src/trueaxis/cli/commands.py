@@ -4,56 +4,152 @@ from __future__ import annotations
 
 import inspect
 import shlex
-from dataclasses import dataclass
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import click
 import numpy as np
+from click.core import ParameterSource
 from numpy.typing import NDArray
 
-from trueaxis import report as reports
+from trueaxis._files import atomic_write
 from trueaxis.cli import console
-from trueaxis.cli.findings import (
-    RowFindings,
-    fit_first_step,
-    fit_source,
-    save_model,
-)
-from trueaxis.cli.options import (
-    choice_from,
-    first_step_from,
-    method_class,
-    method_from,
-    refuse_fit_options,
-    refuse_standard_output,
-    refuse_two_outputs,
-)
-from trueaxis.cli.repair import repair as repair
 from trueaxis.cli.source import (
     STANDARD,
+    Source,
     TableError,
     check_outputs,
+    choice_from,
     open_source,
-    write_table,
+    refuse_standard_output,
+    refuse_two_outputs,
     written,
 )
-from trueaxis.data.progress import show_progress
+from trueaxis.data.memory import TooLarge
+from trueaxis.data.progress import passing, show_progress
 from trueaxis.datasets import sensors
 from trueaxis.diagnostics.comparison import MAX_ROWS, suitable
 from trueaxis.diagnostics.comparison import compare as compare_methods
 from trueaxis.dswl.estimator import DSWL
+from trueaxis.io.write import write_content
 from trueaxis.methods import METHODS
 from trueaxis.persistence import load, save
-from trueaxis.pipeline import is_pipeline, split_pipeline
-from trueaxis.report.analysis import analyse
-from trueaxis.report.given import ignore_feature_name_warning
-from trueaxis.report.sentences import fit_sentence
+from trueaxis.pipeline import is_pipeline, join_pipeline, split_pipeline
+from trueaxis.preprocessing.decisions import decide_scale
+from trueaxis.preprocessing.encoder import TableEncoder
+from trueaxis.preprocessing.scaler import ColumnScaler
+from trueaxis.report.analysis import (
+    Analysis,
+    analyze,
+    counts_of,
+    ignore_feature_name_warning,
+)
+from trueaxis.report.page import render, require_jinja
+from trueaxis.report.sentences import count_outliers, describe_line, fit_sentence
+from trueaxis.wording import counted
+
+FirstStep = TableEncoder | ColumnScaler | Literal["auto"] | None
+
+# ---------------------------------------------------------------- findings
 
 
-@dataclass(frozen=True)
-class RowFiles:
+class Findings:
+    """What a model finds in the rows of a table.
+
+    Parameters
+    ----------
+    model : estimator or Pipeline
+    source : Source
+    seconds : float, optional
+        Duration of the fit; None if the model was loaded.
+
+    Attributes
+    ----------
+    analysis : Analysis or None
+        All about the rows, if they are in memory.
+    flags : list of ndarray of bool
+        Whether rows are outliers, block by block.
+    counts : Counter
+        Number of rows of each kind.
+    wrong : ndarray of shape (2,)
+        Number of wrong cells of a large file, and of rows that have some.
+    """
+
+    def __init__(
+        self, model: Any, source: Source, seconds: float | None = None
+    ) -> None:
+        self.model, self.source, self.seconds = model, source, seconds
+        self.analysis: Analysis | None = None
+        self.flags: list[NDArray[np.bool_]] = []
+        self.counts: Counter[str] = Counter()
+        self.wrong = np.zeros(2, dtype=int)
+
+    def blocks(self) -> Iterator[Analysis]:
+        """Yield the analysis of some rows at a time, and of all that are in memory."""
+        if self.analysis is not None:
+            yield self.analysis
+            return
+        source, self.flags, self.counts = self.source, [], Counter()
+        self.wrong = np.zeros(2, dtype=int)
+        for some, rows in source.blocks(self.model, "scoring"):
+            analysis = analyze(
+                self.model,
+                rows,
+                ids=source.ids[some],
+                labels=None if source.labels is None else source.labels[some],
+                new_rows=self.seconds is None,
+            )
+            self.flags.append(analysis.diagnosis.flagged)
+            self.counts.update(analysis.diagnosis.counts())
+            if source.in_memory:
+                self.analysis = analysis
+            elif analysis.finds_wrong_cells:
+                row = analysis.wrong_cells["position"]
+                self.wrong += len(row), len(np.unique(row))
+            yield analysis
+
+    def run(self) -> None:
+        """Find the outliers, unless that has been done."""
+        if not self.flags:
+            for _ in self.blocks():
+                pass
+
+    def in_file(self, outliers: bool) -> NDArray[np.bool_]:
+        """Return which rows of the file are outliers, or which are none."""
+        self.run()
+        return self.source.in_file(np.concatenate(self.flags) == outliers)
+
+    def show(self, aside: bool) -> None:
+        """Print how many rows are outliers, and why the worst of them are."""
+        self.run()
+        if self.analysis is not None:
+            console.show_analysis(self.analysis, aside)
+            return
+        method = split_pipeline(self.model).model
+        console.show(count_outliers(self.counts, describe_line(method)), aside)
+        if method._repair() is not None and method._repair().wrong is not None:
+            console.show(console.wrong_cells(*self.wrong.tolist()), aside)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was read, the model and its findings as values for JSON."""
+        self.run()
+        content = {**self.source.to_dict(), "seconds": self.seconds}
+        if self.analysis is not None:
+            return content | self.analysis.to_dict(self.source.positions)
+        n_cells, n_rows = self.wrong.tolist()
+        return content | {
+            **split_pipeline(self.model).to_dict(),
+            "outliers": counts_of(self.counts),
+            "wrong_cells": {"count": n_cells, "rows": n_rows},
+        }
+
+
+class RowFiles(NamedTuple):
     """Files for the rows without outliers, and for the outliers.
 
     Attributes
@@ -68,45 +164,151 @@ class RowFiles:
     @property
     def targets(self) -> dict[str, str]:
         """The files by option."""
-        return {"--clean": self.clean, "--flagged": self.flagged}
+        return {f"--{name}": target for name, target in self._asdict().items()}
 
-    def rows(self, findings: RowFindings) -> dict[str, NDArray[np.bool_]]:
-        """Return which rows of the input go into which file."""
-        outliers = {self.clean: False, self.flagged: True}
-        return {
-            target: findings.source.in_file(findings.flagged == outlier)
-            for target, outlier in outliers.items()
-            if target
-        }
-
-    def writers(self, findings: RowFindings) -> dict[str, Any]:
+    def writers(self, findings: Findings) -> dict[str, Any]:
         """Return what writes the files; which rows, may only be known by then."""
 
-        def write(target: str, file: Any) -> None:
-            findings.source.write_rows(file, target, self.rows(findings)[target])
+        def write(target: str, outliers: bool, file: Any) -> None:
+            findings.source.write_rows(file, target, findings.in_file(outliers))
 
-        return {name: partial(write, name) for name in self.targets.values() if name}
+        return {name: partial(write, name, i == 1) for i, name in enumerate(self)}
 
-    def show(self, findings: RowFindings, aside: bool) -> None:
-        """Print how many rows went where."""
-        left = findings.source.n_left_out
-        neither = f" ({console.count(left, 'row')} with missing cells in neither file)"
-        for target, rows in self.rows(findings).items():
-            kind = "clean row" if target == self.clean else "outlier"
-            n = console.count(int(rows.sum()), kind)
-            console.show_saved(n, target, aside, neither if left else "")
-
-    def to_dict(self, findings: RowFindings) -> dict[str, Any]:
+    def to_dict(self, findings: Findings) -> dict[str, Any]:
         """Return the files and their numbers of rows, for JSON."""
-        written = {
-            target: {"file": target, "rows": int(rows.sum())}
-            for target, rows in self.rows(findings).items()
+        content: dict[str, Any] = {
+            name: {"file": target, "rows": int(findings.in_file(i == 1).sum())}
+            if target
+            else None
+            for i, (name, target) in enumerate(self._asdict().items())
         }
-        content = {
-            "clean": written.get(self.clean), "flagged": written.get(self.flagged)
-        }  # fmt: skip
-        left = {"in_neither": findings.source.n_left_out}
-        return content | (left if written else {})
+        return content | (
+            {"in_neither": findings.source.n_left_out} if any(self) else {}
+        )
+
+    def show(self, findings: Findings, aside: bool) -> None:
+        """Print how many rows went where."""
+        left, found = findings.source.n_left_out, self.to_dict(findings)
+        neither = f" ({counted(left, 'row')} with missing cells in neither file)"
+        for name, what in (("clean", "clean row"), ("flagged", "outlier")):
+            if found[name]:
+                n, target = counted(found[name]["rows"], what), found[name]["file"]
+                console.show_saved(n, target, aside, neither if left else "")
+
+
+# ---------------------------------------------------------------- fitting
+
+
+def method_from(options: dict[str, Any]) -> Any:
+    """Return the method to fit, with its parameters."""
+    name = options.get("method", "dswl")
+    parameters, level = options.get("parameters", {}), options.get("level")
+    method = method_class(name, "--method")
+    known = {*method().get_params()} - {"n_components"}
+    for given in parameters.keys() - known:
+        raise click.BadParameter(
+            f"{name} has no parameter {given!r}; it has {', '.join(sorted(known))}.",
+            param_hint="--set",
+        )
+    if level is not None:
+        for given in parameters.keys() & {"level", "contamination"}:
+            raise click.UsageError(
+                f"--level and --set {given} draw the same line, by the share of "
+                "regular rows or of all rows to flag: give one of them."
+            )
+        parameters = parameters | {"level": level}
+    return method(n_components=options["components"], **parameters)
+
+
+def first_step_from(options: dict[str, Any]) -> FirstStep:
+    """Return the step before the method: an encoder, a scaler, or none.
+
+    "auto" is a scaler if the columns share no unit.
+    """
+    scale, encoding = options["scale"], options.get("encoding")
+    if encoding:
+        return TableEncoder(**encoding, scale=scale or "auto")
+    if scale == "auto":
+        return "auto"
+    return None if scale in (None, "none") else ColumnScaler(scale)
+
+
+def method_class(name: str, option: str) -> Any:
+    """Return the class of a method; raise a usage error for an unknown name."""
+    if name not in METHODS:
+        text = f"{name!r} is not a method: choose one of {', '.join(METHODS)}."
+        raise click.BadParameter(text, param_hint=option)
+    return METHODS[name]
+
+
+def refuse_fit_options() -> None:
+    """Raise if an option of a fit was given together with --model."""
+    ctx = click.get_current_context()
+    names = {"components", "scale", "encoding", "method", "parameters", "level"}
+    for param in ctx.command.params:
+        source = ctx.get_parameter_source(param.name or "")
+        if param.name in names and source is ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"{param.opts[-1]} is for a fit, but --model uses a saved model: leave "
+                "out one of them."
+            )
+
+
+def fit_source(source: Source, first: FirstStep, method: Any) -> Any:
+    """Fit a method to a table, after a scaler or an encoder if there is one."""
+    # Within this context, the passes of both steps share what is decoded.
+    shared: Any = nullcontext() if source.in_memory else source.rows
+    with shared:
+        step, rows = fit_first_step(source, first)
+        method.fit(rows)
+    # The first step of the model has the names of the user's columns.
+    if not isinstance(step, TableEncoder):
+        (step or method).feature_names_in_ = np.array(source.columns, dtype=object)
+    return join_pipeline(step, method)
+
+
+def fit_first_step(source: Source, first: FirstStep) -> tuple[Any, Any]:
+    """Return the fitted step before the method, or None, and the rows after it."""
+    if not source.in_memory and (first == "auto" or isinstance(first, TableEncoder)):
+        raise TableError(
+            f"--encode and --scale auto look at all rows at once, but {source.name} is "
+            "read block by block: leave them out, or choose --scale none, standard or "
+            "robust."
+        )
+    if isinstance(first, TableEncoder):
+        named = first.log if isinstance(first.log, list) else ()
+        for name in {*named} & {*source.left_out}:
+            raise TableError(
+                f"--encode log names {name!r}, which is left out "
+                f"({source.left_out[name]}) and has no logarithm: leave it out there."
+            )
+    if first == "auto":
+        how, sentence = decide_scale(source.frame)
+        if sentence:
+            console.note(sentence)
+        first = None if how == "none" else ColumnScaler(how)
+    if first is None:
+        return None, source.rows
+    rows = source.rows_for(first)
+    first.fit(rows)
+    for text in getattr(first, "notes_", ()):
+        console.note(text)
+    return first, first.transform(rows)
+
+
+def save_model(model: Any, output: str) -> None:
+    """Save a model, without its values per row if they do not fit into memory."""
+    try:
+        save(model, output)
+    except TooLarge:
+        save(model, output, training=False)
+        console.remark(
+            "The weights and verdicts of all rows do not fit into memory, so the model "
+            "file does not contain them; `trueaxis score` computes the verdicts."
+        )
+
+
+# ---------------------------------------------------------------- commands
 
 
 def fit(
@@ -115,33 +317,25 @@ def fit(
     """Fit a table, print its outliers and save the model."""
     refuse_standard_output(output, "A model")
     refuse_two_outputs(as_json, clean=clean, flagged=flagged)
-    first, method, files = (
-        first_step_from(options),
-        method_from(options),
-        RowFiles(clean, flagged),
-    )
+    files, choice = RowFiles(clean, flagged), choice_from(options)
+    first, method = first_step_from(options), method_from(options)
     check_outputs((data,), files={"--output": output}, rows=files.targets)
     with show_progress():
-        source = open_source(
-            data,
-            choice_from(options),
-            method,
-            targets=files.targets.values(),
-            large=True,
-        )
-        findings = fit_source(source, first, method)
+        source = open_source(data, choice, method, targets=files, large=True)
+        start = time.perf_counter()
+        model = fit_source(source, first, method)
+        findings = Findings(model, source, time.perf_counter() - start)
         findings.run()
     with written(files.writers(findings)):
         if output:
-            save_model(findings.model, output)
+            save_model(model, output)
     if as_json:
         content = findings.to_dict() | {"model": output or None}
         console.show_json("fit", data, content | files.to_dict(findings))
         return
-    aside = STANDARD in files.targets.values()
-    console.show_findings(findings, aside)
-    if findings.analysis is not None:
-        console.show(fit_sentence(findings.analysis, findings.seconds), aside)
+    aside = STANDARD in files
+    findings.show(aside)
+    console.show(fit_sentence(method, findings.seconds), aside)
     console.show_saved("Model", output, aside)
     files.show(findings, aside)
 
@@ -158,35 +352,34 @@ def score(
 ) -> None:
     """Write the verdict of a saved model on each row."""
     refuse_two_outputs(as_json, output=output, clean=clean, flagged=flagged)
-    # Rows on standard output leave no place for the verdicts.
-    if not as_json and STANDARD not in (clean, flagged):
-        output = output or STANDARD
     files = RowFiles(clean, flagged)
+    # Rows on standard output leave no place for the verdicts.
+    if not as_json and STANDARD not in files:
+        output = output or STANDARD
     check_outputs((data, model), tables={"--output": output}, rows=files.targets)
     loaded = load(model)
     if level is not None:
         method = loaded[-1] if is_pipeline(loaded) else loaded
         method.set_params(level=level, contamination=None)
         method._set_line(float(np.log10(level)))
-    source = open_source(
-        data, choice_from(options), loaded, targets=files.targets.values(), large=True
-    )
-    findings = RowFindings(loaded, source)
+    choice = choice_from(options)
+    source = open_source(data, choice, loaded, targets=files, large=True)
+    findings = Findings(loaded, source)
 
     def write_verdicts(file: Any) -> None:
-        write_table(file, output, findings.verdicts())
+        blocks = (analysis.columns() for analysis in findings.blocks())
+        write_content(file, output, blocks, source.n_rows)
 
     # The verdicts come first: they tell which rows go where.
-    writers = {output: write_verdicts} | files.writers(findings)
-    with show_progress(), written(writers):
+    with show_progress(), written({output: write_verdicts} | files.writers(findings)):
         findings.run()
     if as_json:
         content = findings.to_dict() | {"model": model, "output": output or None}
         console.show_json("score", data, content | files.to_dict(findings))
         return
-    aside = STANDARD in (output, *files.targets.values())
+    aside = STANDARD in (output, *files)
     if output != STANDARD:
-        console.show_findings(findings, aside)
+        findings.show(aside)
     console.show_saved("Scored rows", output, aside)
     files.show(findings, aside)
 
@@ -198,8 +391,8 @@ def transform(
     refuse_two_outputs(as_json, output=output)
     output, choice = output or ("" if as_json else STANDARD), choice_from(options)
     is_npy = output.lower().endswith(".npy")
-    kind = "files" if is_npy else "tables"
-    check_outputs((data, model), **{kind: {"--output": output}})
+    target = {"--output": output}
+    check_outputs((data, model), **{"files" if is_npy else "tables": target})
     if is_npy and (choice.id or choice.label):
         raise TableError(
             f"{output} holds numbers only, not names or labels of rows: choose "
@@ -219,7 +412,7 @@ def transform(
             yield columns | dict(zip(names, scores.T, strict=True))
 
     def write_scores(file: Any) -> None:
-        write_table(file, output, blocks(), source.n_rows)
+        write_content(file, output, blocks(), source.n_rows)
 
     with show_progress(), written({output: write_scores}):
         pass
@@ -242,32 +435,36 @@ def report(data: str, output: str, model: str, as_json: bool, **options: Any) ->
     if model:
         refuse_fit_options()
     choice, method = choice_from(options), method_from(options)
-    reports.check_dependencies()
+    require_jinja()
     check_outputs((data, model), files={"--output": output})
-    with console.stages() as begin:
+    with show_progress():
         taker = load(model) if model else method
-        source = open_source(data, choice, taker)
-        if model:
-            findings = RowFindings(taker, source)
-        else:
-            begin("fitting")
-            findings = fit_source(source, first_step_from(options), method)
-        begin("diagnosing")
+        source, start = open_source(data, choice, taker), time.perf_counter()
+        findings = Findings(taker, source)
+        if not model:
+            fitted = fit_source(source, first_step_from(options), method)
+            findings = Findings(fitted, source, time.perf_counter() - start)
         findings.run()
-        assert findings.analysis is not None  # the table is in memory
-        page = reports.render(
-            findings.analysis,
-            source=Path(data).name,
-            command=shlex.join(["trueaxis", *click.get_current_context().obj]),
-            seconds=findings.seconds,
-        )
-    reports.write(page, output)
+    assert findings.analysis is not None  # the table is in memory
+    page = render(
+        findings.analysis,
+        source=Path(data).name,
+        command=shlex.join(["trueaxis", *click.get_current_context().obj]),
+        seconds=findings.seconds,
+    )
+    write_page(page, output)
     if as_json:
         content = findings.to_dict() | {"model": model or None, "report": output}
         console.show_json("report", data, content)
         return
-    console.show_findings(findings)
+    findings.show(aside=False)
     console.show_saved("Report", output)
+
+
+def write_page(page: str, output: str) -> None:
+    """Write the page of a report to a file."""
+    with atomic_write(output) as file:
+        file.write(page.encode("utf-8"))
 
 
 def compare(
@@ -290,15 +487,14 @@ def compare(
         )
     method = method_from(options)
     check_outputs((data,), tables={"--output": output})
-    source = open_source(
-        data, choice_from(options), METHODS[(methods or ["dswl"])[0]]()
-    )
+    reference = METHODS[(methods or ["dswl"])[0]]()
+    source = open_source(data, choice_from(options), reference)
     _, X = fit_first_step(source, first_step_from(options))
     n, D = X.shape
     fitted = n if all_rows else min(n, MAX_ROWS)
     chosen = methods or suitable(fitted, D)
     left_out = [] if methods else sorted(METHODS.keys() - set(chosen))
-    with console.stages() as begin:
+    with show_progress(), passing("comparing methods", len(chosen)) as advance:
         results = compare_methods(
             X,
             methods or None,
@@ -306,13 +502,13 @@ def compare(
             level=method.level,
             contamination=method.contamination,
             max_rows=None if all_rows else MAX_ROWS,
-            progress=begin,
+            progress=lambda name: advance(1),
         )
     records = [result.to_dict() for result in results]
 
     def write_records(file: Any) -> None:
         columns = {name: [each[name] for each in records] for name in records[0]}
-        write_table(file, output, [columns])
+        write_content(file, output, iter([columns]), len(records))
 
     console.remark_on_scope(fitted, n, D, left_out)
     with written({output: write_records}):
@@ -362,22 +558,20 @@ def methods(as_json: bool) -> None:
 def demo(output: str) -> None:
     """Fit the sensor table, print the findings, write the report."""
     refuse_standard_output(output, "The report")
+    require_jinja()
     check_outputs((), files={"--output": output})
     table = sensors()
     labels = np.where(table.fault == "", "healthy", table.fault)
     model = DSWL(n_components=2).fit(table.X)
     model.feature_names_in_ = np.array(table.columns, dtype=object)
-    reports.write_report(
-        model,
-        table.X,
-        output,
-        labels=labels,
-        of_the_fit=True,
+    found = analyze(model, table.X, labels=labels)
+    page = render(
+        found,
         title="Readings of a pump",
         source="sensors() of trueaxis.datasets",
         command="trueaxis demo",
     )
-    console.show_analysis(analyse(model, table.X, labels=labels, of_the_fit=True))
-    path = Path(output).resolve()
+    write_page(page, output)
+    console.show_analysis(found)
     console.show_saved("Report", output)
-    console.show(f"Open it in a browser: {path.as_uri()}")
+    console.show(f"Open it in a browser: {Path(output).resolve().as_uri()}")

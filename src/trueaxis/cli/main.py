@@ -1,32 +1,330 @@
-"""Define the commands and their options; what runs them is imported by then."""
+"""The commands and their options; what runs them is imported when one is run."""
 
 from __future__ import annotations
 
+import csv
+import importlib.util
+import json
+import os
+import sys
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import click
 
 import trueaxis
-from trueaxis.cli.errors import CommandGroup
-from trueaxis.cli.options import (
-    encode_option,
-    file_option,
-    fit_options,
-    json_option,
-    label_option,
-    level_option,
-    model_option,
-    names_option,
-    row_options,
-    set_option,
-    size_options,
-    table_options,
-)
-from trueaxis.cli.start import import_sklearn
 
-STDOUT = "Table to write (default: standard output)."
+# What a wrong input raises; all else is a bug, and shown with its traceback.
+EXPECTED = (OSError, ImportError, ValueError, TypeError, MemoryError, EOFError)
+SHARE = click.FloatRange(0, 0.5, min_open=True)
+# What `--read` sets, with the values that each takes.
+READING: dict[str, click.ParamType[Any]] = {
+    "decimal": click.Choice(["auto", ".", ","]),
+    "delimiter": click.STRING,
+    "header": click.Choice(["auto", "yes", "no"]),
+    "skip": click.IntRange(min=0),
+    "comment": click.STRING,
+    "sheet": click.STRING,
+    "encoding": click.STRING,
+    "missing": click.Choice(["fill", "error", "drop"]),
+}
+PYTHON = {"True": True, "False": False, "None": None}
+
+
+# ---------------------------------------------------------------- values of options
+
+
+def _names(text: str) -> list[str]:
+    """Return names separated by commas; those that contain commas are quoted."""
+    return [name.strip() for name in next(csv.reader([text]), []) if name.strip()]
+
+
+def _split_names(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> list[str]:
+    return [name for value in values for name in _names(value)]
+
+
+def _pairs(values: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return names and values of a repeatable option NAME=VALUE."""
+    pairs = []
+    for text in values:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise click.BadParameter(f"{text!r} is not of the form name=value.")
+        pairs.append((name, value))
+    return pairs
+
+
+def _parse_reading(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, Any]:
+    reading = {}
+    for name, value in _pairs(values):
+        if name not in READING:
+            raise click.BadParameter(
+                f"{name!r} is not one of {', '.join(READING)}.", ctx, param
+            )
+        try:
+            reading[name] = READING[name].convert(value, param, ctx)
+        except click.BadParameter as error:
+            raise click.BadParameter(f"{name}: {error.message}", ctx, param) from None
+    return reading
+
+
+def _parse_parameters(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, Any]:
+    parameters = {}
+    for name, value in _pairs(values):
+        try:
+            parsed = json.loads(value)
+        except json.JSONDecodeError:
+            parsed = PYTHON.get(value, value)
+        parameters[name] = tuple(parsed) if isinstance(parsed, list) else parsed
+    return parameters
+
+
+def _parse_encoding(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return parameters of a `TableEncoder`: `log` and `categories`."""
+    encoding: dict[str, Any] = {}
+    for text in values:
+        kind, equals, value = text.partition("=")
+        if kind not in ("log", "categories"):
+            raise click.BadParameter(
+                f"{text!r} is neither log nor categories, alone or with columns, as in "
+                "log=a,b."
+            )
+        if equals:
+            before = encoding.get(kind)
+            before = before if isinstance(before, list) else []
+            encoding[kind] = [*before, *_names(value)]
+        else:
+            encoding[kind] = "auto" if kind == "log" else True
+    return encoding
+
+
+def _parse_components(
+    ctx: click.Context, param: click.Parameter, value: str
+) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            pass
+    if value != "auto":
+        raise click.BadParameter(
+            f"{value!r} is neither a number, a share such as 0.9, nor auto."
+        )
+    return value
+
+
+# ---------------------------------------------------------------- shared options
+
+
+def combine(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Combine several options into one decorator."""
+
+    def decorate(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def names_option(option: str, description: str) -> Callable[[Any], Any]:
+    """Return a repeatable option of comma-separated names."""
+    return click.option(
+        option,
+        multiple=True,
+        callback=_split_names,
+        metavar="A,B,...",
+        help=description,
+    )
+
+
+def file_option(option: str, what: str, default: str = "") -> Callable[[Any], Any]:
+    """Return the option of a file to write."""
+    names = ("-o", "--output") if option == "-o" else (option,)
+    return click.option(
+        *names,
+        default=default,
+        show_default=bool(default),
+        metavar="FILE",
+        help=what,
+    )
+
+
+label_option = click.option(
+    "--label", metavar="COLUMN", help="Column to show but not to analyze."
+)
+table_options = combine(
+    click.option("--id", "id_", metavar="COLUMN", help="Column that names the rows."),
+    names_option(
+        "--columns",
+        "Columns to analyze: names, ranges a:d, patterns temp* (default: all).",
+    ),
+    names_option("--drop", "Columns to leave out, given in the same way."),
+    names_option("--na", "Further words for missing cells."),
+    click.option(
+        "--read",
+        "reading",
+        multiple=True,
+        callback=_parse_reading,
+        metavar="NAME=VALUE",
+        help="How to read the file where the guess is wrong: decimal=. or , "
+        "delimiter=CHARACTER (or tab, space), header=yes or no, skip=LINES, "
+        "comment=SIGN (or none), sheet=NAME (or number), encoding=NAME, and "
+        "missing=fill (by dswl), error or drop (their rows).",
+    ),
+)
+size_options = combine(
+    click.option(
+        "-k",
+        "--components",
+        default="auto",
+        show_default=True,
+        callback=_parse_components,
+        metavar="K",
+        help="Number of components, a share of variance such as 0.9, or auto.",
+    ),
+    click.option(
+        "--scale",
+        type=click.Choice(["none", "standard", "robust", "auto"]),
+        help="Divide columns by their spread; auto if they share no unit "
+        "(default: none; auto with --encode).",
+    ),
+)
+encode_option = click.option(
+    "--encode",
+    "encoding",
+    multiple=True,
+    callback=_parse_encoding,
+    metavar="KIND[=A,B,...]",
+    help="log takes the logarithm of all skewed columns, or of those named; "
+    "categories analyzes all columns of text as categories, or those named.",
+)
+level_option = click.option(
+    "--level",
+    type=SHARE,
+    metavar="SHARE",
+    help="Share of regular rows that may be flagged (default: 0.025, or as in the "
+    "model).",
+)
+set_option = click.option(
+    "--set",
+    "parameters",
+    multiple=True,
+    callback=_parse_parameters,
+    metavar="NAME=VALUE",
+    help="Parameter of the method: contamination=0.1 flags this share of all rows, "
+    "cells=true also finds wrong cells in good rows, trust=0.7 trusts fewer rows.",
+)
+fit_options = combine(
+    size_options,
+    encode_option,
+    level_option,
+    click.option(
+        "--method",
+        default="dswl",
+        show_default=True,
+        help="Short name of a method; `trueaxis methods` lists them.",
+    ),
+    set_option,
+)
 data_argument = click.argument("data")
 model_argument = click.argument("model")
+STDOUT = "Table to write (default: standard output)."
+row_options = combine(
+    file_option(
+        "--clean", "Table to write: the rows that are no outliers, as in DATA."
+    ),
+    file_option("--flagged", "Table to write: the outliers, as they are in DATA."),
+)
+model_option = file_option("--model", "Use a saved model instead of fitting one.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON instead of text."
+)
+
+
+# ---------------------------------------------------------------- errors, imports
+
+
+class CommandGroup(click.Group):
+    """Group of commands that report errors in the input as a message, with code 1."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order of their definition."""
+        return list(self.commands)
+
+    def make_context(self, info_name: Any, args: Any, *rest: Any, **extra: Any) -> Any:
+        """Create the context, which keeps the arguments as the user gave them."""
+        arguments = list(args)
+        ctx = super().make_context(info_name, args, *rest, **extra)
+        ctx.obj = arguments
+        return ctx
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; report what the input caused as a message."""
+        from trueaxis.cli import console
+
+        with console.warnings_as_notes():
+            try:
+                result = super().invoke(ctx)
+                sys.stdout.flush()
+                return result
+            except BrokenPipeError:  # whoever reads has seen enough, as `head`
+                _discard_output()
+                ctx.exit(0)
+            except EXPECTED as error:
+                if isinstance(error, OSError) and error.filename is None:
+                    _discard_output()  # which could not be written
+                if os.environ.get("TRUEAXIS_TRACEBACK"):
+                    raise
+                raise click.ClickException(console.message_of(error)) from error
+
+
+def _discard_output() -> None:
+    """Let what is left in the buffer of standard output go nowhere."""
+    if sys.stdout is sys.__stdout__ and sys.__stdout__ is not None:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.__stdout__.fileno())
+        os.close(null)
+
+
+class Postponed(ModuleType):
+    """Stand-in for a module that is imported when something of it is first used."""
+
+    def __getattr__(self, name: str) -> Any:
+        sys.modules.pop(self.__name__, None)
+        return getattr(importlib.import_module(self.__name__), name)
+
+
+def import_sklearn() -> None:
+    """Import scikit-learn without what takes half of the time and no command uses."""
+    names = [
+        name
+        for name in ("pandas", "scipy.stats")
+        if name not in sys.modules and importlib.util.find_spec(name) is not None
+    ]
+    sys.modules.update({name: Postponed(name) for name in names})
+    importlib.import_module("sklearn.base")
+    for name in names:
+        if isinstance(sys.modules.get(name), Postponed):
+            del sys.modules[name]
+
+
+def import_commands(module: str = "commands") -> Any:
+    """Import what runs the commands, and takes long; usage errors need not wait."""
+    import_sklearn()
+    return importlib.import_module(f"trueaxis.cli.{module}")
+
+
+# ---------------------------------------------------------------- commands
 
 
 @click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -47,17 +345,9 @@ def main(ctx: click.Context, guard_formulas: bool) -> None:
     To get started: trueaxis report data.csv
     """
     if guard_formulas:
-        from trueaxis.cli.source import formulas_guarded
+        from trueaxis.io.write import formulas_guarded
 
         ctx.with_resource(formulas_guarded())
-
-
-def import_commands() -> Any:
-    """Import what runs the commands, and takes long; usage errors need not wait."""
-    import_sklearn()
-    from trueaxis.cli import commands
-
-    return commands
 
 
 @main.command()
@@ -129,7 +419,7 @@ def report(**options: Any) -> None:
 @json_option
 def repair(**options: Any) -> None:
     """Fill missing cells, replace wrong ones, and list what was changed."""
-    import_commands().repair(**options)
+    import_commands("repair").repair(**options)
 
 
 @main.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,30 +12,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.cli import console
-from trueaxis.cli.findings import fit_model
-from trueaxis.cli.options import (
-    choice_from,
+from trueaxis.cli.commands import (
     first_step_from,
+    fit_source,
     method_from,
     refuse_fit_options,
-    refuse_two_outputs,
 )
 from trueaxis.cli.source import (
     STANDARD,
     Source,
     TableError,
-    beside,
     check_outputs,
+    choice_from,
     open_source,
-    write_table,
+    refuse_two_outputs,
     written,
 )
+from trueaxis.data.progress import show_progress
 from trueaxis.diagnostics.cells import list_cells
-from trueaxis.diagnostics.inputs import as_records
+from trueaxis.diagnostics.tables import as_records
+from trueaxis.io.formats import compression_of, ending_of
+from trueaxis.io.write import ENDINGS, write_content
 from trueaxis.persistence import load
 from trueaxis.pipeline import split_pipeline
 from trueaxis.preprocessing.encoder import TableEncoder
-from trueaxis.report.given import ignore_feature_name_warning
+from trueaxis.report.analysis import ignore_feature_name_warning
+from trueaxis.wording import counted
 
 _KNOWS_NONE = (
     "{} was fitted without --set cells=true and knows no wrong cells, so that only "
@@ -95,17 +98,17 @@ class Repair:
 
     def describe(self) -> str:
         """Return a summary of the changed cells."""
-        counts, kept, count = self.counts(), "", console.count
+        counts, kept = self.counts(), ""
         if self.n_kept:
             were = "was" if self.n_kept == 1 else "were"
-            wrong = count(self.n_kept, "wrong cell")
+            wrong = counted(self.n_kept, "wrong cell")
             kept = f" In rows that are wrong as a whole, {wrong} {were} kept."
         if not counts["count"]:
             return f"No cell was changed.{kept}"
         wrong = f", {counts['wrong']:,} wrong" if self.looked_for_wrong else ""
         most, times = next(iter(counts["by_column"].items()))
         return (
-            f"{count(counts['count'], 'cell')} in {count(counts['rows'], 'row')} "
+            f"{counted(counts['count'], 'cell')} in {counted(counts['rows'], 'row')} "
             f"{'was' if counts['count'] == 1 else 'were'} changed: "
             f"{counts['missing']:,} missing{wrong}; most in column {most} ({times:,})."
             f"{kept}"
@@ -147,13 +150,11 @@ def repair(
         (data, model), rows={"--output": output}, tables={"--changes": changes}
     )
     loaded = _load(model, cells) if model else None
-    with console.stages() as begin:
+    with show_progress():
         choice = choice_from(options)
         source = open_source(data, choice, loaded or method, targets=[output])
         if loaded is None:
-            begin("fitting")
-            loaded = fit_model(source, first_step_from(options), method)
-        begin("repairing")
+            loaded = fit_source(source, first_step_from(options), method)
         repaired = repair_source(loaded, source, replace_wrong=cells is not False)
     if model and cells is None and not repaired.looked_for_wrong:
         console.note(_KNOWS_NONE.format(model))
@@ -162,7 +163,8 @@ def repair(
         source.write_rows(file, output, changes=repaired.changes())
 
     def write_changes(file: Any) -> None:
-        write_table(file, changes, [repaired.columns()])
+        columns = repaired.columns()
+        write_content(file, changes, iter([columns]), len(columns["row"]))
 
     with written({output: write_repaired, changes: write_changes}):
         pass
@@ -210,3 +212,14 @@ def _load(model_path: str, cells: bool | None) -> Any:
     if cells and method._repair().wrong is None:
         raise TableError(_KNOWS_NONE.format(model_path))
     return model
+
+
+def beside(output: str, suffix: str) -> str:
+    """Return the name of a table beside another one, such as NAME-changes.csv.
+
+    It has the ending of the output, so that those of x.csv and x.parquet differ.
+    """
+    path, ending = Path(output), ending_of(output) + compression_of(output)
+    if ending_of(output) not in ENDINGS or not ending:
+        return str(path.with_name(f"{path.name}{suffix}.csv"))
+    return str(path.with_name(f"{path.name[: -len(ending)]}{suffix}{ending}"))

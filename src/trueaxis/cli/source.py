@@ -8,11 +8,13 @@ otherwise rows that are read block by block.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,11 +34,10 @@ from trueaxis.data.progress import passing
 from trueaxis.data.rows import Rows
 from trueaxis.data.text import TextRows
 from trueaxis.data.transformed import CheckedRows
-from trueaxis.diagnostics import column_names
 from trueaxis.io.cells import option
-from trueaxis.io.choice import Choice as Choice
+from trueaxis.io.choice import Choice
 from trueaxis.io.formats import STANDARD as STANDARD
-from trueaxis.io.formats import compression_of, ending_of, open_text
+from trueaxis.io.formats import compression_of, open_text
 from trueaxis.io.original import (
     Original,
     kept_standard_input,
@@ -48,17 +49,14 @@ from trueaxis.io.original import (
 )
 from trueaxis.io.table import MissingCells, read_table
 from trueaxis.io.text import TextBlocks
-from trueaxis.io.write import ENDINGS as TABLE_ENDINGS
-from trueaxis.io.write import formulas_guarded as formulas_guarded
 from trueaxis.io.write import (
     refuse_same_targets,
     refuse_table,
     refuse_target,
-    write_content,
     written_together,
 )
 from trueaxis.methods import METHODS
-from trueaxis.pipeline import split_pipeline
+from trueaxis.pipeline import column_names, split_pipeline
 from trueaxis.preprocessing.encoder import TableEncoder
 
 LARGE_BYTES = 1 << 28  # files of this size or more are read block by block
@@ -75,8 +73,6 @@ class Source:
     ----------
     name : str
         The file.
-    choice : Choice
-        Which columns play which role, and how the file is read.
     columns : tuple of str
         Columns of numbers that are analyzed.
     left_out : dict
@@ -101,7 +97,6 @@ class Source:
     """
 
     name: str
-    choice: Choice
     columns: tuple[str, ...]
     left_out: dict[str, str]
     rows: NDArray[np.float64] | Rows
@@ -223,6 +218,20 @@ class Source:
 # ---------------------------------------------------------------- opening
 
 
+def choice_from(options: dict[str, Any]) -> Choice:
+    """Return which columns of the table play which role, and how it is read."""
+    categories = options.get("encoding", {}).get("categories", ())
+    return Choice(
+        columns=options["columns"] or None,
+        drop=options["drop"],
+        id=options["id_"],
+        label=options.get("label"),
+        na=options["na"],
+        categories=("*",) if categories is True else tuple(categories),
+        **options["reading"],
+    )
+
+
 def open_source(
     data: str,
     choice: Choice,
@@ -251,8 +260,9 @@ def open_source(
     asked = choice if fits else choice_for_model(taker, choice)
     streamed = large and _is_large(data)
     opened = _open_large if streamed else _read
+    kept = kept_standard_input(data) if data == STANDARD else nullcontext()
     try:
-        with kept_standard_input(data):
+        with kept:
             source = opened(data, asked, method, targets, fits)
     except TableError as error:
         if asked is choice:
@@ -311,7 +321,7 @@ def _read(
         console.note(text)
     ids = np.arange(len(table.X)) if table.ids is None else table.ids
     return Source(
-        data, choice, table.columns, table.left_out, table.X, ids, table.labels,
+        data, table.columns, table.left_out, table.X, ids, table.labels,
         table.frame, table.positions, original,
     )  # fmt: skip
 
@@ -358,7 +368,6 @@ def _open_large(
     texts = _texts(path, asked, text) if asked else []
     return Source(
         data,
-        choice,
         tuple(wanted),
         left_out,
         checked,
@@ -482,12 +491,31 @@ def choice_for_model(model: Any, choice: Choice) -> Choice:
 # ---------------------------------------------------------------- writing
 
 
+def refuse_standard_output(output: str, what: str) -> None:
+    """Raise if something that is no table would be written to standard output."""
+    if output == "-":
+        raise click.UsageError(
+            f"{what} cannot be written to standard output: give a file name."
+        )
+
+
+def refuse_two_outputs(as_json: bool, **targets: str) -> None:
+    """Raise if two things would be written to standard output."""
+    to_stdout = [f"--{name}" for name, target in targets.items() if target == "-"]
+    to_stdout += ["--json"] if as_json else []
+    if len(to_stdout) > 1:
+        raise click.UsageError(
+            f"{' and '.join(to_stdout)} would both write to standard output: give a "
+            "file for one of them."
+        )
+
+
 def check_outputs(
     sources: tuple[str, ...],
     *,
-    files: Mapping[str, str] | None = None,
-    tables: Mapping[str, str] | None = None,
-    rows: Mapping[str, str] | None = None,
+    files: Mapping[str, str] = MappingProxyType({}),
+    tables: Mapping[str, str] = MappingProxyType({}),
+    rows: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Raise early if outputs cannot be written, or are inputs, or the same file.
 
@@ -499,43 +527,16 @@ def check_outputs(
         Names of outputs by option: any file; tables, whose ending tells the format; and
         tables with rows of the input. "" for none.
     """
-    files, tables, rows = files or {}, tables or {}, rows or {}
-    refuse_same_targets({**files, **tables, **rows})
-    for target in files.values():
-        refuse_target(target, *sources)
-    for target in tables.values():
-        refuse_table(target, *sources)
-    for target in rows.values():
-        refuse_original(target, *sources)
-
-
-def beside(output: str, suffix: str) -> str:
-    """Return the name of a table beside another one, such as NAME-changes.csv.
-
-    It has the ending of the output, so that those of x.csv and x.parquet differ.
-    """
-    path, ending = Path(output), ending_of(output) + compression_of(output)
-    if ending_of(output) not in TABLE_ENDINGS or not ending:
-        return str(path.with_name(f"{path.name}{suffix}.csv"))
-    return str(path.with_name(f"{path.name[: -len(ending)]}{suffix}{ending}"))
-
-
-def write_table(
-    file: IO[bytes], target: str, blocks: Iterable[dict[str, Any]], n: int = 0
-) -> None:
-    """Write columns to an open file, a block of rows at a time.
-
-    Parameters
-    ----------
-    file : binary file
-    target : str
-        Its name, whose ending tells the format.
-    blocks : iterable of dict
-        Columns by name.
-    n : int
-        Number of rows, which .npy files need.
-    """
-    write_content(file, target, iter(blocks), n)
+    given = {**files, **tables, **rows}
+    if any(given.values()):
+        refuse_same_targets(given)
+    for refuse, targets in (
+        (refuse_target, files),
+        (refuse_table, tables),
+        (refuse_original, rows),
+    ):
+        for target in filter(None, targets.values()):
+            refuse(target, *sources)
 
 
 def written(
@@ -550,4 +551,5 @@ def written(
     writers : dict
         What writes each file, by its name; "-" is standard output, "" is left out.
     """
-    return written_together({name: each for name, each in writers.items() if name})
+    given = {name: each for name, each in writers.items() if name}
+    return written_together(given) if given else nullcontext()

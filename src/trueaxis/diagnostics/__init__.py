@@ -4,7 +4,6 @@ from trueaxis.diagnostics.cells import CellMap, cell_map, cell_table
 from trueaxis.diagnostics.columns import Contributions, contributions
 from trueaxis.diagnostics.comparison import ComparedMethod, compare
 from trueaxis.diagnostics.influence import Effect, effect
-from trueaxis.diagnostics.inputs import column_names, row_labels
 from trueaxis.diagnostics.outliers import (
     KINDS,
     Diagnosis,
@@ -13,6 +12,8 @@ from trueaxis.diagnostics.outliers import (
     outlier_table,
 )
 from trueaxis.diagnostics.summaries import summary
+from trueaxis.diagnostics.tables import row_labels
+from trueaxis.pipeline import column_names
 
 __all__ = [
     "KINDS",

@@ -13,13 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._validation import fitted_rows, raw_rows
 from trueaxis.data.threads import own_floats
-from trueaxis.diagnostics.inputs import (
-    column_names,
-    row_labels,
-    takes_pipelines,
-    to_frame,
-)
-from trueaxis.pipeline import SplitPipeline
+from trueaxis.diagnostics.tables import row_labels, to_frame
+from trueaxis.pipeline import SplitPipeline, column_names, takes_pipelines
 
 if TYPE_CHECKING:
     from trueaxis.dswl.estimator import DSWL
@@ -56,7 +51,7 @@ class CellMap(NamedTuple):
 
     def take(self, rows: NDArray[np.intp]) -> CellMap:
         """Return the cells of some rows."""
-        return CellMap(*(part[rows] for part in self[:-1]), self.names)
+        return CellMap._make([*(part[rows] for part in self[:-1]), self.names])
 
     def listed(self, *, missing: bool = False, first: int = 0) -> dict[str, Any]:
         """Return the wrong cells, and missing ones if asked for, as columns of a table.
@@ -103,7 +98,7 @@ def cell_map(model: DSWL, X: ArrayLike) -> CellMap:
     CellMap
     """
     parts = zip(*(block[:-1] for _, block in _blocks(model, X)), strict=True)
-    return CellMap(*map(np.concatenate, parts), column_names(model))
+    return CellMap._make([*map(np.concatenate, parts), column_names(model)])
 
 
 @own_floats

@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._validation import fitted_rows, raw_rows
-from trueaxis.data.rows import RecordKernel
-from trueaxis.data.transformed import largest_magnitude, largest_squarable
-from trueaxis.diagnostics.inputs import cell_repair, takes_pipelines
-from trueaxis.pipeline import SplitPipeline
+from trueaxis.cells.model import CellModel
+from trueaxis.data.rows import RecordKernel, Rows
+from trueaxis.data.transformed import RowwiseRows, largest_magnitude, largest_squarable
+from trueaxis.pipeline import SplitPipeline, takes_pipelines
 
 if TYPE_CHECKING:
     from trueaxis.base import SubspaceEstimator
-    from trueaxis.cells.model import CellModel
 
 # Squared distance of a unit vector from the subspace, below which it counts as inside.
 WITHIN = 1e-10
@@ -76,6 +75,13 @@ def contributions(model: SubspaceEstimator, X: ArrayLike) -> Contributions:
     t = y @ sub.basis.T
     score = y * ((t / sub.floored_variances()) @ sub.basis)
     return Contributions(score, (y - t @ sub.basis) ** 2)
+
+
+def cell_repair(rows: Rows) -> CellModel | None:
+    """Return what repairs the rows that `fitted_rows` returned; None if nothing."""
+    if isinstance(rows, RowwiseRows) and isinstance(rows.change, CellModel):
+        return rows.change
+    return None
 
 
 class FreedColumns(NamedTuple):

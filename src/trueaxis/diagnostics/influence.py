@@ -14,13 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import subspace_angles
 
 from trueaxis._validation import fitted_rows
+from trueaxis.cells.model import CellModel
 from trueaxis.core.problem import affine_hull
 from trueaxis.core.starts import plain_moments
 from trueaxis.core.subspace import SquaresOverflow, Subspace, solve
 from trueaxis.data.rows import Kernel, RecordKernel, Rows
-from trueaxis.data.transformed import TransformedRows
-from trueaxis.diagnostics.inputs import imputed, takes_pipelines
-from trueaxis.pipeline import SplitPipeline
+from trueaxis.data.transformed import RowwiseRows, TransformedRows, Where
+from trueaxis.diagnostics.columns import cell_repair
+from trueaxis.pipeline import SplitPipeline, takes_pipelines
 from trueaxis.preprocessing.scaler import Scaling
 
 if TYPE_CHECKING:
@@ -134,6 +135,33 @@ def _effect(robust: Subspace, rows: Rows) -> Effect:
         tilt_share=_shares(tilts),
         shift_share=_shares(shifts),
     )
+
+
+@dataclass(frozen=True)
+class Filling:
+    """Transform of blocks: fill holes, and leave all other cells as they are."""
+
+    model: CellModel
+
+    def __call__(self, block: NDArray[Any], where: Where | None = None) -> NDArray[Any]:
+        """Return the block without holes."""
+        return self.model.impute(block)
+
+    def part(self, first: int, n: int) -> Filling:
+        """Return the transform of n rows, which is the same for all rows."""
+        return self
+
+
+def imputed(rows: Rows) -> Rows:
+    """Return the rows that `fitted_rows` returned, with their wrong cells put back.
+
+    The same object if no cells were replaced.
+    """
+    repair = cell_repair(rows)
+    if repair is None or repair.wrong is None:
+        return rows
+    assert isinstance(rows, RowwiseRows)
+    return RowwiseRows(rows.rows, Filling(repair))
 
 
 def plain_subspace(rows: Rows, k: int) -> Subspace:

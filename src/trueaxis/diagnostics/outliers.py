@@ -17,16 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from trueaxis._validation import fitted_rows, raw_rows
 from trueaxis.core.verdicts import PValueKernel, cutoff_ratio
 from trueaxis.data.threads import cached_property, own_floats
-from trueaxis.diagnostics.columns import ColumnCorrectionKernel, explained_rows
-from trueaxis.diagnostics.inputs import (
+from trueaxis.diagnostics.columns import (
+    ColumnCorrectionKernel,
     cell_repair,
-    check_positions,
-    column_names,
-    row_labels,
-    takes_pipelines,
-    to_frame,
+    explained_rows,
 )
-from trueaxis.pipeline import SplitPipeline
+from trueaxis.diagnostics.tables import check_positions, row_labels, to_frame
+from trueaxis.pipeline import SplitPipeline, column_names, takes_pipelines
 
 if TYPE_CHECKING:
     from trueaxis.base import SubspaceEstimator
@@ -87,31 +84,37 @@ class Diagnosis:
         return self.law.cuts(self.line)
 
     @property
+    def cutoffs(self) -> tuple[float, float, float]:
+        """Cut-offs of score and orthogonal distances, and where a group apart begins.
+
+        Rows beyond one of them are outliers.
+        """
+        e, s, apart = self.cuts
+        return float(np.sqrt(s)), float(np.sqrt(e)), apart
+
+    @property
     def score_cutoff(self) -> float:
         """Cut-off of the score distances."""
-        return float(np.sqrt(self.cuts.s))
+        return self.cutoffs[0]
 
     @property
     def orthogonal_cutoff(self) -> float:
         """Cut-off of the orthogonal distances."""
-        return float(np.sqrt(self.cuts.e))
+        return self.cutoffs[1]
 
     @cached_property
     def score(self) -> NDArray[np.float64]:
         """Distances inside the subspace."""
-        return np.sqrt(self.squares[1])
+        return np.asarray(np.sqrt(self.squares[1]))
 
     @cached_property
     def orthogonal(self) -> NDArray[np.float64]:
         """Distances off the subspace."""
-        return np.sqrt(self.squares[0])
+        return np.asarray(np.sqrt(self.squares[0]))
 
     @cached_property
     def beyond(self) -> NDArray[np.bool_]:
-        """Whether rows are beyond the cut-offs of score and orthogonal distance.
-
-        And whether they are in a group that stands apart; an array of shape (3, n).
-        """
+        """Whether rows are beyond each of the `cutoffs`, of shape (3, n)."""
         # Compare what `predict` compares: a root may be rounded to the other side.
         (e, s, apart), cuts = self.squares, self.cuts
         return np.stack([s > cuts.s, e > cuts.e, apart > cuts.beyond])
@@ -120,6 +123,11 @@ class Diagnosis:
     def kind(self) -> NDArray[np.str_]:
         """One of `KINDS` for each row."""
         return kinds(*self.beyond)
+
+    @property
+    def level(self) -> float:
+        """The p-value below which rows are outliers."""
+        return float(f"{np.exp(self.line):.12g}")  # without the rounding of logarithms
 
     # Not before it is asked for: it takes longer than all other numbers together.
     @cached_property
@@ -173,6 +181,20 @@ class Diagnosis:
         some = some if everything else np.flatnonzero(self.flagged)
         log_p = self.law.log_p(*self.squares[:, some])
         return some[np.lexsort((-self.excess[some], log_p))]
+
+    def columns(self, rows: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
+        """Return what is known of some rows as columns of a table."""
+        return {
+            "kind": self.kind[rows],
+            "p_value": self.p_value[rows],
+            "excess": self.excess[rows],
+            "score": self.score[rows],
+            "orthogonal": self.orthogonal[rows],
+            "column": self.names[self.column[rows]],
+            "share": self.share[rows],
+            "value": self.value[rows],
+            "fitted": self.fitted[rows],
+        }
 
     def counts(self) -> dict[str, int]:
         """Count the rows of each kind that occurs, in the order of `KINDS`."""
@@ -342,19 +364,8 @@ def outlier_table(
     """
     diagnosis = diagnose(model, X, fdr=fdr)
     order = diagnosis.worst_first(everything=everything)
-    fields: dict[str, Any] = {
-        "row": row_labels(X, len(diagnosis.share))[order],
-        "kind": diagnosis.kind[order],
-        "p_value": diagnosis.p_value[order],
-        "excess": diagnosis.excess[order],
-        "score": diagnosis.score[order],
-        "orthogonal": diagnosis.orthogonal[order],
-        "column": diagnosis.names[diagnosis.column[order]],
-        "share": diagnosis.share[order],
-        "value": diagnosis.value[order],
-        "fitted": diagnosis.fitted[order],
-        "position": order,
-    }
+    labels = row_labels(X, len(diagnosis.share))[order]
+    fields = {"row": labels, **diagnosis.columns(order), "position": order}
     return to_frame(fields, X)
 
 

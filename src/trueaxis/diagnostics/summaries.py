@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from trueaxis._validation import raw_rows
 from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics.cells import list_cells
-from trueaxis.diagnostics.inputs import column_names, pipeline_parts, takes_pipelines
 from trueaxis.diagnostics.outliers import diagnose
+from trueaxis.pipeline import column_names, fitted_parts, takes_pipelines
 from trueaxis.wording import counted, percent, share_of, shorten
 
 MOST_COMPONENTS = 10  # components that are listed one by one
@@ -59,7 +59,7 @@ def summary(model: Any, X: ArrayLike | None = None) -> Summary:
     >>> text.splitlines()[0]
     'DSWL: 200 rows, 6 columns, 2 components'
     """
-    method = pipeline_parts(model).model
+    method = fitted_parts(model).model
     facts = _about_fit(method)
     before = [type(step).__name__ for _, step in getattr(model, "steps", [])[:-1]]
     if before:

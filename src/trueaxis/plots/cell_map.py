@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics import CellMap, cell_map, row_labels
-from trueaxis.diagnostics.inputs import check_positions
+from trueaxis.diagnostics.tables import check_positions
 from trueaxis.plots.canvas import (
     BLUE,
     GRAY,

@@ -17,7 +17,7 @@ from trueaxis.diagnostics import (
     diagnose,
     row_labels,
 )
-from trueaxis.diagnostics.inputs import check_positions
+from trueaxis.diagnostics.tables import check_positions
 from trueaxis.plots.canvas import (
     BLUE,
     ORANGE,

@@ -12,7 +12,7 @@ from scipy.special import gammaincinv
 
 from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics import Diagnosis, diagnose
-from trueaxis.diagnostics.inputs import method_of
+from trueaxis.pipeline import method_of
 from trueaxis.plots.canvas import (
     BLUE,
     TEXT,
