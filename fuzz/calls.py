@@ -254,7 +254,6 @@ def diagnose(rng: Rng, watch: Watch) -> str:
         lambda: diagnostics.explain(
             model, X, pick(rng, [None, [0], [-1], [n], [], "x"])
         ),
-        lambda: diagnostics.contributions(model, X),
         lambda: diagnostics.effect(model, X),
         lambda: diagnostics.summary(model, X),
         lambda: diagnostics.cell_map(model, X),
@@ -275,11 +274,8 @@ def draw(rng: Rng, watch: Watch) -> str:
     model, X, story = _small_model(rng, watch)
     name = pick(rng, plots.__all__)
     watch.story = story = f"{name} of {story}"
-    more: dict[str, Any] = {}
-    if name == "ContributionsDisplay":
-        more = {"row": pick(rng, [0, -1, len(X)])}
     try:
-        attempt(lambda: getattr(plots, name).from_estimator(model, X, **more))
+        attempt(lambda: getattr(plots, name).from_estimator(model, X))
         pyplot.gcf().canvas.draw()
     finally:
         pyplot.close("all")

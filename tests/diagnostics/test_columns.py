@@ -1,4 +1,4 @@
-"""Contributions of columns, the column to correct, and what would fit."""
+"""The column to correct, and what would fit."""
 
 import numpy as np
 import pytest
@@ -7,20 +7,9 @@ from small_tables import cloud, frame, holed
 
 from trueaxis import DSWL
 from trueaxis.datasets import planted, sensors
-from trueaxis.diagnostics import contributions, diagnose, explain
+from trueaxis.diagnostics import diagnose, explain
 from trueaxis.diagnostics.columns import MAIN_SHARE
 from trueaxis.methods import METHODS, PlainPCA
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", METHODS)
-def test_contributions_add_up_to_the_squared_distances(name):
-    model = METHODS[name](2).fit(cloud(share=0.1).X)
-    new = cloud(share=0.5, random_state=7).X
-    parts, distances = contributions(model, new), model.distances(new)
-    np.testing.assert_allclose(parts.score.sum(axis=1), distances.score**2)
-    np.testing.assert_allclose(parts.orthogonal.sum(axis=1), distances.orthogonal**2)
-    assert (parts.orthogonal >= 0).all()
 
 
 @pytest.mark.slow

@@ -21,7 +21,6 @@ from trueaxis.diagnostics import (
     cell_table,
     column_names,
     compare,
-    contributions,
     diagnose,
     effect,
     explain,
@@ -34,7 +33,7 @@ from trueaxis.diagnostics.tables import check_positions
 from trueaxis.methods import METHODS, PlainPCA
 
 UNITS = np.array([1, 1, 1000, 1, 1e-3, 1])
-ASK = [cell_map, contributions, diagnose, effect]
+ASK = [cell_map, diagnose, effect]
 TABLES = [outlier_table, cell_table, explain]
 IN_UNITS = {"fitted", "value", "values", "shift"}
 
@@ -256,8 +255,6 @@ def test_columns_to_correct_are_cells_that_are_there(model):
     empty = diagnose(model, X.iloc[:1] * np.nan)
     assert empty.kind[0] == "regular" and empty.share[0] == 0.0
     assert np.isnan(empty.value[0])
-    parts, distances = contributions(model, X), model.distances(X)
-    np.testing.assert_allclose(parts.score.sum(axis=1), distances.score**2)
     table = outlier_table(model, X, everything=True)
     assert table["share"].between(0, 1).all() and len(table) == len(X)
 

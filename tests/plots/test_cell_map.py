@@ -25,7 +25,8 @@ def invented(n, D, seed=0):
     deviations = np.random.default_rng(seed).standard_normal((n, D))
     no = np.zeros((n, D), dtype=bool)
     names = np.array([f"column {j}" for j in range(D)])
-    return CellMap(deviations, no, no.copy(), no[:, 0].copy(), names)
+    parts = deviations, deviations, deviations, no, no.copy(), no[:, 0].copy()
+    return CellMap(*parts, names)
 
 
 def framed(display):

@@ -15,12 +15,11 @@ from small_tables import exact_plane, far_row, frame, many_columns, small
 
 from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted
-from trueaxis.diagnostics import contributions, diagnose
+from trueaxis.diagnostics import diagnose
 from trueaxis.methods import METHODS, PlainPCA
 from trueaxis.pipeline import method_of
 from trueaxis.plots import (
     CellMapDisplay,
-    ContributionsDisplay,
     OutlierMapDisplay,
     ScoresDisplay,
 )
@@ -32,7 +31,6 @@ def draw_all(model, X, ax=lambda: None):
     """Every display that is for this model, as it is drawn with defaults."""
     for display in OF_ROWS:
         yield display.from_estimator(model, X, ax=ax())
-    yield ContributionsDisplay.from_estimator(model, X, len(X) - 1, ax=ax())
     if isinstance(method_of(model), DSWL):
         yield CellMapDisplay.from_estimator(model, X, ax=ax())
 
@@ -68,7 +66,6 @@ def test_a_row_a_million_times_away_leaves_the_others_a_cloud():
     place = ax.transAxes.inverted().transform(points)
     assert ((place >= 0) & (place <= 1)).all()
     assert (np.ptp(place[~found.flagged], axis=0) > 0.15).all()
-    assert shown.plot(scale="linear").ax_.get_xscale() == "linear"
     scores = ScoresDisplay.from_estimator(model, X)
     assert "1 of them beyond the edge" in scores.ax_.get_title()
     low, high = scores.ax_.get_xlim()
@@ -99,40 +96,6 @@ def test_ellipses_are_those_of_normal_rows_and_of_all_rows():
     ends = sorted(line.get_xdata()[0] for line in one.ax_.lines[-2:])
     half = np.sqrt(chi2.ppf(0.975, 1) * model.explained_variance_[1])
     np.testing.assert_allclose(ends, [-half, half])
-
-
-def test_contributions_are_those_of_the_row():
-    X = frame()
-    model = DSWL(2).fit(X)
-    shown = ContributionsDisplay.from_estimator(model, X, 62)
-    parts, found = contributions(model, X), diagnose(model, X)
-    np.testing.assert_allclose(shown.parts.score[0], parts.score[62])
-    np.testing.assert_allclose(shown.parts.orthogonal[0], parts.orthogonal[62])
-    assert shown.ax_.get_title() == (
-        "Row day 62 is off the subspace:\n"
-        f"vibration explains {100 * found.share[62]:.0f} %"
-    )
-    wide = [bar.get_width() for bar in shown.ax_.patches]
-    total = (found.score[62] / found.score_cutoff) ** 2
-    total += (found.orthogonal[62] / found.orthogonal_cutoff) ** 2
-    assert np.sum(wide) == pytest.approx(total)
-    shifted = X.set_axis(range(100, 300), axis=0)
-    assert ContributionsDisplay.from_estimator(model, shifted, 62).label == 162
-    with pytest.raises(ValueError, match="Row 200 does not exist.*200 rows"):
-        ContributionsDisplay.from_estimator(model, X, 200)
-    with pytest.raises(TypeError, match="not positions of rows.*get_loc"):
-        ContributionsDisplay.from_estimator(model, X, "day 62")
-
-
-def test_columns_without_room_are_added_up():
-    X = many_columns()
-    shown = ContributionsDisplay.from_estimator(DSWL(3).fit(X), X, 79, n_columns=5)
-    names = [text.get_text() for text in shown.ax_.get_yticklabels()]
-    assert len(names) == 6 and names[-1] == "55 other columns"
-    assert all(len(name) <= 26 for name in names) and len(set(names)) == 6
-    whole = sum(bar.get_width() for bar in shown.ax_.patches)
-    everything = shown.plot(n_columns=60).ax_.patches
-    assert whole == pytest.approx(sum(bar.get_width() for bar in everything))
 
 
 # ---------------------------------------------------------------- any model and table
@@ -201,7 +164,7 @@ def test_axes_that_are_given_are_drawn_on_and_no_figure_is_made():
         assert before is figures[-1]
         assert display.plot() is display and display.figure_ is not before
         plt.close(display.figure_)
-    assert len(figures) == 4 and not plt.get_fignums()
+    assert len(figures) == 3 and not plt.get_fignums()
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
@@ -213,8 +176,6 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     for one in (*OF_ROWS, CellMapDisplay):
         with pytest.raises(ImportError, match=r"pip install 'trueaxis\[plot\]'"):
             one.from_estimator(model, X)
-    with pytest.raises(ImportError, match=r"trueaxis\[plot\]"):
-        ContributionsDisplay.from_estimator(model, X, 0)
 
 
 def test_the_repr_is_short():
@@ -223,7 +184,6 @@ def test_the_repr_is_short():
     assert said == [
         "OutlierMapDisplay(200 rows, 33 outliers)",
         "ScoresDisplay(200 rows, 33 outliers, components (0, 1))",
-        "ContributionsDisplay(row day 199, regular, 6 columns)",
         "CellMapDisplay(200 rows, 6 columns, 0 wrong and 0 missing cells)",
     ]
 
@@ -233,5 +193,3 @@ def test_models_that_are_not_fitted_say_so(model):
     for one in (*OF_ROWS, CellMapDisplay):
         with pytest.raises(NotFittedError, match="fit"):
             one.from_estimator(model, frame())
-    with pytest.raises(NotFittedError):
-        ContributionsDisplay.from_estimator(model, frame(), 0)

@@ -1,7 +1,6 @@
 """Diagnostics of a fitted model: outliers, their causes, and their effect on PCA."""
 
 from trueaxis.diagnostics.cells import CellMap, cell_map, cell_table
-from trueaxis.diagnostics.columns import Contributions, contributions
 from trueaxis.diagnostics.comparison import ComparedMethod, compare
 from trueaxis.diagnostics.influence import Effect, effect
 from trueaxis.diagnostics.outliers import (
@@ -19,14 +18,12 @@ __all__ = [
     "KINDS",
     "CellMap",
     "ComparedMethod",
-    "Contributions",
     "Diagnosis",
     "Effect",
     "cell_map",
     "cell_table",
     "column_names",
     "compare",
-    "contributions",
     "diagnose",
     "effect",
     "explain",

@@ -1,4 +1,4 @@
-"""Columns of rows: what they add to the distances, and what would fit in them."""
+"""Columns of rows: which one is to blame for the distances, and what would fit."""
 
 from __future__ import annotations
 
@@ -20,61 +20,6 @@ if TYPE_CHECKING:
 WITHIN = 1e-10
 LEAST = 1e-75  # smallest cut-off: the square of its inverse must not overflow
 MAIN_SHARE = 0.5  # a column with this share of the distance is the only one named
-
-
-class Contributions(NamedTuple):
-    """Contributions of every column to the squared distances, each (n, D).
-
-    Parameters
-    ----------
-    score : ndarray of shape (n, D)
-        Sums to the squared score distance; negative where a column pulls the row back
-        toward the center.
-    orthogonal : ndarray of shape (n, D)
-        Sums to the squared orthogonal distance.
-    """
-
-    score: NDArray[np.float64]
-    orthogonal: NDArray[np.float64]
-
-    def __repr__(self) -> str:
-        n, D = self.score.shape
-        return f"Contributions({n:,} rows, {D:,} columns)"
-
-
-@takes_pipelines()
-def contributions(model: SubspaceEstimator, X: ArrayLike) -> Contributions:
-    """Compute what every column adds to the squared distances of each row.
-
-    Parameters
-    ----------
-    model : estimator or Pipeline
-        Any fitted method, alone or at the end of a pipeline.
-    X : array-like of shape (n, D)
-
-    Returns
-    -------
-    Contributions
-        Two arrays (n, D), whose rows sum to the squared distances.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from trueaxis import DSWL
-    >>> from trueaxis.datasets import sensors
-    >>> from trueaxis.diagnostics import contributions
-    >>> X = sensors().X
-    >>> model = DSWL(2).fit(X)
-    >>> parts = contributions(model, X)
-    >>> bool(np.allclose(parts.score.sum(axis=1), model.distances(X).score ** 2))
-    True
-    """
-    with fitted_rows(model, X) as rows:
-        sub = model._subspace()
-        y = rows.read() - sub.mean
-    t = y @ sub.basis.T
-    score = y * ((t / sub.floored_variances()) @ sub.basis)
-    return Contributions(score, (y - t @ sub.basis) ** 2)
 
 
 def cell_repair(rows: Rows) -> CellModel | None:
@@ -109,11 +54,11 @@ class FreedColumns(NamedTuple):
 class ColumnCorrectionKernel(RecordKernel):
     """Find the single column whose correction would help each row most.
 
-    Contributions are smeared: a wrong value moves the scores, and with them the
-    residuals of all other columns. So each column is set free in turn to see how far
-    the distances fall. With q(y) = y'My, where M adds both squared distances in units
-    of their cut-offs, they fall by (My)_j^2 / M_jj. For a single wrong value, no other
-    column reaches a larger gain than the wrong one. A cell that `repair` filled or
+    A wrong value moves the scores, and with them the residuals of all other columns, so
+    that these say little about the cause. Instead, each column is set free in turn to
+    see how far the distances fall. With q(y) = y'My, where M adds both squared
+    distances in units of their cut-offs, they fall by (My)_j^2 / M_jj. For a single
+    wrong value, no other column reaches a larger gain than the wrong one. A cell that `repair` filled or
     replaced cannot be corrected any further.
     """
 

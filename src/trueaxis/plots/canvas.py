@@ -71,18 +71,15 @@ def pyplot() -> Any:
     return plt
 
 
-def draw_kinds(
-    ax: Any, x: NDArray[Any], y: NDArray[Any], kind: NDArray[Any], **options: Any
-) -> list[Any]:
+def draw_kinds(ax: Any, x: NDArray[Any], y: NDArray[Any], kind: NDArray[Any]) -> None:
     """Draw rows in the colors and markers of their kinds, with counts as labels."""
-    collections = []
     for name in KINDS:
         some = kind == name
         if not some.any():
             continue
         color, marker, size = LOOKS[name]
         plain = name == "regular"
-        points = ax.scatter(
+        ax.scatter(
             x[some],
             y[some],
             s=size,
@@ -93,10 +90,8 @@ def draw_kinds(
             zorder=2 if plain else 3,
             rasterized=some.sum() > MANY,
             label=f"{name} ({some.sum()})",
-            **options,
+            clip_on=False,
         )
-        collections.append(points)
-    return collections
 
 
 def name_axes(ax: Any, title: str, x: str = "", y: str = "") -> None:
@@ -127,7 +122,7 @@ def legend_below(ax: Any) -> None:
     )
 
 
-def distance_axis(axis: Any, distance: NDArray[Any], cutoff: float, scale: str) -> str:
+def distance_axis(axis: Any, distance: NDArray[Any], cutoff: float) -> str:
     """Scale an axis for distances: linear, or linear up to the cut-off and log beyond.
 
     On a linear axis, one very distant row would squeeze all others into a point. On a
@@ -138,9 +133,7 @@ def distance_axis(axis: Any, distance: NDArray[Any], cutoff: float, scale: str) 
     top = float(finite.max(initial=cutoff))
     knee = cutoff if cutoff > 0 else float(finite[finite > 0].min(initial=top))
     limit = getattr(axis.axes, f"set_{axis.axis_name}lim")
-    if scale == "auto":
-        scale = "symlog" if top > FAR * knee else "linear"
-    if scale == "linear" or top <= knee:
+    if top <= FAR * knee:
         limit(0, 1.08 * top if top > 0 else 1.0)
         return ""
     decades = np.log10(top / knee)
@@ -204,25 +197,23 @@ def label_points(
 
 
 def _free_offset(
-    spot: NDArray[Any],
-    width: float,
-    height: float,
-    taken: list[Any],
+    spot: NDArray[Any], width: float, height: float, taken: list[Any]
 ) -> tuple[float, float]:
     """Return the nearest free offset of a label's lower left corner."""
-    places = []
-    for reach in (7, 15, 25, 37, 50):
-        for angle in np.arange(12) * np.pi / 6:
-            # The side of the label that faces the point is `reach` away from it.
-            right, up = np.cos(angle), np.sin(angle)
-            dx = reach * right - 0.5 * width * (1 - right)
-            dy = reach * up - 0.5 * height * (1 - up)
-            places.append((dx, dy))
-    for dx, dy in places:
+
+    def place(reach: float, angle: float) -> tuple[float, float]:
+        # The side of the label that faces the point is `reach` away from it.
+        right, up = np.cos(angle), np.sin(angle)
+        dx, dy = reach * right, reach * up
+        return dx - 0.5 * width * (1 - right), dy - 0.5 * height * (1 - up)
+
+    def is_free(dx: float, dy: float) -> bool:
         left, low = spot[0] + dx, spot[1] + dy
-        if not any(
+        return not any(
             left < a + w and a < left + width and low < b + h and b < low + height
             for a, b, w, h in taken
-        ):
-            return dx, dy
-    return places[0]
+        )
+
+    angles = np.arange(12) * np.pi / 6
+    places = [place(reach, angle) for reach in (7, 15, 25, 37, 50) for angle in angles]
+    return next((each for each in places if is_free(*each)), places[0])

@@ -122,8 +122,10 @@ class CellMapDisplay(Display):
         ax.set(xlim=(-0.5, D - 0.5), ylim=(m - 0.5, -0.5))
         _draw_cells(ax, cells, cell)
         _mark_outliers(ax, cells.outlier)
-        _name_columns(ax, cells.names, cells.wrong.sum(axis=0), cell[0])
-        _name_rows(ax, _texts(self.labels[shown]), cell[1])
+        ax.xaxis.tick_top()
+        names = [shorten(str(name), 18) for name in cells.names]
+        _write_names(ax.xaxis, names, cell[0])
+        _write_names(ax.yaxis, _texts(self.labels[shown]), cell[1])
         name_axes(ax, self._title(), note, "")
         ax.spines[["top", "right"]].set_visible(True)
         for spine in ax.spines.values():
@@ -181,11 +183,6 @@ def _inches(ax: Any) -> NDArray[np.float64]:
     box = ax.get_position()
     inches = np.array(ax.figure.get_size_inches()) * (box.width, box.height)
     return np.asarray(0.85 * inches)  # labels and the color bar take the rest
-
-
-def _font(room: float) -> float:
-    """Return a font size for labels that are so many points apart."""
-    return float(np.clip(0.8 * room, 6.0, SMALL))
 
 
 def _colors(deviations: NDArray[Any]) -> NDArray[np.float64]:
@@ -266,33 +263,21 @@ def _mark_outliers(ax: Any, outlier: NDArray[np.bool_]) -> None:
     )
 
 
-def _name_rows(ax: Any, texts: list[str], height: float) -> None:
-    step = max(int(np.ceil(1.25 * _font(height) / max(height, 1e-3))), 1)
-    shown = np.arange(0, len(texts), step)
-    ax.set_yticks(shown, texts[::step], fontsize=_font(height), color=TEXT)
-    ax.tick_params(axis="y", length=0 if step == 1 else 2)
-
-
-def _name_columns(
-    ax: Any, names: NDArray[Any], n_wrong: NDArray[np.intp], width: float
-) -> None:
-    """Write the names of columns above them, those with wrong cells first."""
-    texts = [shorten(str(name), 18) for name in names]
-    longest = max(map(len, texts))
-    upright = 0.58 * SMALL * longest > width - 2
-    font = _font(width) if upright else SMALL
-    room = 1.15 * font if upright else 0.0
-    shown: list[int] = []
-    for j in [*np.argsort(-n_wrong, kind="stable"), *range(len(texts))]:
-        if all(abs(j - other) * width >= room and j != other for other in shown):
-            shown.append(int(j))
-    shown.sort()
-    ax.xaxis.tick_top()
-    ax.set_xticks(
-        shown, [texts[j] for j in shown], fontsize=font, color=TEXT,
+def _write_names(axis: Any, texts: list[str], room: float) -> None:
+    """Write as many names along an axis as there is room for, evenly spaced."""
+    longest = 0.58 * SMALL * max(map(len, texts))
+    upright = axis.axis_name == "x" and longest > room - 2
+    flat = axis.axis_name == "x" and not upright
+    font = SMALL if flat else float(np.clip(0.8 * room, 6.0, SMALL))
+    step = 1 if flat else max(int(np.ceil(1.25 * font / max(room, 1e-3))), 1)
+    axis.set_ticks(
+        range(0, len(texts), step),
+        texts[::step],
+        fontsize=font,
+        color=TEXT,
         rotation=90 if upright else 0,
-    )  # fmt: skip
-    ax.tick_params(axis="x", length=2 if len(shown) < len(texts) else 0, pad=2)
+    )
+    axis.set_tick_params(length=2 if step > 1 else 0, pad=2)
 
 
 def _color_bar(ax: Any) -> None:
