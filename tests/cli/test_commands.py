@@ -165,14 +165,12 @@ def test_scores_are_those_of_the_diagnostics(pump, model):
     assert worst["row"] == "p-96" and worst["label"] == "flow unit wrong"
 
 
-def test_transform_is_transform(pump, model, tmp_path):
+def test_transform_is_transform(pump, model):
     frame = pd.DataFrame(sensors().X, columns=sensors().columns)
     expected = trueaxis.load(model).transform(frame)
     found = columns_of(run("transform", model, pump, *NAMED))
     scores = np.column_stack([found["dswl0"], found["dswl1"]]).astype(float)
     assert np.allclose(scores, expected) and found["row"][3] == "p-3"
-    run("transform", model, pump, "-o", tmp_path / "s.npy")
-    assert np.allclose(np.load(tmp_path / "s.npy"), expected)
     read = json.loads(run("transform", model, pump, "--json"))
     assert np.allclose(read["scores"], expected)
     assert read["read_columns"] == list(sensors().columns)
@@ -243,9 +241,6 @@ def test_a_comparison_says_what_it_leaves_out(pump, monkeypatch):
     assert "take long on 150 x 6: pcp." in " ".join(found.stderr.split())
     content = json.loads(found.stdout)
     assert content["left_out"] == ["pcp"] and content["fitted_rows"] == 150
-    assert "fitted to" not in invoke(
-        "compare", pump, *NAMED, "-k", 2, "--all-rows", "--methods", "pca"
-    ).stderr  # fmt: skip
 
 
 def test_a_method_that_fails_gets_the_reason(pump, monkeypatch):

@@ -35,8 +35,8 @@ def test_a_diagnosis_says_what_predict_says(name):
     np.testing.assert_array_equal(found.flagged, found.excess > 1)
     np.testing.assert_allclose(found.p_value, model.p_values(new))
     np.testing.assert_allclose(found.log_p / np.log(10), model.score_samples(new))
-    inside = found.score > found.score_cutoff
-    off = found.orthogonal > found.orthogonal_cutoff
+    inside = found.score > found.cutoffs.score
+    off = found.orthogonal > found.cutoffs.orthogonal
     assert (found.kind[inside & off] == "both").all()
     assert (found.kind[inside & ~off] == "inside").all()
     assert (found.kind[~inside & off] == "off").all()
@@ -131,9 +131,7 @@ def test_rows_of_a_group_apart_are_outliers_whatever_their_distances(with_a_grou
     group = found.kind == "group"
     apart = model._law().sides(X)
     assert group.any() and not group[~apart].any() and found.flagged[apart].all()
-    assert (found.score_ratio[group] <= 1).all()
-    assert (found.orthogonal_ratio[group] <= 1).all()
-    assert (found.group_ratio[group] > 1).all()
+    assert (found.ratios[:2, group] <= 1).all() and (found.ratios[2, group] > 1).all()
     np.testing.assert_array_equal(found.flagged, found.excess > 1)
     alone = diagnose(model, X[group])
     assert (alone.kind == "group").all()
@@ -149,8 +147,7 @@ def test_flags_follow_the_line_and_p_values_do_not(settings):
     np.testing.assert_array_equal(found.flagged, ~other.support_)
     np.testing.assert_array_equal(found.flagged, found.excess > 1)
     assert found.flagged.sum() > before.flagged.sum()
-    cutoffs = found.score_cutoff, found.orthogonal_cutoff
-    assert cutoffs == other.cutoffs_ and cutoffs < model.cutoffs_
+    assert found.cutoffs == other.cutoffs_ < model.cutoffs_
 
 
 @pytest.mark.slow

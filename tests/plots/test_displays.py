@@ -49,8 +49,8 @@ def test_the_map_shows_the_diagnosis_and_labels_the_worst():
     drawn = np.vstack([points.get_offsets() for points in shown.ax_.collections])
     np.testing.assert_allclose(np.sort(drawn[:, 0]), np.sort(found.score))
     lines = [line.get_xydata() for line in shown.ax_.lines]
-    assert lines[0][0, 0] == found.score_cutoff
-    assert lines[1][0, 1] == found.orthogonal_cutoff
+    assert lines[0][0, 0] == found.cutoffs.score
+    assert lines[1][0, 1] == found.cutoffs.orthogonal
     many = shown.plot(n_labels=200)
     assert len(texts(many)) == found.flagged.sum()  # and no regular row
 

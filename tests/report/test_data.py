@@ -40,8 +40,8 @@ def test_points_are_the_rows_of_the_analysis_worst_first(pump, page):
     n_bad, listed = len(pump.flagged), len(data["p"])
     order = np.array(data["id"], dtype=int)
     assert (order[:n_bad] == pump.flagged).all() and set(order) == set(range(200))
-    np.testing.assert_allclose(data["off"], d.orthogonal_ratio[order], rtol=1e-3)
-    np.testing.assert_allclose(data["score"], d.score_ratio[order], rtol=1e-3)
+    np.testing.assert_allclose(data["off"], d.ratios[1, order], rtol=1e-3)
+    np.testing.assert_allclose(data["score"], d.ratios[0, order], rtol=1e-3)
     assert data["because"][:n_bad] == [reason(pump, row) for row in pump.flagged]
     assert kinds_at(data, data["own"]).tolist() == d.kind[order].tolist()
     assert [data["labels"][i] for i in data["label"]] == pump.labels[order].tolist()

@@ -57,11 +57,9 @@ def test_every_stop_is_the_model_with_its_line_there(case):
         np.testing.assert_array_equal(levels.first_flagged() <= i, flagged)
         assert stop.counts == d.counts()
         score, off, group = stop.lines
-        if own.score_cutoff > 1e-100:
-            assert score * own.score_cutoff == pytest.approx(d.score_cutoff)
-        if own.orthogonal_cutoff > 1e-100:
-            assert off * own.orthogonal_cutoff == pytest.approx(d.orthogonal_cutoff)
-        np.testing.assert_allclose(d.group_ratio * group, own.group_ratio, rtol=1e-9)
+        for line, unit, cut in zip((score, off), own.cutoffs, d.cutoffs, strict=True):
+            assert unit < 1e-100 or line * unit == pytest.approx(cut)
+        np.testing.assert_allclose(d.ratios[2] * group, own.ratios[2], rtol=1e-9)
 
 
 def test_the_model_s_own_stop_is_one_of_the_others_or_new(pump):

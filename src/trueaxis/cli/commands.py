@@ -25,9 +25,8 @@ from trueaxis.cli.source import (
     TableError,
     check_outputs,
     choice_from,
+    encoding_from,
     open_source,
-    refuse_standard_output,
-    refuse_two_outputs,
     written,
 )
 from trueaxis.data.memory import TooLarge
@@ -76,7 +75,7 @@ class Findings:
         Whether rows are outliers, block by block.
     counts : Counter
         Number of rows of each kind.
-    wrong : ndarray of shape (2,)
+    wrong : ndarray of shape (2,), or None
         Number of wrong cells of a large file, and of rows that have some.
     """
 
@@ -87,15 +86,15 @@ class Findings:
         self.analysis: Analysis | None = None
         self.flags: list[NDArray[np.bool_]] = []
         self.counts: Counter[str] = Counter()
-        self.wrong = np.zeros(2, dtype=int)
+        self.wrong: NDArray[np.int_] | None = None
 
     def blocks(self) -> Iterator[Analysis]:
         """Yield the analysis of some rows at a time, and of all that are in memory."""
         if self.analysis is not None:
             yield self.analysis
             return
-        source, self.flags, self.counts = self.source, [], Counter()
-        self.wrong = np.zeros(2, dtype=int)
+        source, wrong = self.source, np.zeros(2, dtype=int)
+        self.flags, self.counts = [], Counter()
         for some, rows in source.blocks(self.model, "scoring"):
             analysis = analyze(
                 self.model,
@@ -110,7 +109,7 @@ class Findings:
                 self.analysis = analysis
             elif analysis.finds_wrong_cells:
                 row = analysis.wrong_cells["position"]
-                self.wrong += len(row), len(np.unique(row))
+                self.wrong = wrong = wrong + np.array([len(row), len(np.unique(row))])
             yield analysis
 
     def run(self) -> None:
@@ -130,9 +129,9 @@ class Findings:
         if self.analysis is not None:
             console.show_analysis(self.analysis, aside)
             return
-        method = split_pipeline(self.model).model
-        console.show(count_outliers(self.counts, describe_line(method)), aside)
-        if method._repair() is not None and method._repair().wrong is not None:
+        line = describe_line(split_pipeline(self.model).model)
+        console.show(count_outliers(self.counts, line), aside)
+        if self.wrong is not None:
             console.show(console.wrong_cells(*self.wrong.tolist()), aside)
 
     def to_dict(self) -> dict[str, Any]:
@@ -141,12 +140,11 @@ class Findings:
         content = {**self.source.to_dict(), "seconds": self.seconds}
         if self.analysis is not None:
             return content | self.analysis.to_dict(self.source.positions)
-        n_cells, n_rows = self.wrong.tolist()
-        return content | {
-            **split_pipeline(self.model).to_dict(),
-            "outliers": counts_of(self.counts),
-            "wrong_cells": {"count": n_cells, "rows": n_rows},
-        }
+        content |= split_pipeline(self.model).to_dict()
+        content["outliers"] = counts_of(self.counts)
+        if self.wrong is not None:
+            content["wrong_cells"] = {"count": self.wrong[0], "rows": self.wrong[1]}
+        return content
 
 
 class RowFiles(NamedTuple):
@@ -202,7 +200,7 @@ class RowFiles(NamedTuple):
 def method_from(options: dict[str, Any]) -> Any:
     """Return the method to fit, with its parameters."""
     name = options.get("method", "dswl")
-    parameters, level = options.get("parameters", {}), options.get("level")
+    parameters, level = dict(options.get("parameters", ())), options.get("level")
     method = method_class(name, "--method")
     known = {*method().get_params()} - {"n_components"}
     for given in parameters.keys() - known:
@@ -225,9 +223,14 @@ def first_step_from(options: dict[str, Any]) -> FirstStep:
 
     "auto" is a scaler if the columns share no unit.
     """
-    scale, encoding = options["scale"], options.get("encoding")
+    scale, encoding = options["scale"], encoding_from(options)
     if encoding:
-        return TableEncoder(**encoding, scale=scale or "auto")
+        named: dict[str, Any] = {
+            kind: names or True for kind, names in encoding.items()
+        }
+        if named.get("log") is True:
+            named["log"] = "auto"
+        return TableEncoder(**named, scale=scale or "auto")
     if scale == "auto":
         return "auto"
     return None if scale in (None, "none") else ColumnScaler(scale)
@@ -315,11 +318,9 @@ def fit(
     data: str, output: str, clean: str, flagged: str, as_json: bool, **options: Any
 ) -> None:
     """Fit a table, print its outliers and save the model."""
-    refuse_standard_output(output, "A model")
-    refuse_two_outputs(as_json, clean=clean, flagged=flagged)
     files, choice = RowFiles(clean, flagged), choice_from(options)
     first, method = first_step_from(options), method_from(options)
-    check_outputs((data,), files={"--output": output}, rows=files.targets)
+    check_outputs(as_json, (data,), files={"--output": output}, rows=files.targets)
     with show_progress():
         source = open_source(data, choice, method, targets=files, large=True)
         start = time.perf_counter()
@@ -351,12 +352,12 @@ def score(
     **options: Any,
 ) -> None:
     """Write the verdict of a saved model on each row."""
-    refuse_two_outputs(as_json, output=output, clean=clean, flagged=flagged)
     files = RowFiles(clean, flagged)
     # Rows on standard output leave no place for the verdicts.
     if not as_json and STANDARD not in files:
         output = output or STANDARD
-    check_outputs((data, model), tables={"--output": output}, rows=files.targets)
+    inputs, tables = (data, model), {"--output": output}
+    check_outputs(as_json, inputs, tables=tables, rows=files.targets)
     loaded = load(model)
     if level is not None:
         method = loaded[-1] if is_pipeline(loaded) else loaded
@@ -388,16 +389,8 @@ def transform(
     model: str, data: str, output: str, as_json: bool, **options: Any
 ) -> None:
     """Write the scores of rows on the components of a saved model."""
-    refuse_two_outputs(as_json, output=output)
     output, choice = output or ("" if as_json else STANDARD), choice_from(options)
-    is_npy = output.lower().endswith(".npy")
-    target = {"--output": output}
-    check_outputs((data, model), **{"files" if is_npy else "tables": target})
-    if is_npy and (choice.id or choice.label):
-        raise TableError(
-            f"{output} holds numbers only, not names or labels of rows: choose "
-            "the ending .parquet or .csv, or leave out --id and --label."
-        )
+    check_outputs(as_json, (data, model), tables={"--output": output})
     loaded = load(model)
     names = [str(name) for name in split_pipeline(loaded).model.get_feature_names_out()]
     source = open_source(data, choice, loaded, large=bool(output))
@@ -406,7 +399,7 @@ def transform(
         for some, rows in source.blocks(loaded, "transforming"):
             with ignore_feature_name_warning():
                 scores = np.asarray(loaded.transform(rows))
-            columns: dict[str, Any] = {} if is_npy else {"row": source.ids[some]}
+            columns: dict[str, Any] = {"row": source.ids[some]}
             if source.labels is not None:
                 columns["label"] = source.labels[some]
             yield columns | dict(zip(names, scores.T, strict=True))
@@ -431,12 +424,11 @@ def transform(
 
 def report(data: str, output: str, model: str, as_json: bool, **options: Any) -> None:
     """Write the report on a table that is fitted, or judged by a saved model."""
-    refuse_standard_output(output, "The report")
     if model:
         refuse_fit_options()
     choice, method = choice_from(options), method_from(options)
     require_jinja()
-    check_outputs((data, model), files={"--output": output})
+    check_outputs(as_json, (data, model), files={"--output": output})
     with show_progress():
         taker = load(model) if model else method
         source, start = open_source(data, choice, taker), time.perf_counter()
@@ -470,38 +462,37 @@ def write_page(page: str, output: str) -> None:
 def compare(
     data: str,
     output: str,
-    methods: list[str],
-    all_rows: bool,
+    methods: tuple[list[str], ...],
     as_json: bool,
     **options: Any,
 ) -> None:
     """Fit several methods to one table and compare them."""
-    refuse_two_outputs(as_json, output=output)
-    for name in methods:
+    named = [name for each in methods for name in each]
+    for name in named:
         method_class(name, "--methods")
-    for name in options["parameters"].keys() - {"contamination"}:
+    for name in dict(options["parameters"]).keys() - {"contamination"}:
         raise click.BadParameter(
             f"Not all methods have a parameter {name!r}: set contamination, or give "
             "--level.",
             param_hint="--set",
         )
     method = method_from(options)
-    check_outputs((data,), tables={"--output": output})
-    reference = METHODS[(methods or ["dswl"])[0]]()
+    check_outputs(as_json, (data,), tables={"--output": output})
+    reference = METHODS[(named or ["dswl"])[0]]()
     source = open_source(data, choice_from(options), reference)
     _, X = fit_first_step(source, first_step_from(options))
     n, D = X.shape
-    fitted = n if all_rows else min(n, MAX_ROWS)
-    chosen = methods or suitable(fitted, D)
-    left_out = [] if methods else sorted(METHODS.keys() - set(chosen))
+    fitted = min(n, MAX_ROWS)
+    chosen = named or suitable(fitted, D)
+    left_out = [] if named else sorted(METHODS.keys() - set(chosen))
     with show_progress(), passing("comparing methods", len(chosen)) as advance:
         results = compare_methods(
             X,
-            methods or None,
+            named or None,
             n_components=method.n_components,
             level=method.level,
             contamination=method.contamination,
-            max_rows=None if all_rows else MAX_ROWS,
+            max_rows=MAX_ROWS,
             progress=lambda name: advance(1),
         )
     records = [result.to_dict() for result in results]
@@ -532,10 +523,9 @@ def compare(
 
 def export(model: str, output: str, as_json: bool) -> None:
     """Convert a model file to an ONNX graph."""
-    refuse_standard_output(output, "A graph")
     if not output.lower().endswith(".onnx"):
         raise click.UsageError(f"{output!r} does not end in .onnx: add this ending.")
-    check_outputs((model,), files={"OUTPUT": output})
+    check_outputs(as_json, (model,), files={"OUTPUT": output})
     save(load(model), output)
     if as_json:
         console.show_json("export", model, {"model": model, "onnx": output})
@@ -557,9 +547,8 @@ def methods(as_json: bool) -> None:
 
 def demo(output: str) -> None:
     """Fit the sensor table, print the findings, write the report."""
-    refuse_standard_output(output, "The report")
     require_jinja()
-    check_outputs((), files={"--output": output})
+    check_outputs(False, (), files={"--output": output})
     table = sensors()
     labels = np.where(table.fault == "", "healthy", table.fault)
     model = DSWL(n_components=2).fit(table.X)

@@ -158,7 +158,7 @@ def remark_on_scope(fitted: int, n: int, D: int, left_out: list[str]) -> None:
     if fitted < n:
         remark(
             f"The methods were fitted to {fitted:,} of {n:,} rows, drawn at random, "
-            "and judge all of them. To fit all rows, pass --all-rows."
+            "and judge all of them."
         )
     if left_out:
         remark(

@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
@@ -17,7 +18,6 @@ import trueaxis
 
 # What a wrong input raises; all else is a bug, and shown with its traceback.
 EXPECTED = (OSError, ImportError, ValueError, TypeError, MemoryError, EOFError)
-SHARE = click.FloatRange(0, 0.5, min_open=True)
 # What `--read` sets, with the values that each takes.
 READING: dict[str, click.ParamType[Any]] = {
     "decimal": click.Choice(["auto", ".", ","]),
@@ -40,86 +40,56 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in next(csv.reader([text]), []) if name.strip()]
 
 
-def _split_names(
-    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
-) -> list[str]:
-    return [name for value in values for name in _names(value)]
+def _pair(text: str) -> tuple[str, str]:
+    """Return name and value of an option NAME=VALUE."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise click.BadParameter(f"{text!r} is not of the form name=value.")
+    return name, value
 
 
-def _pairs(values: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return names and values of a repeatable option NAME=VALUE."""
-    pairs = []
-    for text in values:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise click.BadParameter(f"{text!r} is not of the form name=value.")
-        pairs.append((name, value))
-    return pairs
+def _reading(text: str) -> tuple[str, Any]:
+    """Return what `--read` sets, and the value."""
+    name, value = _pair(text)
+    if name not in READING:
+        raise click.BadParameter(f"{name!r} is not one of {', '.join(READING)}.")
+    try:
+        return name, READING[name].convert(value, None, None)
+    except click.BadParameter as error:
+        raise click.BadParameter(f"{name}: {error.message}") from None
 
 
-def _parse_reading(
-    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
-) -> dict[str, Any]:
-    reading = {}
-    for name, value in _pairs(values):
-        if name not in READING:
-            raise click.BadParameter(
-                f"{name!r} is not one of {', '.join(READING)}.", ctx, param
-            )
-        try:
-            reading[name] = READING[name].convert(value, param, ctx)
-        except click.BadParameter as error:
-            raise click.BadParameter(f"{name}: {error.message}", ctx, param) from None
-    return reading
+def _parameter(text: str) -> tuple[str, Any]:
+    """Return a parameter of a method, and its value, written as in JSON or Python."""
+    name, value = _pair(text)
+    try:
+        parsed = json.loads(value)
+    except json.JSONDecodeError:
+        parsed = PYTHON.get(value, value)
+    return name, tuple(parsed) if isinstance(parsed, list) else parsed
 
 
-def _parse_parameters(
-    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
-) -> dict[str, Any]:
-    parameters = {}
-    for name, value in _pairs(values):
-        try:
-            parsed = json.loads(value)
-        except json.JSONDecodeError:
-            parsed = PYTHON.get(value, value)
-        parameters[name] = tuple(parsed) if isinstance(parsed, list) else parsed
-    return parameters
-
-
-def _parse_encoding(
-    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
-) -> dict[str, Any]:
-    """Return parameters of a `TableEncoder`: `log` and `categories`."""
-    encoding: dict[str, Any] = {}
-    for text in values:
-        kind, equals, value = text.partition("=")
-        if kind not in ("log", "categories"):
-            raise click.BadParameter(
-                f"{text!r} is neither log nor categories, alone or with columns, as in "
-                "log=a,b."
-            )
-        if equals:
-            before = encoding.get(kind)
-            before = before if isinstance(before, list) else []
-            encoding[kind] = [*before, *_names(value)]
-        else:
-            encoding[kind] = "auto" if kind == "log" else True
-    return encoding
-
-
-def _parse_components(
-    ctx: click.Context, param: click.Parameter, value: str
-) -> int | float | str:
-    for kind in (int, float):
-        try:
-            return kind(value)
-        except ValueError:
-            pass
-    if value != "auto":
+def _encoding(text: str) -> tuple[str, list[str]]:
+    """Return "log" or "categories", and columns; none of them stands for all."""
+    kind, equals, value = text.partition("=")
+    if kind not in ("log", "categories"):
         raise click.BadParameter(
-            f"{value!r} is neither a number, a share such as 0.9, nor auto."
+            f"{text!r} is neither log nor categories, alone or with columns, as in "
+            "log=a,b."
         )
-    return value
+    return kind, _names(value)
+
+
+def _components(text: str) -> int | float | str:
+    """Return a number of components, a share, or "auto"."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    if text != "auto":
+        raise click.BadParameter(
+            f"{text!r} is neither a number, a share such as 0.9, nor auto."
+        )
+    return text
 
 
 # ---------------------------------------------------------------- shared options
@@ -136,15 +106,18 @@ def combine(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return decorate
 
 
-def names_option(option: str, description: str) -> Callable[[Any], Any]:
-    """Return a repeatable option of comma-separated names."""
+def repeated(
+    option: str, name: str, kind: Callable[[str], Any], metavar: str, what: str
+) -> Callable[[Any], Any]:
+    """Return an option that may be given several times."""
     return click.option(
-        option,
-        multiple=True,
-        callback=_split_names,
-        metavar="A,B,...",
-        help=description,
+        option, name, type=kind, multiple=True, metavar=metavar, help=what
     )
+
+
+def names_option(option: str, what: str) -> Callable[[Any], Any]:
+    """Return a repeatable option of comma-separated names."""
+    return repeated(option, option.strip("-"), _names, "A,B,...", what)
 
 
 def file_option(option: str, what: str, default: str = "") -> Callable[[Any], Any]:
@@ -170,13 +143,12 @@ table_options = combine(
     ),
     names_option("--drop", "Columns to leave out, given in the same way."),
     names_option("--na", "Further words for missing cells."),
-    click.option(
+    repeated(
         "--read",
         "reading",
-        multiple=True,
-        callback=_parse_reading,
-        metavar="NAME=VALUE",
-        help="How to read the file where the guess is wrong: decimal=. or , "
+        _reading,
+        "NAME=VALUE",
+        "How to read the file where the guess is wrong: decimal=. or , "
         "delimiter=CHARACTER (or tab, space), header=yes or no, skip=LINES, "
         "comment=SIGN (or none), sheet=NAME (or number), encoding=NAME, and "
         "missing=fill (by dswl), error or drop (their rows).",
@@ -188,7 +160,7 @@ size_options = combine(
         "--components",
         default="auto",
         show_default=True,
-        callback=_parse_components,
+        type=_components,
         metavar="K",
         help="Number of components, a share of variance such as 0.9, or auto.",
     ),
@@ -199,29 +171,27 @@ size_options = combine(
         "(default: none; auto with --encode).",
     ),
 )
-encode_option = click.option(
+encode_option = repeated(
     "--encode",
     "encoding",
-    multiple=True,
-    callback=_parse_encoding,
-    metavar="KIND[=A,B,...]",
-    help="log takes the logarithm of all skewed columns, or of those named; "
+    _encoding,
+    "KIND[=A,B,...]",
+    "log takes the logarithm of all skewed columns, or of those named; "
     "categories analyzes all columns of text as categories, or those named.",
 )
 level_option = click.option(
     "--level",
-    type=SHARE,
+    type=click.FloatRange(0, 0.5, min_open=True),
     metavar="SHARE",
     help="Share of regular rows that may be flagged (default: 0.025, or as in the "
     "model).",
 )
-set_option = click.option(
+set_option = repeated(
     "--set",
     "parameters",
-    multiple=True,
-    callback=_parse_parameters,
-    metavar="NAME=VALUE",
-    help="Parameter of the method: contamination=0.1 flags this share of all rows, "
+    _parameter,
+    "NAME=VALUE",
+    "Parameter of the method: contamination=0.1 flags this share of all rows, "
     "cells=true also finds wrong cells in good rows, trust=0.7 trusts fewer rows.",
 )
 fit_options = combine(
@@ -428,11 +398,6 @@ def repair(**options: Any) -> None:
 @names_option(
     "--methods",
     "Methods to fit, compared with the first (default: dswl and all quick ones).",
-)
-@click.option(
-    "--all-rows",
-    is_flag=True,
-    help="Fit all rows of large tables, not 10,000 drawn at random.",
 )
 @size_options
 @encode_option

@@ -25,7 +25,6 @@ from trueaxis.cli.source import (
     check_outputs,
     choice_from,
     open_source,
-    refuse_two_outputs,
     written,
 )
 from trueaxis.data.progress import show_progress
@@ -135,10 +134,9 @@ def repair(
 ) -> None:
     """Write a table without missing and wrong cells, and the list of changed cells."""
     output = output or ("" if as_json else STANDARD)
-    refuse_two_outputs(as_json, output=output, changes=changes)
     if model:
         refuse_fit_options()
-    if options["reading"].get("missing") == "error":
+    if ("missing", "error") in options["reading"]:
         raise click.UsageError(
             "--read missing=error refuses missing cells, which repair is to fill: "
             "leave it out, or use --read missing=drop to leave out their rows."
@@ -146,9 +144,8 @@ def repair(
     method = method_from(options).set_params(cells=cells is not False)
     if not changes and output not in ("", STANDARD):
         changes = beside(output, "-changes")
-    check_outputs(
-        (data, model), rows={"--output": output}, tables={"--changes": changes}
-    )
+    rows, tables = {"--output": output}, {"--changes": changes}
+    check_outputs(as_json, (data, model), rows=rows, tables=tables)
     loaded = _load(model, cells) if model else None
     with show_progress():
         choice = choice_from(options)

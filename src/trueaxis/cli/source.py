@@ -14,7 +14,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 
@@ -220,16 +219,28 @@ class Source:
 
 def choice_from(options: dict[str, Any]) -> Choice:
     """Return which columns of the table play which role, and how it is read."""
-    categories = options.get("encoding", {}).get("categories", ())
+    columns, drop, na = (
+        [name for names in options[option] for name in names]
+        for option in ("columns", "drop", "na")
+    )
+    categories = encoding_from(options).get("categories", ())
     return Choice(
-        columns=options["columns"] or None,
-        drop=options["drop"],
+        columns=columns or None,
+        drop=drop,
         id=options["id_"],
         label=options.get("label"),
-        na=options["na"],
-        categories=("*",) if categories is True else tuple(categories),
-        **options["reading"],
+        na=na,
+        categories=("*",) if categories == [] else tuple(categories),
+        **dict(options["reading"]),
     )
+
+
+def encoding_from(options: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the columns of every kind of encoding; an empty list stands for all."""
+    encoding: dict[str, list[str]] = {}
+    for kind, names in options.get("encoding", ()):
+        encoding.setdefault(kind, []).extend(names)
+    return encoding
 
 
 def open_source(
@@ -491,26 +502,8 @@ def choice_for_model(model: Any, choice: Choice) -> Choice:
 # ---------------------------------------------------------------- writing
 
 
-def refuse_standard_output(output: str, what: str) -> None:
-    """Raise if something that is no table would be written to standard output."""
-    if output == "-":
-        raise click.UsageError(
-            f"{what} cannot be written to standard output: give a file name."
-        )
-
-
-def refuse_two_outputs(as_json: bool, **targets: str) -> None:
-    """Raise if two things would be written to standard output."""
-    to_stdout = [f"--{name}" for name, target in targets.items() if target == "-"]
-    to_stdout += ["--json"] if as_json else []
-    if len(to_stdout) > 1:
-        raise click.UsageError(
-            f"{' and '.join(to_stdout)} would both write to standard output: give a "
-            "file for one of them."
-        )
-
-
 def check_outputs(
+    as_json: bool,
     sources: tuple[str, ...],
     *,
     files: Mapping[str, str] = MappingProxyType({}),
@@ -521,6 +514,8 @@ def check_outputs(
 
     Parameters
     ----------
+    as_json : bool
+        Whether JSON is printed to standard output.
     sources : tuple of str
         Files that are read, the table first.
     files, tables, rows : dict
@@ -529,7 +524,13 @@ def check_outputs(
     """
     given = {**files, **tables, **rows}
     if any(given.values()):
-        refuse_same_targets(given)
+        refuse_same_targets(given | ({"--json": STANDARD} if as_json else {}))
+    for name, target in files.items():
+        if target == STANDARD:
+            raise TableError(
+                f"What {name} names is no table, and cannot be written to standard "
+                "output: give a file name."
+            )
     for refuse, targets in (
         (refuse_target, files),
         (refuse_table, tables),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,28 +29,6 @@ def cell_repair(rows: Rows) -> CellModel | None:
     return None
 
 
-class FreedColumns(NamedTuple):
-    """What happens if each column of a row in turn is set free.
-
-    gain : (n, D), by how much the squared distances fall, in units of their cut-offs
-    total : (n, 1), the squared distances, in units of their cut-offs, added up
-    surplus : (n, D), value minus the value that would fit best
-
-    All of them may be those of one column per row. `gain` and `total` of rows whose
-    squares would overflow are in another unit.
-    """
-
-    gain: NDArray[np.float64]
-    total: NDArray[np.float64]
-    surplus: NDArray[np.float64]
-
-    def shares(self) -> NDArray[np.float64]:
-        """Return the gains as parts of the total, 0 to 1."""
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            share = np.nan_to_num(self.gain / self.total, nan=0.0, posinf=1.0)
-        return np.asarray(np.clip(share, 0.0, 1.0))
-
-
 class ColumnCorrectionKernel(RecordKernel):
     """Find the single column whose correction would help each row most.
 
@@ -58,8 +36,8 @@ class ColumnCorrectionKernel(RecordKernel):
     that these say little about the cause. Instead, each column is set free in turn to
     see how far the distances fall. With q(y) = y'My, where M adds both squared
     distances in units of their cut-offs, they fall by (My)_j^2 / M_jj. For a single
-    wrong value, no other column reaches a larger gain than the wrong one. A cell that `repair` filled or
-    replaced cannot be corrected any further.
+    wrong value, no other column reaches a larger gain than the wrong one. A cell that
+    `repair` filled or replaced cannot be corrected any further.
     """
 
     n_fields = 4
@@ -89,16 +67,30 @@ class ColumnCorrectionKernel(RecordKernel):
         self, state: None, block: NDArray[Any], first: int
     ) -> NDArray[np.float64]:
         """Return column, share, value and surplus of the rows of a block."""
-        freed, column = self.freed(block, best=True)
+        column, share, surplus = self.freed(block, best=True)
         value = block[np.arange(len(block)), column]
-        return np.stack([column, freed.shares()[:, 0], value, freed.surplus[:, 0]])
+        return np.stack([column, share[:, 0], value, surplus[:, 0]])
 
     def freed(
         self, block: NDArray[Any], *, best: bool = False
-    ) -> tuple[FreedColumns, NDArray[np.intp]]:
-        """Set each column of every row free in turn; return the best columns as well.
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
+        """Set each column of every row free in turn.
 
-        If `best`, the rest is about these columns only, which takes less time.
+        Parameters
+        ----------
+        block : ndarray of shape (n, D)
+        best : bool
+            Whether to return what is known of the best column of every row only, which
+            takes less time.
+
+        Returns
+        -------
+        column : ndarray of shape (n,)
+            The one whose correction helps most.
+        share : ndarray of shape (n, D), or (n, 1)
+            By how much the squared distances fall, as a part of them.
+        surplus : ndarray of shape (n, D), or (n, 1)
+            Value minus the value that would fit best.
         """
         rows = block if self.repair is None else self.repair(block)
         y = rows - self.sub.mean
@@ -120,12 +112,12 @@ class ColumnCorrectionKernel(RecordKernel):
                 gain = np.nan_to_num(gain, nan=0.0, posinf=np.inf)
             column, of = gain.argmax(axis=1), self.diagonal
             if best:
-                gain, My = (
-                    np.take_along_axis(x, column[:, None], 1) for x in (gain, My)
-                )
-                of = self.diagonal[column, None]
+                at = column[:, None]
+                gain, My = (np.take_along_axis(x, at, axis=1) for x in (gain, My))
+                of = self.diagonal[at]
+            share = np.nan_to_num(gain / total, nan=0.0, posinf=1.0)
             surplus = np.nan_to_num(unit * (My / of), posinf=0.0, neginf=0.0)
-        return FreedColumns(gain, total, surplus), column
+        return column, np.clip(share, 0.0, 1.0), surplus
 
     def spread(self) -> NDArray[np.float64]:
         """Return the standard deviation of every column's surplus in regular rows.
@@ -150,49 +142,30 @@ def _far_units(y: NDArray[Any]) -> NDArray[np.float64]:
     return np.ldexp(1.0, np.minimum(exponents, 1023))
 
 
-class Explanation(NamedTuple):
-    """Values and fits of all columns of m rows, each of shape (m, D).
-
-    value : as given, NaN in holes
-    fitted : what would fit best if the other columns of the row are right, or if the
-        column that explains most of its distance is corrected
-    deviation : value minus fitted, in standard deviations of regular rows
-    share : part of the squared distances that this correction removes
-    """
-
-    value: NDArray[np.float64]
-    fitted: NDArray[np.float64]
-    deviation: NDArray[np.float64]
-    share: NDArray[np.float64]
-
-
-def _in_units_of_data(explained: Explanation, parts: SplitPipeline) -> Explanation:
-    return explained._replace(
-        value=parts.restored(explained.value), fitted=parts.restored(explained.fitted)
-    )
+def _in_units_of_data(explained: dict[str, Any], parts: SplitPipeline) -> Any:
+    return explained | {x: parts.restored(explained[x]) for x in ("value", "fitted")}
 
 
 @takes_pipelines(_in_units_of_data)
 def explained_rows(
     model: SubspaceEstimator, X: ArrayLike, rows: NDArray[np.intp]
-) -> Explanation:
-    """Return values and fits of all columns of the rows at these positions."""
+) -> dict[str, NDArray[np.float64]]:
+    """Return what `explain` lists of the rows at m positions, in arrays (m, D)."""
     with raw_rows(model, X) as source:
         value = source.take(rows).astype(float)
     with fitted_rows(model, X) as source:
         repair = cell_repair(source)
-    freed, worst = ColumnCorrectionKernel(model, repair).freed(value)
-    share = freed.shares()
+    worst, share, _ = ColumnCorrectionKernel(model, repair).freed(value)
     used = value if repair is None else repair(value)
     kernel = ColumnCorrectionKernel(model)
-    alone = kernel.freed(used)[0].surplus
+    alone = kernel.freed(used)[2]
     # One wrong value makes all others look wrong: where one column explains most of the
     # distance of a row, the others are compared as if it had been corrected.
     blamed = (share >= MAIN_SHARE) & (np.arange(len(share.T)) == worst[:, None])
-    beside = kernel.freed(np.where(blamed, used - alone, used))[0].surplus
+    beside = kernel.freed(np.where(blamed, used - alone, used))[2]
     surplus = np.where(blamed, alone, beside)
     fitted = np.where(used == value, used - surplus, used)
     with np.errstate(divide="ignore", invalid="ignore"):
         # A column in which regular rows do not vary is infinitely far off, or not.
         deviation = np.where(fitted == value, 0.0, (value - fitted) / kernel.spread())
-    return Explanation(value, fitted, deviation, share)
+    return {"value": value, "fitted": fitted, "deviation": deviation, "share": share}

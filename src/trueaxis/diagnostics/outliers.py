@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._validation import fitted_rows, raw_rows
+from trueaxis.base import Distances
 from trueaxis.core.verdicts import PValueKernel, cutoff_ratio
 from trueaxis.data.threads import cached_property, own_floats
 from trueaxis.diagnostics.columns import (
@@ -40,9 +41,6 @@ NOTHING = 1e-150  # cut-offs below this stand for regular rows without any dista
 @dataclass(frozen=True, repr=False)
 class Diagnosis:
     """Distances, p-value, kind and main reason of every row.
-
-    `score` and `orthogonal` are the distances inside the subspace and off it,
-    `score_cutoff` and `orthogonal_cutoff` those beyond which rows are outliers.
 
     Attributes
     ----------
@@ -79,28 +77,18 @@ class Diagnosis:
         return replace(self, line=line)
 
     @cached_property
-    def cuts(self) -> Cuts:
-        """Squared distances at which rows become outliers."""
+    def _cuts(self) -> Cuts:
         return self.law.cuts(self.line)
 
     @property
-    def cutoffs(self) -> tuple[float, float, float]:
-        """Cut-offs of score and orthogonal distances, and where a group apart begins.
-
-        Rows beyond one of them are outliers.
-        """
-        e, s, apart = self.cuts
-        return float(np.sqrt(s)), float(np.sqrt(e)), apart
+    def cutoffs(self) -> Distances:
+        """Distances beyond which rows are outliers."""
+        return Distances(*map(float, np.sqrt([self._cuts.s, self._cuts.e])))
 
     @property
-    def score_cutoff(self) -> float:
-        """Cut-off of the score distances."""
-        return self.cutoffs[0]
-
-    @property
-    def orthogonal_cutoff(self) -> float:
-        """Cut-off of the orthogonal distances."""
-        return self.cutoffs[1]
+    def lines(self) -> tuple[float, float, float]:
+        """The `cutoffs`, and where a group that stands apart begins."""
+        return (*self.cutoffs, self._cuts.beyond)
 
     @cached_property
     def score(self) -> NDArray[np.float64]:
@@ -114,10 +102,28 @@ class Diagnosis:
 
     @cached_property
     def beyond(self) -> NDArray[np.bool_]:
-        """Whether rows are beyond each of the `cutoffs`, of shape (3, n)."""
+        """Whether rows are beyond both cut-offs, and in a group apart: of (3, n)."""
         # Compare what `predict` compares: a root may be rounded to the other side.
-        (e, s, apart), cuts = self.squares, self.cuts
+        (e, s, apart), cuts = self.squares, self._cuts
         return np.stack([s > cuts.s, e > cuts.e, apart > cuts.beyond])
+
+    @property
+    def ratios(self) -> NDArray[np.float64]:
+        """Both distances in units of their cut-offs, and how far towards a group apart.
+
+        An array of shape (3, n), with values above 1 for outliers. The last row is 0 if
+        there is no group that stands apart.
+        """
+        inside, off = self.cutoffs
+        apart = cutoff_ratio(self.squares[2], self._cuts.beyond)
+        return np.stack(
+            [_ratio(self.score, inside), _ratio(self.orthogonal, off), apart]
+        )
+
+    @property
+    def excess(self) -> NDArray[np.float64]:
+        """Largest of the `ratios`."""
+        return np.asarray(self.ratios.max(axis=0))
 
     @cached_property
     def kind(self) -> NDArray[np.str_]:
@@ -135,33 +141,6 @@ class Diagnosis:
     def log_p(self) -> NDArray[np.float64]:
         """Natural logarithms of the p-values, which themselves may underflow."""
         return self.law.log_p(*self.squares)
-
-    @property
-    def score_ratio(self) -> NDArray[np.float64]:
-        """Score distances in units of their cut-off."""
-        return _ratio(self.score, self.score_cutoff)
-
-    @property
-    def orthogonal_ratio(self) -> NDArray[np.float64]:
-        """Orthogonal distances in units of their cut-off."""
-        return _ratio(self.orthogonal, self.orthogonal_cutoff)
-
-    @property
-    def group_ratio(self) -> NDArray[np.float64]:
-        """How far rows lie towards a group that stands apart; above 1, they are in it.
-
-        0 if there is no such group.
-        """
-        return cutoff_ratio(self.squares[2], self.cuts.beyond)
-
-    @property
-    def excess(self) -> NDArray[np.float64]:
-        """Larger of the two distances in units of its cut-off; above 1 for outliers.
-
-        In a group that stands apart, `group_ratio` if that is larger.
-        """
-        larger = np.maximum(self.score_ratio, self.orthogonal_ratio)
-        return np.maximum(larger, self.group_ratio)
 
     @property
     @own_floats
@@ -415,18 +394,11 @@ def explain(model: Any, X: ArrayLike, rows: ArrayLike | None = None) -> Any:
     else:
         chosen = check_positions(rows, n)
     explained, names = explained_rows(model, X, chosen), column_names(model)
-    m, D = explained.value.shape
-    return to_frame(
-        {
-            "row": np.repeat(row_labels(X, n)[chosen], D),
-            "column": np.tile(names, m),
-            "value": explained.value.ravel(),
-            "fitted": explained.fitted.ravel(),
-            "deviation": explained.deviation.ravel(),
-            "share": explained.share.ravel(),
-            "position": np.repeat(chosen, D),
-        }
-    )
+    m, D = len(chosen), len(names)
+    labels = np.repeat(row_labels(X, n)[chosen], D)
+    fields = {name: each.ravel() for name, each in explained.items()}
+    columns = {"row": labels, "column": np.tile(names, m), **fields}
+    return to_frame(columns | {"position": np.repeat(chosen, D)})
 
 
 @takes_pipelines()

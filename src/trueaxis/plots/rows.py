@@ -120,8 +120,8 @@ class OutlierMapDisplay(Display):
         score, orthogonal = diagnosis.score, diagnosis.orthogonal
         notes = []
         for axis, distance, cutoff, draw_line in (
-            (ax.xaxis, score, diagnosis.score_cutoff, ax.axvline),
-            (ax.yaxis, orthogonal, diagnosis.orthogonal_cutoff, ax.axhline),
+            (ax.xaxis, score, diagnosis.cutoffs.score, ax.axvline),
+            (ax.yaxis, orthogonal, diagnosis.cutoffs.orthogonal, ax.axhline),
         ):
             notes.append(distance_axis(axis, distance, cutoff))
             draw_line(cutoff, color=TEXT, lw=1, ls="--", zorder=1)
@@ -241,7 +241,7 @@ class ScoresDisplay(Display):
             for j, ratio in zip(self.components, self.variance_ratio, strict=True)
         ]
         if len(names) == 1:
-            y, cutoff = self.diagnosis.orthogonal, self.diagnosis.orthogonal_cutoff
+            y, cutoff = self.diagnosis.orthogonal, self.diagnosis.cutoffs[1]
             note = distance_axis(ax.yaxis, y, cutoff)
             names.append(f"orthogonal distance (off the subspace){note}")
             ax.axhline(cutoff, color=TEXT, lw=1, ls=":", zorder=1, label="cut-off")

@@ -125,7 +125,7 @@ def shown_rows(analysis: Analysis) -> Shown:
         beyond += ~moved.beyond
         lines = [
             1.0 if unit < NOTHING else float(cutoff_ratio(np.array(cut), unit))
-            for cut, unit in zip(moved.cutoffs, d.cutoffs, strict=True)
+            for cut, unit in zip(moved.lines, d.lines, strict=True)
         ]
         stops.append(Stop(level, lines, moved.counts()))
     order = d.worst_first(everything=True)
@@ -143,6 +143,7 @@ def shown_rows(analysis: Analysis) -> Shown:
 def script_data(analysis: Analysis, shown: Shown) -> dict[str, Any]:
     """Return everything that the plots and the table show."""
     d, drawn, listed = analysis.diagnosis, shown.drawn, shown.listed
+    inside, off, apart = d.ratios
     # The kind that a row has, or will have where it is first an outlier.
     first = kinds(*(shown.beyond[:, listed] <= shown.first_flagged()))
     kind = np.where(d.flagged[listed], d.kind[listed], first).tolist()
@@ -162,11 +163,11 @@ def script_data(analysis: Analysis, shown: Shown) -> dict[str, Any]:
         "id": names_of(analysis, drawn),
         **label_data(analysis, drawn),
         "beyond": shown.beyond[:, drawn].tolist(),
-        "score": rounded(d.score_ratio[drawn]),
-        "off": rounded(d.orthogonal_ratio[drawn]),
+        "score": rounded(inside[drawn]),
+        "off": rounded(off[drawn]),
         "p": [format_p(p) for p in np.exp(d.log_p[listed])],
         "logP": rounded(d.log_p[listed] / np.log(10), 6),
-        "group": rounded(d.group_ratio[listed]) if d.group_ratio.any() else None,
+        "group": rounded(apart[listed]) if apart.any() else None,
         "because": [reason(analysis, *each) for each in zip(listed, kind, strict=True)],
         "column": d.column[listed].tolist(),
         "value": rounded(d.value[listed], 7),
@@ -221,8 +222,9 @@ def opened_rows(analysis: Analysis, rows: Shown) -> list[Any]:
     with ignore_feature_name_warning():
         found = explained_rows(analysis.model, analysis.X[chosen], np.arange(len(some)))
     values = analysis.raw[chosen].astype(float)
-    fits = analysis.without_rounding(analysis.parts.restored(found.fitted), values)
-    deviations = np.clip(found.deviation, -FARTHEST, FARTHEST)
+    fits = analysis.parts.restored(found["fitted"])
+    fits = analysis.without_rounding(fits, values)
+    deviations = np.clip(found["deviation"], -FARTHEST, FARTHEST)
     for place, *row in zip(some, values, fits, deviations, strict=True):
         opened[place] = [rounded(x, n) for x, n in zip(row, (7, 7, 3), strict=True)]
     return opened
@@ -268,7 +270,7 @@ def axes_data(analysis: Analysis, drawn: NDArray[np.intp]) -> dict[str, Any]:
         "loadings": [rounded(component) for component in model.loadings_[:k]],
         "center": rounded(plain.mean(axis=0)),
         "covariance": [rounded(row, 6) for row in covariance],
-        "cutoff": rounded(np.array([analysis.diagnosis.score_cutoff]))[0],
+        "cutoff": rounded(np.array(analysis.diagnosis.cutoffs))[0],
         "positions": curve_positions(analysis.names),
     }
 
