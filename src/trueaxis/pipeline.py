@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from trueaxis._frames import is_frame
 from trueaxis._validation import validate_rows
 from trueaxis.base import SubspaceEstimator
 from trueaxis.data.rows import ArrayRows
@@ -27,6 +26,7 @@ from trueaxis.data.threads import own_floats
 from trueaxis.preprocessing.encoder import TableEncoder
 from trueaxis.preprocessing.scaler import ColumnScaler, Scaling
 
+OURS = (ColumnScaler, TableEncoder)
 Diagnostic = TypeVar("Diagnostic", bound=Callable[..., Any])
 
 
@@ -48,8 +48,7 @@ class SplitPipeline(NamedTuple):
     @property
     def unit(self) -> NDArray[Any] | None:
         """Units of the columns before the method; None if unknown or unchanged."""
-        ours = isinstance(self.scaler, (ColumnScaler, TableEncoder))
-        return self.scaler.unit_ if ours else None
+        return self.scaler.unit_ if isinstance(self.scaler, OURS) else None
 
     def unscaled(self, difference: Any, column: Any = slice(None)) -> Any:
         """Return differences of values of some columns, in the units of the data."""
@@ -75,9 +74,12 @@ class SplitPipeline(NamedTuple):
         Returns
         -------
         ndarray of shape (n, d)
+            Of other steps than ours, what they return.
         """
         if isinstance(self.scaler, TableEncoder):
             return self.scaler.encode(X)
+        if self.scaler is not None and not isinstance(self.scaler, OURS):
+            return np.asarray(self.scaler.transform(X))
         first = self.model if self.scaler is None else self.scaler
         holes = self.model._repair() is not None
         rows = validate_rows(first, X, reset=False, holes=holes)
@@ -86,9 +88,8 @@ class SplitPipeline(NamedTuple):
     def scaled(self, X: Any) -> Any:
         """Return rows, as `raw` returns them, in the units of the method."""
         if isinstance(self.scaler, TableEncoder):
-            encoded = self.scaler.encode(X) if is_frame(X) else X
-            return Scaling(self.scaler.center_, self.scaler.unit_)(encoded)
-        return X if self.scaler is None else self.scaler.transform(X)
+            return Scaling(self.scaler.center_, self.scaler.unit_)(X)
+        return self.scaler.transform(X) if isinstance(self.scaler, OURS) else X
 
     def prepared(self, X: Any) -> Any:
         """Return rows, as the first step of the pipeline takes them, for the method.
@@ -148,35 +149,19 @@ def is_pipeline(model: Any) -> bool:
 
 
 def split_pipeline(model: Any) -> SplitPipeline:
-    """Split a pipeline into first step and method; accept a method alone as well.
+    """Split a pipeline into what comes first and the method; accept a method alone.
 
     The method gets the column names of the first step if it has none itself: for an
     encoder, those of the encoded columns.
-
-    Parameters
-    ----------
-    model : estimator or Pipeline
-        A fitted method, or a fitted pipeline of a `ColumnScaler` or a `TableEncoder`
-        and a method.
-
-    Returns
-    -------
-    SplitPipeline
     """
     if not is_pipeline(model):
         return SplitPipeline(None, model)
-    steps = [step for _, step in model.steps]
-    if len(steps) == 1:
-        return SplitPipeline(None, steps[0])
-    if len(steps) != 2 or not isinstance(steps[0], (ColumnScaler, TableEncoder)):
-        named = ", ".join(type(step).__name__ for step in steps)
-        raise TypeError(
-            f"The pipeline consists of {named}: only a ColumnScaler before a method, "
-            "or a TableEncoder, is supported. Transform the rows first, and pass the "
-            "last step."
-        )
-    scaler, method = steps
-    return SplitPipeline(scaler, _named(method, scaler))
+    *before, method = (step for _, step in model.steps)
+    if not before:
+        return SplitPipeline(None, method)
+    ours = len(before) == 1 and isinstance(before[0], OURS)
+    first = before[0] if ours else model[:-1]
+    return SplitPipeline(first, _named(method, first))
 
 
 def _named(method: Any, before: Any) -> Any:
@@ -236,11 +221,8 @@ def fitted_parts(model: Any) -> SplitPipeline:
             f"This pipeline is not fitted, as its {type(method).__name__} is not: call "
             "fit(X) on the pipeline first."
         ) from None
-    try:
-        parts = split_pipeline(model)
-    except TypeError:  # steps that are not ours, whose units are unknown
-        return SplitPipeline(model[:-1], _named(method, model[:-1]))
-    if parts.scaler is not None:
+    parts = split_pipeline(model)
+    if isinstance(parts.scaler, OURS):
         check_is_fitted(parts.scaler, "unit_")
     return parts
 

@@ -6,11 +6,12 @@ also differ in shape, for printing in gray.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics import KINDS
 from trueaxis.wording import shorten
 
@@ -44,12 +45,37 @@ class Display:
     ax_: Any
     figure_: Any
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._brief()})"
+    @classmethod
+    @own_floats
+    def from_estimator(
+        cls, model: Any, X: ArrayLike, *, ax: Any = None, **options: Any
+    ) -> Self:
+        """Compute what the display shows, and draw it.
 
-    def _brief(self) -> str:
-        """Return what is shown, in a few words, for `repr`."""
-        return ""
+        Parameters
+        ----------
+        model : estimator or Pipeline
+            Any fitted method, alone or at the end of a pipeline.
+        X : array-like of shape (n, D)
+            Rows, those of the fit or new ones.
+        ax : matplotlib axes, optional
+            Axes to draw on; a new figure if not given.
+        **options
+            See `plot`.
+
+        Returns
+        -------
+        Display
+        """
+        return cls._of(model, X).plot(ax, **options)
+
+    @classmethod
+    def _of(cls, model: Any, X: ArrayLike) -> Self:
+        raise NotImplementedError
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on those of a new figure; return the display."""
+        raise NotImplementedError
 
     def _canvas(self, ax: Any, size: tuple[float, float]) -> Any:
         """Return the given axes, or those of a new figure."""

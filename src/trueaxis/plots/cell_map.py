@@ -60,41 +60,10 @@ class CellMapDisplay(Display):
     cells: CellMap
     labels: NDArray[Any]
 
-    def _brief(self) -> str:
-        wrong, missing = self.cells.wrong, self.cells.missing
-        n, D = wrong.shape
-        counts = f"{wrong.sum():,} wrong and {missing.sum():,} missing cells"
-        return f"{n:,} rows, {D:,} columns, {counts}"
-
     @classmethod
-    @own_floats
-    def from_estimator(
-        cls,
-        model: Any,
-        X: ArrayLike,
-        *,
-        rows: Sequence[int] | None = None,
-        ax: Any = None,
-    ) -> Self:
-        """Compare the cells of rows with what would fit, and draw the map.
-
-        Parameters
-        ----------
-        model : DSWL or Pipeline
-            Fitted, alone or at the end of a pipeline. It knows wrong cells if it was
-            fitted with ``cells=True``.
-        X : array-like of shape (n, D)
-            Rows, those of the fit or new ones.
-        rows, ax
-            See `plot`.
-
-        Returns
-        -------
-        CellMapDisplay
-        """
+    def _of(cls, model: Any, X: ArrayLike) -> Self:
         cells = cell_map(model, X)
-        display = cls(cells, row_labels(X, len(cells.outlier)))
-        return display.plot(ax, rows=rows)
+        return cls(cells, row_labels(X, len(cells.outlier)))
 
     @own_floats
     def plot(self, ax: Any = None, *, rows: Sequence[int] | None = None) -> Self:

@@ -63,46 +63,13 @@ class OutlierMapDisplay(Display):
     diagnosis: Diagnosis
     labels: NDArray[Any]
 
-    def _brief(self) -> str:
-        found = self.diagnosis
-        return f"{len(found.share):,} rows, {found.flagged.sum():,} outliers"
-
     @classmethod
-    @own_floats
-    def from_estimator(
-        cls,
-        model: Any,
-        X: ArrayLike,
-        *,
-        n_labels: int = 5,
-        ax: Any = None,
-    ) -> Self:
-        """Diagnose rows and draw the map of their distances.
-
-        Parameters
-        ----------
-        model : estimator or Pipeline
-            Any fitted method, alone or at the end of a pipeline.
-        X : array-like of shape (n, D)
-            Rows, those of the fit or new ones.
-        n_labels, ax
-            See `plot`.
-
-        Returns
-        -------
-        OutlierMapDisplay
-        """
+    def _of(cls, model: Any, X: ArrayLike) -> Self:
         diagnosis = diagnose(model, X)
-        display = cls(diagnosis, row_labels(X, len(diagnosis.share)))
-        return display.plot(ax, n_labels=n_labels)
+        return cls(diagnosis, row_labels(X, len(diagnosis.share)))
 
     @own_floats
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        n_labels: int = 5,
-    ) -> Self:
+    def plot(self, ax: Any = None, *, n_labels: int = 5) -> Self:
         """Draw the map.
 
         Parameters
@@ -154,10 +121,8 @@ class ScoresDisplay(Display):
 
     Parameters
     ----------
-    scores : ndarray of shape (n, 1) or (n, 2)
-    components : tuple of int
-        Indices of the components, from 0.
-    variances, variance_ratio : ndarray of shape (1,) or (2,)
+    scores : ndarray of shape (n, k)
+    variances, variance_ratio : ndarray of shape (k,)
         Explained variances of the components, and their shares of the total.
     diagnosis : Diagnosis
         Kinds, and orthogonal distances if there is a single component.
@@ -174,79 +139,50 @@ class ScoresDisplay(Display):
     """
 
     scores: NDArray[np.float64]
-    components: tuple[int, ...]
     variances: NDArray[np.float64]
     variance_ratio: NDArray[np.float64]
     diagnosis: Diagnosis
 
-    def _brief(self) -> str:
-        n, outliers = len(self.scores), self.diagnosis.flagged.sum()
-        return f"{n:,} rows, {outliers:,} outliers, components {self.components}"
-
     @classmethod
-    @own_floats
-    def from_estimator(
-        cls,
-        model: Any,
-        X: ArrayLike,
-        *,
-        components: Sequence[int] | None = None,
-        ax: Any = None,
-    ) -> Self:
-        """Compute scores and ellipses and draw them.
-
-        Parameters
-        ----------
-        model : estimator or Pipeline
-            Any fitted method, alone or at the end of a pipeline.
-        X : array-like of shape (n, D)
-            Rows, usually those of the fit.
-        components : one or two ints, default the first two
-            Indices, from 0.
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        ScoresDisplay
-        """
+    def _of(cls, model: Any, X: ArrayLike) -> Self:
         method = method_of(model)
-        chosen = _check_components(components, len(method.components_))
-        some = list(chosen)
-        return cls(
-            np.asarray(model.transform(X), dtype=float)[:, some],
-            chosen,
-            method.explained_variance_[some].astype(float),
-            method.explained_variance_ratio_[some],
-            diagnose(model, X),
-        ).plot(ax)
+        scores = np.asarray(model.transform(X), dtype=float)
+        variances = method.explained_variance_.astype(float)
+        ratio = method.explained_variance_ratio_
+        return cls(scores, variances, ratio, diagnose(model, X))
 
     @own_floats
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Any = None, *, components: Sequence[int] | None = None) -> Self:
         """Draw the scores.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
             Axes to draw on; a new figure if not given.
+        components : one or two ints, default the first two
+            Indices, from 0.
 
         Returns
         -------
         self
         """
+        some = list(_check_components(components, len(self.variances)))
+        scores, variances = self.scores[:, some], self.variances[some]
         ax = self._canvas(ax, (6.4, 5.2))
-        spreads = self._spreads()
-        x, beyond = self._view(0, spreads, ax.set_xlim)
+        spreads = _spreads(scores, variances)
+        x, beyond = _view(scores, 0, spreads, ax.set_xlim)
         names = [
-            f"score on component {j + 1} ({percent(ratio)} of variance)"
-            for j, ratio in zip(self.components, self.variance_ratio, strict=True)
+            f"score on component {j + 1} ({percent(self.variance_ratio[j])} of "
+            "variance)"
+            for j in some
         ]
         if len(names) == 1:
-            y, cutoff = self.diagnosis.orthogonal, self.diagnosis.cutoffs[1]
+            y, cutoff = self.diagnosis.orthogonal, self.diagnosis.cutoffs.orthogonal
             note = distance_axis(ax.yaxis, y, cutoff)
             names.append(f"orthogonal distance (off the subspace){note}")
             ax.axhline(cutoff, color=TEXT, lw=1, ls=":", zorder=1, label="cut-off")
         else:
-            y, above = self._view(1, spreads, ax.set_ylim)
+            y, above = _view(scores, 1, spreads, ax.set_ylim)
             beyond |= above
         for name, (center, covariance) in spreads.items():
             _draw_spread(ax, name, center, covariance)
@@ -256,33 +192,37 @@ class ScoresDisplay(Display):
         legend_below(ax)
         return self
 
-    def _spreads(self) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
-        """Return centers and covariances of the scores, of all rows and robust ones."""
-        n, j = self.scores.shape
-        plain = np.cov(self.scores.T) if n > 1 else np.zeros((j, j))
-        return {
-            "plain": (self.scores.mean(axis=0), np.reshape(plain, (j, j))),
-            "robust": (np.zeros(j), np.diag(self.variances)),
-        }
 
-    def _view(
-        self, j: int, spreads: dict[str, Any], limit: Any
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Set limits; return scores clipped to the edge, and which ones were."""
-        t, r = self.scores[:, j], _radius(len(self.components))
-        ends = [
-            center[j] + r * np.sqrt(covariance[j, j]) * np.array([-1, 1])
-            for center, covariance in spreads.values()
-        ]
-        most = REACH * ends[1][1] or np.inf
-        inside = np.concatenate([*ends, t])
-        inside = inside[np.abs(inside) <= most]
-        low, high = inside.min(), inside.max()
-        margin = 0.04 * (high - low) or 1.0
-        low, high = low - margin, high + margin
-        limit(low, high)
-        shown = np.clip(t, low, high)
-        return shown, shown != t
+def _spreads(
+    scores: NDArray[Any], variances: NDArray[Any]
+) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
+    """Return centers and covariances of the scores, of all rows and robust ones."""
+    n, j = scores.shape
+    plain = np.cov(scores.T) if n > 1 else np.zeros((j, j))
+    return {
+        "plain": (scores.mean(axis=0), np.reshape(plain, (j, j))),
+        "robust": (np.zeros(j), np.diag(variances)),
+    }
+
+
+def _view(
+    scores: NDArray[Any], j: int, spreads: dict[str, Any], limit: Any
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Set limits; return scores clipped to the edge, and which ones were."""
+    t, r = scores[:, j], _radius(scores.shape[1])
+    ends = [
+        center[j] + r * np.sqrt(covariance[j, j]) * np.array([-1, 1])
+        for center, covariance in spreads.values()
+    ]
+    most = REACH * ends[1][1] or np.inf
+    inside = np.concatenate([*ends, t])
+    inside = inside[np.abs(inside) <= most]
+    low, high = inside.min(), inside.max()
+    margin = 0.04 * (high - low) or 1.0
+    low, high = low - margin, high + margin
+    limit(low, high)
+    shown = np.clip(t, low, high)
+    return shown, shown != t
 
 
 def _radius(n_components: int) -> float:

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from trueaxis.data.threads import cached_property
 from trueaxis.diagnostics import (
@@ -28,7 +27,7 @@ from trueaxis.diagnostics import (
     row_labels,
 )
 from trueaxis.diagnostics.tables import as_records
-from trueaxis.pipeline import SplitPipeline, split_pipeline
+from trueaxis.pipeline import SplitPipeline, fitted_parts
 from trueaxis.preprocessing.decisions import is_series
 from trueaxis.preprocessing.scaler import UnevenSpread, uneven_columns
 from trueaxis.report import sentences
@@ -275,9 +274,8 @@ def analyze(
     >>> analysis.diagnosis.counts()["off"], analysis.ids[analysis.flagged[0]].item()
     (6, '96')
     """
-    parts = split_pipeline(model)
+    parts = fitted_parts(model)
     # Only the first step checks the names of columns: later ones get plain arrays.
-    check_is_fitted(parts.model, "components_")
     with ignore_feature_name_warning():
         raw = parts.raw(X)
         rows, n = parts.scaled(raw), len(raw)
