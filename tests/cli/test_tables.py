@@ -308,18 +308,3 @@ def test_what_large_files_cannot_have_is_told(table, tmp_path, monkeypatch):
     path, _ = save(table, tmp_path, "parquet")
     assert "'x3'" in run("fit", path, *named, "--read", "missing=error", code=1)
     assert "dswl" in run("fit", path, *named, "--method", "pca", code=1)
-
-
-def test_wrong_cells_of_large_files_are_counted(table, tmp_path, twice):
-    table[NAMES] = planted("none", n=N, n_features=D).X
-    table.loc[3:9, "x2"] += 50
-    path, named = save(table, tmp_path, "parquet")
-    given = ("fit", path, "-k", 3, *named, "--set", "cells=true")
-    one, two = (json.loads(done.stdout) for done in twice(*given, "--json"))
-    for key in ("count", "rows"):
-        assert one["wrong_cells"][key] == two["wrong_cells"][key] >= 7
-    names = {cell["row"] for cell in one["wrong_cells"]["cells"]}
-    assert names >= {f"pump {i}" for i in range(3, 10)}
-    text = [" ".join(done.stdout.split()) for done in twice(*given)]
-    for printed in text:
-        assert f"cells in {one['wrong_cells']['rows']} rows are wrong" in printed

@@ -75,8 +75,6 @@ class Findings:
         Whether rows are outliers, block by block.
     counts : Counter
         Number of rows of each kind.
-    wrong : ndarray of shape (2,), or None
-        Number of wrong cells of a large file, and of rows that have some.
     """
 
     def __init__(
@@ -86,30 +84,20 @@ class Findings:
         self.analysis: Analysis | None = None
         self.flags: list[NDArray[np.bool_]] = []
         self.counts: Counter[str] = Counter()
-        self.wrong: NDArray[np.int_] | None = None
 
     def blocks(self) -> Iterator[Analysis]:
         """Yield the analysis of some rows at a time, and of all that are in memory."""
         if self.analysis is not None:
             yield self.analysis
             return
-        source, wrong = self.source, np.zeros(2, dtype=int)
-        self.flags, self.counts = [], Counter()
+        source, self.flags, self.counts = self.source, [], Counter()
         for some, rows in source.blocks(self.model, "scoring"):
-            analysis = analyze(
-                self.model,
-                rows,
-                ids=source.ids[some],
-                labels=None if source.labels is None else source.labels[some],
-                new_rows=self.seconds is None,
-            )
+            labels = None if source.labels is None else source.labels[some]
+            new, ids = self.seconds is None, source.ids[some]
+            analysis = analyze(self.model, rows, ids=ids, labels=labels, new_rows=new)
             self.flags.append(analysis.diagnosis.flagged)
             self.counts.update(analysis.diagnosis.counts())
-            if source.in_memory:
-                self.analysis = analysis
-            elif analysis.finds_wrong_cells:
-                row = analysis.wrong_cells["position"]
-                self.wrong = wrong = wrong + np.array([len(row), len(np.unique(row))])
+            self.analysis = analysis if source.in_memory else None
             yield analysis
 
     def run(self) -> None:
@@ -118,33 +106,21 @@ class Findings:
             for _ in self.blocks():
                 pass
 
-    def in_file(self, outliers: bool) -> NDArray[np.bool_]:
-        """Return which rows of the file are outliers, or which are none."""
-        self.run()
-        return self.source.in_file(np.concatenate(self.flags) == outliers)
-
     def show(self, aside: bool) -> None:
         """Print how many rows are outliers, and why the worst of them are."""
-        self.run()
         if self.analysis is not None:
             console.show_analysis(self.analysis, aside)
             return
         line = describe_line(split_pipeline(self.model).model)
         console.show(count_outliers(self.counts, line), aside)
-        if self.wrong is not None:
-            console.show(console.wrong_cells(*self.wrong.tolist()), aside)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was read, the model and its findings as values for JSON."""
-        self.run()
         content = {**self.source.to_dict(), "seconds": self.seconds}
         if self.analysis is not None:
             return content | self.analysis.to_dict(self.source.positions)
-        content |= split_pipeline(self.model).to_dict()
-        content["outliers"] = counts_of(self.counts)
-        if self.wrong is not None:
-            content["wrong_cells"] = {"count": self.wrong[0], "rows": self.wrong[1]}
-        return content
+        outliers = {"outliers": counts_of(self.counts)}
+        return content | split_pipeline(self.model).to_dict() | outliers
 
 
 class RowFiles(NamedTuple):
@@ -164,34 +140,37 @@ class RowFiles(NamedTuple):
         """The files by option."""
         return {f"--{name}": target for name, target in self._asdict().items()}
 
+    def rows(self, findings: Findings) -> list[NDArray[np.bool_]]:
+        """Return which rows of the input go into which file."""
+        findings.run()
+        flagged = np.concatenate(findings.flags)
+        return [findings.source.in_file(flagged == outlier) for outlier in (0, 1)]
+
     def writers(self, findings: Findings) -> dict[str, Any]:
         """Return what writes the files; which rows, may only be known by then."""
 
-        def write(target: str, outliers: bool, file: Any) -> None:
-            findings.source.write_rows(file, target, findings.in_file(outliers))
+        def write(i: int, file: Any) -> None:
+            findings.source.write_rows(file, self[i], self.rows(findings)[i])
 
-        return {name: partial(write, name, i == 1) for i, name in enumerate(self)}
+        return {target: partial(write, i) for i, target in enumerate(self)}
 
     def to_dict(self, findings: Findings) -> dict[str, Any]:
         """Return the files and their numbers of rows, for JSON."""
-        content: dict[str, Any] = {
-            name: {"file": target, "rows": int(findings.in_file(i == 1).sum())}
-            if target
-            else None
-            for i, (name, target) in enumerate(self._asdict().items())
-        }
-        return content | (
-            {"in_neither": findings.source.n_left_out} if any(self) else {}
-        )
+        content: dict[str, Any] = dict.fromkeys(self._fields)
+        found = zip(self._fields, self, self.rows(findings), strict=True)
+        for name, target, rows in found:
+            if target:
+                content[name] = {"file": target, "rows": int(rows.sum())}
+                content["in_neither"] = findings.source.n_left_out
+        return content
 
     def show(self, findings: Findings, aside: bool) -> None:
         """Print how many rows went where."""
-        left, found = findings.source.n_left_out, self.to_dict(findings)
-        neither = f" ({counted(left, 'row')} with missing cells in neither file)"
-        for name, what in (("clean", "clean row"), ("flagged", "outlier")):
-            if found[name]:
-                n, target = counted(found[name]["rows"], what), found[name]["file"]
-                console.show_saved(n, target, aside, neither if left else "")
+        left, kinds = findings.source.n_left_out, ("clean row", "outlier")
+        more = f" ({counted(left, 'row')} with missing cells in neither file)"
+        for target, kind, rows in zip(self, kinds, self.rows(findings), strict=True):
+            n = counted(int(rows.sum()), kind)
+            console.show_saved(n, target, aside, more if left else "")
 
 
 # ---------------------------------------------------------------- fitting
@@ -410,9 +389,8 @@ def transform(
     with show_progress(), written({output: write_scores}):
         pass
     if as_json:
-        content = source.to_dict()
-        content |= {"read_columns": content["columns"], "columns": names}
-        content |= {"model": model, "output": output or None}
+        content = source.to_dict() | {"read_columns": list(source.columns)}
+        content |= {"columns": names, "model": model, "output": output or None}
         if not output:  # a table in memory, which is one block
             columns = next(blocks())
             content["scores"] = np.column_stack([columns[name] for name in names])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
@@ -88,8 +88,6 @@ class Source:
         Which rows of the file these are; None for all.
     original : Original or None
         Rows as the file has them, if they are to be written again.
-    watched : list of WatchedFile
-        Files that are read block by block; the verdicts are about the rows they had.
     missing : ndarray of shape (D,)
         Number of missing cells of every column; known after a pass over `blocks` if
         the rows are read block by block.
@@ -104,7 +102,6 @@ class Source:
     frame: tuple[Column, ...] = ()
     positions: NDArray[np.intp] | None = None
     original: Original | None = None
-    watched: list[WatchedFile] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.missing = np.zeros(len(self.columns), dtype=int)
@@ -128,12 +125,8 @@ class Source:
         """Number of rows of the file that are not analyzed."""
         if self.positions is None:
             return 0
-        n = (
-            self.original.n_rows
-            if self.original is not None
-            else self.positions[-1] + 1
-        )
-        return int(n) - self.n_rows
+        n = self.original.n_rows if self.original else int(self.positions[-1]) + 1
+        return n - self.n_rows
 
     def rows_for(self, first_step: Any) -> Any:
         """Return the rows as a scaler takes them, or as an encoder does."""
@@ -197,8 +190,6 @@ class Source:
         rows = self.positions if kept is None else np.flatnonzero(kept)
         for text in write_rows(self.original, file, target, rows, changes):
             console.note(text)
-        for each in self.watched:
-            each.check()
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was read, for JSON."""
@@ -308,10 +299,7 @@ def _read(
     data: str, choice: Choice, taker: Any, targets: list[str], fits: bool
 ) -> Source:
     """Read a table into memory."""
-    original = open_original(data, choice) if targets else None
-    for target in targets:
-        assert original is not None
-        refuse_text(original, target)
+    original = _original(data, choice, targets)
     refused = choice.missing == "fill" and not taker._takes_holes
     try:
         table = read_table(
@@ -335,6 +323,18 @@ def _read(
         data, table.columns, table.left_out, table.X, ids, table.labels,
         table.frame, table.positions, original,
     )  # fmt: skip
+
+
+def _original(
+    data: str, choice: Choice, targets: list[str], *files: Any
+) -> Original | None:
+    """Open the rows as the file has them, if they are to be written again."""
+    if not targets:
+        return None
+    original = open_original(data, choice, *files)
+    for target in targets:
+        refuse_text(original, target)
+    return original
 
 
 def _open_large(
@@ -370,11 +370,7 @@ def _open_large(
     holes = choice.missing == "fill" and (fits or taker._takes_holes)
     checked = CheckedRows(rows, wanted, holes=holes)
     checked.names = tuple(wanted)
-    files, names = list_files(path)
-    original = open_original(data, choice, files) if targets else None
-    for target in targets:
-        assert original is not None
-        refuse_text(original, target)
+    original = _original(data, choice, targets, list_files(path)[0])
     asked = [name for name in (choice.id, choice.label) if name is not None]
     texts = _texts(path, asked, text) if asked else []
     return Source(
@@ -385,7 +381,6 @@ def _open_large(
         texts[0] if choice.id else np.arange(rows.shape[0]),
         texts[-1] if choice.label else None,
         original=original,
-        watched=[WatchedFile.of(*each) for each in zip(files, names, strict=True)],
     )
 
 

@@ -128,7 +128,7 @@ def name_axes(ax: Any, title: str, x: str = "", y: str = "") -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def legend_below(ax: Any) -> None:
+def legend_below(ax: Any, entries: list[Any] | None = None) -> None:
     """Put the legend below the label of the x axis, where it hides no points."""
     from matplotlib.transforms import ScaledTranslation
 
@@ -136,6 +136,7 @@ def legend_below(ax: Any) -> None:
     down = ScaledTranslation(0, -(38 + 12 * lines) / 72, ax.figure.dpi_scale_trans)
     inches = ax.get_position().width * ax.figure.get_size_inches()[0]
     ax.legend(
+        handles=ax.get_legend_handles_labels()[0] if entries is None else entries,
         loc="upper center",
         bbox_to_anchor=(0.5, 0.0),
         bbox_transform=ax.transAxes + down,
