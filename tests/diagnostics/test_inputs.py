@@ -20,7 +20,6 @@ from trueaxis.diagnostics import (
     cell_map,
     cell_table,
     column_names,
-    compare,
     diagnose,
     effect,
     explain,
@@ -30,12 +29,11 @@ from trueaxis.diagnostics import (
 from trueaxis.diagnostics.columns import cell_repair
 from trueaxis.diagnostics.influence import imputed, principal_angles
 from trueaxis.diagnostics.tables import check_positions
-from trueaxis.methods import METHODS, PlainPCA
+from trueaxis.methods import PlainPCA
 
 UNITS = np.array([1, 1, 1000, 1, 1e-3, 1])
 ASK = [cell_map, diagnose, effect]
 TABLES = [outlier_table, cell_table, explain]
-IN_UNITS = {"fitted", "value", "values", "shift"}
 
 
 def frame():
@@ -73,15 +71,6 @@ def pipeline():
     return make_pipeline(ColumnScaler(), DSWL(2, cells=True)).fit(frame())
 
 
-@pytest.mark.parametrize("ask", ASK)
-def test_answers_are_those_of_the_method_for_scaled_rows(ask, pipeline):
-    X = frame()
-    answer = ask(pipeline, X)
-    expected = ask(pipeline[1], pipeline[0].transform(X))
-    assert_same(answer, expected, skip={*IN_UNITS, "names"})
-    assert list(getattr(answer, "names", X.columns)) == list(X.columns)
-
-
 def test_values_and_differences_are_in_the_units_of_the_data(pipeline):
     X = frame()
     scaler, method = pipeline
@@ -102,19 +91,6 @@ def test_values_and_differences_are_in_the_units_of_the_data(pipeline):
         X.loc[row, column] for row, column in zip(cells.row, cells.column, strict=True)
     ]
     np.testing.assert_allclose(cells.value, expected, rtol=1e-12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", METHODS)
-def test_every_method_may_stand_at_the_end(name):
-    X = frame()
-    pipeline = make_pipeline(ColumnScaler(), METHODS[name](2)).fit(X)
-    table = outlier_table(pipeline, X)
-    assert sorted(table.position) == np.flatnonzero(pipeline.predict(X) < 0).tolist()
-    assert list(table.row) == list(X.index[table.position])
-    assert set(table.column) <= set(X.columns)
-    assert "as ColumnScaler gave" in summary(pipeline, X)
-    assert len(explain(pipeline, X)) == 6 * len(table)
 
 
 @pytest.mark.parametrize(
@@ -193,19 +169,6 @@ def test_the_index_of_the_frame_is_the_index_of_the_table(name):
         pd.testing.assert_frame_equal(X.loc[table.index], X.iloc[table.position])
 
 
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-def test_rows_without_an_index_are_numbered():
-    class Frame:  # of another library
-        columns = PLAIN.columns
-
-        def __array__(self, dtype=None, copy=None):
-            return np.asarray(PLAIN, dtype=dtype)
-
-    for X in (PLAIN.to_numpy(), PLAIN.to_numpy().tolist(), Frame()):
-        table = MODEL.outliers(X)
-        assert list(table.index) == list(table.row) == list(table.position)
-
-
 def test_positions_are_checked():
     assert check_positions([0, -1, 5], 6).tolist() == [0, 5, 5]
     for labels in (["day 3"], [1.0], [True, False], 3, [[1]], [(1, "a")]):
@@ -257,16 +220,6 @@ def test_columns_to_correct_are_cells_that_are_there(model):
     assert np.isnan(empty.value[0])
     table = outlier_table(model, X, everything=True)
     assert table["share"].between(0, 1).all() and len(table) == len(X)
-
-
-def test_methods_that_need_complete_rows_are_compared_on_filled_ones():
-    X = holed()
-    dswl, pca = compare(X, ["dswl", "pca"], n_components=2)
-    filled = dswl.model.repair(X.to_numpy(), wrong=False)
-    assert pca.problem == ""
-    np.testing.assert_array_equal(pca.model.mean_, PlainPCA(2).fit(filled).mean_)
-    with pytest.raises(ValueError, match="DSWL"):
-        compare(X, ["pca", "dswl"])
 
 
 # ---------------------------------------------------------------- files and Dask

@@ -86,21 +86,6 @@ def test_degenerate_data_are_diagnosed_and_explained(case):
     assert not table.deviation.isna().any()
 
 
-def test_the_table_of_outliers_is_sorted_and_labelled():
-    X = frame()
-    model = DSWL(2).fit(X)
-    found = model.outliers(X)
-    assert list(found.columns) == [
-        "row", "kind", "p_value", "excess", "score", "orthogonal", "column", "share",
-        "value", "fitted", "position",
-    ]  # fmt: skip
-    assert found.p_value.is_monotonic_increasing and (found.p_value < 0.025).all()
-    assert (found.excess > 1).all()
-    assert len(found) == (model.predict(X) == -1).sum()
-    assert found.row.iloc[0] == "day 96" and found.column.iloc[0] == "flow"
-    assert len(model.outliers(X, everything=True)) == 200
-
-
 def test_without_pandas_tables_are_arrays(forget_pandas):
     X = cloud(share=0.1).X
     model = DSWL(2).fit(X)
@@ -135,19 +120,6 @@ def test_rows_of_a_group_apart_are_outliers_whatever_their_distances(with_a_grou
     np.testing.assert_array_equal(found.flagged, found.excess > 1)
     alone = diagnose(model, X[group])
     assert (alone.kind == "group").all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("settings", [{"level": 0.2}, {"contamination": 0.3}], ids=str)
-def test_flags_follow_the_line_and_p_values_do_not(settings):
-    X = sensors().X
-    model, other = DSWL(2).fit(X), DSWL(2, **settings).fit(X)
-    before, found = diagnose(model, X), diagnose(other, X)
-    np.testing.assert_array_equal(found.log_p, before.log_p)
-    np.testing.assert_array_equal(found.flagged, ~other.support_)
-    np.testing.assert_array_equal(found.flagged, found.excess > 1)
-    assert found.flagged.sum() > before.flagged.sum()
-    assert found.cutoffs == other.cutoffs_ < model.cutoffs_
 
 
 @pytest.mark.slow

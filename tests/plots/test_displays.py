@@ -16,7 +16,7 @@ from small_tables import exact_plane, far_row, frame, many_columns, small
 from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import diagnose
-from trueaxis.methods import METHODS, PlainPCA
+from trueaxis.methods import PlainPCA
 from trueaxis.pipeline import method_of
 from trueaxis.plots import (
     CellMapDisplay,
@@ -101,14 +101,6 @@ def test_ellipses_are_those_of_normal_rows_and_of_all_rows():
 
 
 # ---------------------------------------------------------------- any model and table
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("name", METHODS)
-def test_every_display_draws_every_method(name):
-    X = small()
-    for display in draw_all(METHODS[name](2).fit(X), X):
-        rendered(display)
 
 
 @pytest.mark.slow

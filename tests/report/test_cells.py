@@ -10,11 +10,10 @@ from small_tables import cloud, holed
 
 from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted
-from trueaxis.diagnostics import cell_table
 from trueaxis.methods import PlainPCA
 from trueaxis.report import analyze, render
 from trueaxis.report.data import cell_notes
-from trueaxis.report.page import MAX_CELLS, cell_map, worst_cells
+from trueaxis.report.page import MAX_CELLS, worst_cells
 from trueaxis.report.sentences import about_cells, reason, verdict
 
 
@@ -32,14 +31,6 @@ def gaps():
 
 def row(analysis, name):
     return analysis.ids.tolist().index(name)
-
-
-def test_wrong_cells_are_those_of_the_diagnostics(pumps):
-    table, found = cell_table(pumps.model, holed()), pumps.wrong_cells
-    assert pumps.ids[found["position"]].tolist() == table["row"].tolist()
-    assert pumps.names[found["column"]].tolist() == table["column"].tolist()
-    for name in ("value", "fitted", "deviation"):
-        np.testing.assert_array_equal(found[name], table[name])
 
 
 def test_a_scaler_does_not_change_what_would_fit():
@@ -66,24 +57,10 @@ def test_complete_rows_have_no_section():
         assert embedded_data(page)["notes"] == {}
 
 
-def test_a_model_without_holes_reports_on_new_rows_with_holes():
-    X = cloud(share=0.1).X
-    new = X[:20].copy()
-    new[3, 2] = np.nan
-    page = render(analyze(DSWL(2).fit(X), new))
-    assert "Missing cells</h2>" in page and "all in x2" in page
-    with pytest.raises(ValueError, match="DSWL"):
-        analyze(PlainPCA(2).fit(X), new)
-
-
-def test_the_verdict_tells_bad_rows_from_good_rows_with_bad_cells(pumps, gaps):
-    n = int(pumps.only_cells.sum())
-    cells = int(pumps.cells.wrong[pumps.only_cells].sum())
-    assert f"{n} more rows are good apart from {cells} wrong cells." in verdict(pumps)
-    assert "wrong cell" not in verdict(gaps)
-
-
 def test_sentences_count_cells_and_name_columns(pumps, gaps):
+    n, bad = int(pumps.only_cells.sum()), int(pumps.cells.wrong[pumps.only_cells].sum())
+    assert f"{n} more rows are good apart from {bad} wrong cells." in verdict(pumps)
+    assert "wrong cell" not in verdict(gaps)
     wrong, missing = about_cells(pumps)
     good = pumps.cells.wrong[pumps.only_cells].sum()
     assert f"{pumps.cells.wrong.sum()} of 1,800 cells" in wrong
@@ -107,17 +84,6 @@ def test_the_table_has_cells_of_good_rows_first(pumps):
     sizes = [abs(float(line["deviation"].replace("−", "-"))) for line in good]
     assert sizes == sorted(sizes, reverse=True)
     assert {line["id"] for line in good} == set(pumps.ids[pumps.only_cells])
-
-
-def test_the_map_shows_rows_with_wrong_and_missing_cells(pumps):
-    shown = cell_map(pumps)
-    assert shown["columns"] == pumps.names.tolist() and shown["whole"]
-    for name, marks in shown["rows"]:
-        i = row(pumps, name)
-        called = np.array([mark["called"] for mark in marks])
-        np.testing.assert_array_equal(called == "wrong", pumps.cells.wrong[i])
-        np.testing.assert_array_equal(called == "missing", pumps.cells.missing[i])
-    assert "pump 17" in dict(shown["rows"])
 
 
 def test_reasons_name_wrong_and_missing_cells(pumps, gaps):
@@ -155,14 +121,3 @@ def test_tables_with_holes_have_a_report(cells, part):
         data = embedded_data(page)
         place = str(data["id"].index("<i>17</i>"))
         assert data["notes"][place].startswith("a good row with 3 wrong cells")
-
-
-@pytest.mark.slow
-def test_wide_tables_and_rows_without_any_cell_have_a_report():
-    rng = np.random.default_rng(0)
-    X = cloud(120).X @ rng.standard_normal((6, 60)) + rng.standard_normal((120, 60))
-    X[rng.random(X.shape) < 0.05] = np.nan
-    X[7] = np.nan
-    found = analyze(DSWL(2, cells=True).fit(X), X)
-    assert not found.diagnosis.flagged[7] and not cell_map(found)["whole"]
-    assert_self_contained(render(found))

@@ -5,12 +5,10 @@ import pandas as pd
 import pytest
 from report_pages import embedded_data
 from sklearn.pipeline import make_pipeline
-from small_tables import cloud, holed, with_sides
 
 from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import explain
-from trueaxis.methods import PlainPCA
 from trueaxis.report import analyze, render
 from trueaxis.report import data as data_module
 from trueaxis.report.data import (
@@ -19,7 +17,7 @@ from trueaxis.report.data import (
     script_data,
     shown_rows,
 )
-from trueaxis.report.sentences import MAIN_SHARE, format_p, reason
+from trueaxis.report.sentences import MAIN_SHARE, reason
 
 
 def data_of(analysis):
@@ -104,24 +102,6 @@ def test_opened_rows_are_explained(scaled):
     assert far[flow] > 30 and np.delete(far, flow).max() < 4
 
 
-def test_opened_rows_with_holes_and_wrong_cells():
-    X = holed()
-    found = analyze(DSWL(2, cells=True).fit(X), X)
-    data, cells = data_of(found), found.wrong_cells
-    for i, opened in enumerate(data["cells"]):
-        if opened is None:
-            continue
-        row = found.ids.tolist().index(data["id"][i])
-        missing = [value is None for value in opened[0]]
-        assert missing == found.cells.missing[row].tolist()
-        assert [far is None for far in opened[2]] == missing
-        assert None not in opened[1]
-        some = cells["position"] == row
-        if not found.diagnosis.flagged[row]:
-            fits = np.array(opened[1])[cells["column"][some]]
-            np.testing.assert_allclose(fits, cells["fitted"][some], rtol=1e-5)
-
-
 def test_a_column_without_spread_and_a_cut_off_of_0():
     X = np.random.default_rng(0).standard_normal((80, 3))
     X = np.column_stack([X, np.full(80, 2.0)])
@@ -135,36 +115,6 @@ def test_a_column_without_spread_and_a_cut_off_of_0():
     data = data_of(found)
     assert data["off"][0] is None and data["stops"][0]["lines"][:2] == [1, 1]
     assert rounded(np.array([1.23456, np.inf, np.nan])) == [1.235, None, None]
-
-
-@pytest.mark.slow
-def test_rows_of_a_group_apart_have_their_mark():
-    X = cloud(share=0.1).X
-    analysis = analyze(with_sides(PlainPCA(2).fit(X), X), X)
-    page = render(analysis)
-    data = embedded_data(page)
-    kind = kinds_at(data, data["own"])
-    assert (kind == "group").sum() == analysis.diagnosis.counts()["group"] > 0
-    assert "rows of a group that stands apart" in page and "Group apart" in page
-    # All of them lie between the lines of the map.
-    beyond = np.maximum(data["score"], data["off"]) > 1
-    assert (beyond[kind == "group"] == False).all()  # noqa: E712
-    assert beyond[(kind != "group") & (kind != "regular")].all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("settings", [{"level": 0.2}, {"contamination": 0.3}], ids=str)
-def test_map_and_table_follow_the_line(settings):
-    X = sensors().X
-    model = DSWL(2, **settings).fit(X)
-    page = render(analyze(model, X))
-    data, n = embedded_data(page), int((~model.support_).sum())
-    excess = np.maximum(data["score"], data["off"])
-    assert (excess[:n] >= 1).all() and (excess[n:] <= 1).all()
-    assert data["p"][:n] == [format_p(p) for p in np.sort(model.p_values(X))[:n]]
-    ((name, value),) = settings.items()
-    assert f'data-key="{name}">{value}<' in page
-    assert f'data-key="flagged">{n} (' in page
 
 
 @pytest.mark.parametrize("text", ["{:g}", "{:.1f}", "{:g} nm", "abs_{:g}"])

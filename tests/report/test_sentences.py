@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from small_tables import cloud, with_sides
+from small_tables import cloud
 
 from trueaxis.datasets import planted
 from trueaxis.methods import PlainPCA
@@ -55,14 +55,6 @@ def test_the_verdict_says_where_the_line_is():
         f"Contamination 0.2 puts the line at a p-value of {format_p(p)}."
     )
     assert verdict(analyze(by_share, X)).startswith("18 of 90 rows (20 %)")
-
-
-def test_rows_of_a_group_apart_are_counted():
-    X = cloud(share=0.1).X
-    analysis = analyze(with_sides(PlainPCA(2).fit(X), X), X)
-    n, bad = analysis.diagnosis.counts()["group"], int((~analysis.model.support_).sum())
-    text = verdict(analysis)
-    assert f"{n} in a group apart." in text and text.startswith(f"{bad} of 90 rows")
 
 
 def test_rounding_errors_of_the_mean_are_not_told():
