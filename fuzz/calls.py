@@ -132,7 +132,7 @@ def _failing_refit(model: Any, rng: Rng) -> None:
 def _describe(model: Any, table: Table, rng: Rng) -> None:
     """Describe a fitted model in words."""
     expect(isinstance(repr(model), str), "repr is no text")
-    expect(attempt(lambda: str(model.summary(table.X))), "summary is empty")
+    expect(attempt(lambda: str(model.summary())), "summary is empty")
     attempt(lambda: model.get_feature_names_out())
     attempt(lambda: model._repr_mimebundle_())
     if table.numbers.shape[1] <= 30:
@@ -255,7 +255,7 @@ def diagnose(rng: Rng, watch: Watch) -> str:
             model, X, pick(rng, [None, [0], [-1], [n], [], "x"])
         ),
         lambda: diagnostics.effect(model, X),
-        lambda: diagnostics.summary(model, X),
+        lambda: diagnostics.summary(model),
         lambda: diagnostics.cell_map(model, X),
         lambda: diagnostics.cell_table(model, X, missing=True),
     ]

@@ -97,7 +97,7 @@ def test_skewed_columns_and_text_are_encoded(tmp_path):
     assert "left out (text)" in run("fit", path, "--encode", "log=class", code=1)
 
 
-MOST_MODULES = 60
+MOST_MODULES = 50
 
 
 def test_a_fit_runs_through_few_modules(pump):

@@ -7,10 +7,8 @@ from sklearn.decomposition import PCA
 from small_tables import cloud
 
 from trueaxis import DSWL
-from trueaxis.data.rows import ArrayRows
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import effect
-from trueaxis.diagnostics.influence import plain_subspace
 from trueaxis.methods import METHODS
 
 
@@ -45,12 +43,17 @@ def test_the_rows_responsible_are_the_bad_ones():
 @pytest.mark.parametrize("shape", [(60, 40), (40, 60), (12, 300)])
 def test_plain_pca_is_the_same_by_rows_and_by_columns(shape):
     X = np.random.default_rng(0).standard_normal(shape) + 5
-    plain, other = plain_subspace(ArrayRows(X), 4), PCA(4).fit(X)
-    np.testing.assert_allclose(plain.mean, other.mean_)
-    found = plain.variances * len(X) / (len(X) - 1)
-    np.testing.assert_allclose(found, other.explained_variance_)
-    angles = subspace_angles(plain.basis.T, other.components_.T)
-    np.testing.assert_allclose(angles, 0, atol=1e-7)
+    X[0, 3] += 30
+    found, plain = effect(METHODS["pca"](4).fit(X), X), PCA(4).fit(X)
+    np.testing.assert_allclose(found.plain_variance, plain.explained_variance_)
+    assert found.angle < 1e-5
+    robust = DSWL(3).fit(X)
+    y, axes = X - robust.mean_, robust._subspace().basis
+    t = y @ axes.T
+    residual = y - t @ axes
+    adds = np.einsum("ij,ij->i", residual @ (residual.T @ t), t)
+    shares = effect(robust, X).tilt_share
+    np.testing.assert_allclose(shares, adds / adds.sum(), atol=1e-9)
 
 
 @pytest.mark.parametrize("shape", [(60, 6), (20, 40)])

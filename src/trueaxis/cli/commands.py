@@ -57,7 +57,7 @@ FirstStep = TableEncoder | ColumnScaler | Literal["auto"] | None
 # ---------------------------------------------------------------- findings
 
 
-class Findings:
+class RowFindings:
     """What a model finds in the rows of a table.
 
     Parameters
@@ -140,13 +140,13 @@ class RowFiles(NamedTuple):
         """The files by option."""
         return {f"--{name}": target for name, target in self._asdict().items()}
 
-    def rows(self, findings: Findings) -> list[NDArray[np.bool_]]:
+    def rows(self, findings: RowFindings) -> list[NDArray[np.bool_]]:
         """Return which rows of the input go into which file."""
         findings.run()
         flagged = np.concatenate(findings.flags)
         return [findings.source.in_file(flagged == outlier) for outlier in (0, 1)]
 
-    def writers(self, findings: Findings) -> dict[str, Any]:
+    def writers(self, findings: RowFindings) -> dict[str, Any]:
         """Return what writes the files; which rows, may only be known by then."""
 
         def write(i: int, file: Any) -> None:
@@ -154,7 +154,7 @@ class RowFiles(NamedTuple):
 
         return {target: partial(write, i) for i, target in enumerate(self)}
 
-    def to_dict(self, findings: Findings) -> dict[str, Any]:
+    def to_dict(self, findings: RowFindings) -> dict[str, Any]:
         """Return the files and their numbers of rows, for JSON."""
         content: dict[str, Any] = dict.fromkeys(self._fields)
         found = zip(self._fields, self, self.rows(findings), strict=True)
@@ -164,7 +164,7 @@ class RowFiles(NamedTuple):
                 content["in_neither"] = findings.source.n_left_out
         return content
 
-    def show(self, findings: Findings, aside: bool) -> None:
+    def show(self, findings: RowFindings, aside: bool) -> None:
         """Print how many rows went where."""
         left, kinds = findings.source.n_left_out, ("clean row", "outlier")
         more = f" ({counted(left, 'row')} with missing cells in neither file)"
@@ -304,7 +304,7 @@ def fit(
         source = open_source(data, choice, method, targets=files, large=True)
         start = time.perf_counter()
         model = fit_source(source, first, method)
-        findings = Findings(model, source, time.perf_counter() - start)
+        findings = RowFindings(model, source, time.perf_counter() - start)
         findings.run()
     with written(files.writers(findings)):
         if output:
@@ -344,7 +344,7 @@ def score(
         method._set_line(float(np.log10(level)))
     choice = choice_from(options)
     source = open_source(data, choice, loaded, targets=files, large=True)
-    findings = Findings(loaded, source)
+    findings = RowFindings(loaded, source)
 
     def write_verdicts(file: Any) -> None:
         blocks = (analysis.columns() for analysis in findings.blocks())
@@ -410,10 +410,10 @@ def report(data: str, output: str, model: str, as_json: bool, **options: Any) ->
     with show_progress():
         taker = load(model) if model else method
         source, start = open_source(data, choice, taker), time.perf_counter()
-        findings = Findings(taker, source)
+        findings = RowFindings(taker, source)
         if not model:
             fitted = fit_source(source, first_step_from(options), method)
-            findings = Findings(fitted, source, time.perf_counter() - start)
+            findings = RowFindings(fitted, source, time.perf_counter() - start)
         findings.run()
     assert findings.analysis is not None  # the table is in memory
     page = render(

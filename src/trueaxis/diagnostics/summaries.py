@@ -9,13 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from trueaxis._validation import raw_rows
 from trueaxis.data.threads import own_floats
-from trueaxis.diagnostics.cells import list_cells
-from trueaxis.diagnostics.outliers import diagnose
-from trueaxis.pipeline import column_names, fitted_parts, takes_pipelines
+from trueaxis.pipeline import column_names, fitted_parts
 from trueaxis.wording import counted, percent, share_of, shorten
 
 MOST_COMPONENTS = 10  # components that are listed one by one
@@ -32,16 +28,13 @@ class Summary(str):
 
 
 @own_floats
-def summary(model: Any, X: ArrayLike | None = None) -> Summary:
+def summary(model: Any) -> Summary:
     """Summarize a fitted model in a few lines of text.
 
     Parameters
     ----------
     model : estimator or Pipeline
         Any fitted method, alone or at the end of a pipeline.
-    X : array-like of shape (n, D), optional
-        Rows, those of the fit or new ones: if given, the outliers among them are
-        counted by kind, and their wrong and missing cells.
 
     Returns
     -------
@@ -64,8 +57,6 @@ def summary(model: Any, X: ArrayLike | None = None) -> Summary:
     before = [type(step).__name__ for _, step in getattr(model, "steps", [])[:-1]]
     if before:
         facts["columns"] = f"as {' and '.join(before)} gave them to the fit"
-    if X is not None:
-        facts |= _about_rows(model, X)
     k, D = method.components_.shape
     sizes = zip((method.n_samples_, D, k), ("row", "column", "component"), strict=True)
     title = ", ".join(counted(*each) for each in sizes)
@@ -134,31 +125,3 @@ def _about_fit(model: Any) -> dict[str, str]:
         facts["cells"] = f"{cells} are replaced before rows are judged"
     end = "converged" if model.converged_ else "did not converge, stopped"
     return facts | {"fit": f"{end} after {counted(model.n_iter_, 'iteration')}"}
-
-
-@takes_pipelines()
-def _about_rows(model: Any, X: ArrayLike) -> dict[str, str]:
-    """Return how many rows are outliers, by kind, and how many cells wrong."""
-    diagnosis = diagnose(model, X)
-    kinds = [f"{n:,} {kind}" for kind, n in diagnosis.counts().items()]
-    flagged, n = int(diagnosis.flagged.sum()), len(diagnosis.share)
-    kinds = kinds[flagged < n :]  # regular rows come first
-    outliers = f"{share_of(flagged, n)}{': ' if kinds else ''}{', '.join(kinds)}"
-    return {"outliers": outliers} | _about_cells(model, X)
-
-
-def _about_cells(model: Any, X: ArrayLike) -> dict[str, str]:
-    repair = model._repair()
-    if repair is None:
-        return {}
-    with raw_rows(model, X) as rows:
-        if rows.complete and repair.wrong is None:
-            return {}
-    listed = list_cells(model, X, True)
-    missing = int(np.isnan(listed["value"]).sum())
-    wrong = len(listed["value"]) - missing
-    if repair.wrong is None:
-        return {"cells": f"{missing:,} missing"} if missing else {}
-    rows_with = len(np.unique(listed["position"]))
-    where = f" in {counted(rows_with, 'row')}" if rows_with else ""
-    return {"cells": f"{wrong:,} wrong and {missing:,} missing{where}"}
