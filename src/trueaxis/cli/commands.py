@@ -140,37 +140,39 @@ class RowFiles(NamedTuple):
         """The files by option."""
         return {f"--{name}": target for name, target in self._asdict().items()}
 
-    def rows(self, findings: RowFindings) -> list[NDArray[np.bool_]]:
-        """Return which rows of the input go into which file."""
+    def rows(self, findings: RowFindings) -> dict[str, NDArray[np.bool_]]:
+        """Return which rows of the input go into which of the files."""
         findings.run()
-        flagged = np.concatenate(findings.flags)
-        return [findings.source.in_file(flagged == outlier) for outlier in (0, 1)]
+        flagged, kinds = np.concatenate(findings.flags), {"clean": 0, "flagged": 1}
+        return {
+            name: findings.source.in_file(flagged == kind)
+            for name, kind in kinds.items()
+            if getattr(self, name)
+        }
 
     def writers(self, findings: RowFindings) -> dict[str, Any]:
         """Return what writes the files; which rows, may only be known by then."""
 
-        def write(i: int, file: Any) -> None:
-            findings.source.write_rows(file, self[i], self.rows(findings)[i])
+        def write(name: str, target: str, file: Any) -> None:
+            findings.source.write_rows(file, target, self.rows(findings)[name])
 
-        return {target: partial(write, i) for i, target in enumerate(self)}
+        named = self._asdict().items()
+        return {target: partial(write, name, target) for name, target in named}
 
     def to_dict(self, findings: RowFindings) -> dict[str, Any]:
         """Return the files and their numbers of rows, for JSON."""
-        content: dict[str, Any] = dict.fromkeys(self._fields)
-        found = zip(self._fields, self, self.rows(findings), strict=True)
-        for name, target, rows in found:
-            if target:
-                content[name] = {"file": target, "rows": int(rows.sum())}
-                content["in_neither"] = findings.source.n_left_out
-        return content
+        found = self.rows(findings).items()
+        return dict.fromkeys(self._fields) | {
+            name: {"file": getattr(self, name), "rows": int(rows.sum())}
+            for name, rows in found
+        }
 
     def show(self, findings: RowFindings, aside: bool) -> None:
         """Print how many rows went where."""
-        left, kinds = findings.source.n_left_out, ("clean row", "outlier")
-        more = f" ({counted(left, 'row')} with missing cells in neither file)"
-        for target, kind, rows in zip(self, kinds, self.rows(findings), strict=True):
-            n = counted(int(rows.sum()), kind)
-            console.show_saved(n, target, aside, more if left else "")
+        kinds = {"clean": "clean row", "flagged": "outlier"}
+        for name, rows in self.rows(findings).items():
+            n = counted(int(rows.sum()), kinds[name])
+            console.show_saved(n, getattr(self, name), aside)
 
 
 # ---------------------------------------------------------------- fitting

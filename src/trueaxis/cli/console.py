@@ -56,10 +56,10 @@ def show(content: Any, aside: bool = False) -> None:
     file.write(captured.get())  # Rich would end the process if nobody reads
 
 
-def show_saved(what: str, target: str, aside: bool = False, more: str = "") -> None:
+def show_saved(what: str, target: str, aside: bool = False) -> None:
     """Print where something was written, unless it was to standard output."""
     if target not in ("", "-"):
-        show(f"{what} saved to {target}{more}", aside)
+        show(f"{what} saved to {target}", aside)
 
 
 def note(text: str) -> None:

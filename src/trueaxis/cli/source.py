@@ -120,14 +120,6 @@ class Source:
         """Number of rows that are analyzed."""
         return int(self.rows.shape[0])
 
-    @property
-    def n_left_out(self) -> int:
-        """Number of rows of the file that are not analyzed."""
-        if self.positions is None:
-            return 0
-        n = self.original.n_rows if self.original else int(self.positions[-1]) + 1
-        return n - self.n_rows
-
     def rows_for(self, first_step: Any) -> Any:
         """Return the rows as a scaler takes them, or as an encoder does."""
         return list(self.frame) if isinstance(first_step, TableEncoder) else self.rows
@@ -163,7 +155,8 @@ class Source:
 
     def in_file(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which rows of the file are chosen, given this for rows analyzed."""
-        out = np.zeros(self.n_rows + self.n_left_out, dtype=bool)
+        assert self.original is not None  # opened, as rows are to be written
+        out = np.zeros(self.original.n_rows, dtype=bool)
         out[self.positions_of(np.flatnonzero(chosen))] = True
         return out
 

@@ -167,20 +167,10 @@ def distance_axis(axis: Any, distance: NDArray[Any], cutoff: float) -> str:
     rescale = getattr(axis.axes, f"set_{axis.axis_name}scale")
     rescale("symlog", linthresh=knee, linscale=max(0.5, 0.5 * decades))
     limit(0, top * 10 ** (0.1 * max(decades, 1)))
-    _mark_distances(axis, knee, top)
-    return "\nlog beyond the cut-off"
-
-
-def _mark_distances(axis: Any, knee: float, top: float) -> None:
-    """Put ticks at round numbers up to the cut-off, and at powers of ten beyond."""
-    from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
-
-    low = np.asarray(MaxNLocator(3).tick_values(0, knee))
-    first, last = np.ceil(np.log10(2 * knee)), np.floor(np.log10(top))
-    high = 10.0 ** np.arange(first, last + 1, max(1, np.ceil((last - first + 1) / 5)))
-    axis.set_major_locator(FixedLocator([*low[(low >= 0) & (low <= knee)], *high]))
+    powers = 10.0 ** np.arange(np.ceil(np.log10(knee)), np.log10(top))
+    axis.set_ticks([0, *powers[:: len(powers) // 6 + 1]])
     axis.set_major_formatter("{x:g}")
-    axis.set_minor_locator(NullLocator())
+    return "\nlog beyond the cut-off"
 
 
 def label_points(
