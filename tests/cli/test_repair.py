@@ -110,13 +110,3 @@ def test_models_that_cannot_repair(X, table, tmp_path):
     run("fit", table, "--id", "name", "--read", "missing=drop", "-k", 2,
         "--method", "pca", "-o", model)  # fmt: skip
     assert "PlainPCA" in run("repair", table, "--model", model, code=1)
-
-
-def test_rows_with_missing_cells_can_be_left_out(X, table, tmp_path):
-    out = tmp_path / "out.csv"
-    given = ("repair", table, "--id", "name", "-k", 2, "-o", out)
-    run(*given, "--read", "missing=drop")
-    listed = pd.read_csv(tmp_path / "out-changes.csv")
-    assert set(listed["kind"]) == {"wrong"} and "r7" in set(listed["row"])
-    names = pd.read_csv(out)["name"].tolist()
-    assert names == [f"r{i}" for i in range(150) if i not in (5, 40, 90)]

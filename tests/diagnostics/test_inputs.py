@@ -10,10 +10,9 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from small_tables import cloud, holed
+from small_tables import holed
 
 from trueaxis import DSWL, ColumnScaler
-from trueaxis._validation import fitted_rows
 from trueaxis.data.dask import DaskRows
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import (
@@ -26,8 +25,7 @@ from trueaxis.diagnostics import (
     outlier_table,
     summary,
 )
-from trueaxis.diagnostics.columns import cell_repair
-from trueaxis.diagnostics.influence import imputed, principal_angles
+from trueaxis.diagnostics.influence import principal_angles
 from trueaxis.diagnostics.tables import check_positions
 from trueaxis.methods import PlainPCA
 
@@ -186,17 +184,6 @@ def test_positions_are_checked():
 @pytest.fixture(scope="module", params=[True, False], ids=["cells", "holes"])
 def model(request):
     return DSWL(2, cells=request.param).fit(holed())
-
-
-def test_imputed_rows_are_those_of_the_model(model):
-    X = holed()
-    rows = fitted_rows(model, X)
-    good = model.support_  # outliers keep their cells
-    np.testing.assert_array_equal(rows.read()[good], model.repair(X)[good])
-    np.testing.assert_array_equal(imputed(rows).read(), model.repair(X, wrong=False))
-    assert (imputed(rows) is rows) == (not model.cells)
-    complete = fitted_rows(DSWL(2).fit(cloud().X), cloud().X)
-    assert imputed(complete) is complete and cell_repair(complete) is None
 
 
 def test_plain_pca_gets_holes_filled_and_wrong_cells_as_they_are(model):

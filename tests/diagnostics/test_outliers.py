@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from small_tables import cloud, frame, with_sides
 
 from trueaxis import DSWL, ColumnScaler
-from trueaxis.datasets import planted, sensors
+from trueaxis.datasets import sensors
 from trueaxis.diagnostics import (
     KINDS,
     diagnose,
@@ -42,32 +42,6 @@ def test_a_diagnosis_says_what_predict_says(name):
     assert (found.kind[~inside & off] == "off").all()
     assert set(found.kind) <= set(KINDS)
     assert ((found.share >= 0) & (found.share <= 1)).all()
-
-
-def three_kinds(seed, n=500, D=20, k=3):
-    """Rows far inside the subspace, far off it, and both, each in a group."""
-    rng = np.random.default_rng(seed)
-    base = planted("none", n=n, n_features=D, n_components=k, random_state=seed)
-    frame = np.linalg.qr(np.c_[base.components.T, rng.standard_normal((D, D - k))])[0]
-    inside, off = 30 * base.components[0], 6 * frame[:, k]
-    X, truth = base.X.copy(), np.full(n, "regular", dtype="U8")
-    for j, (kind, move) in enumerate(
-        [("inside", inside), ("off", off), ("both", inside + off)]
-    ):
-        rows = slice(30 * j, 30 * (j + 1))
-        X[rows] += move
-        truth[rows] = kind
-    return X, truth
-
-
-@pytest.mark.slow
-def test_the_three_kinds_are_told_apart():
-    right = []
-    for seed in range(6):
-        X, truth = three_kinds(seed)
-        kind = diagnose(DSWL(3).fit(X), X).kind
-        right.append([(kind == truth)[truth == one].mean() for one in KINDS[:4]])
-    assert np.mean(right) > 0.95 and np.min(np.mean(right, axis=0)) > 0.9
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ import pytest
 from matplotlib.figure import Figure
 from rendering import rendered, texts
 from scipy.stats import chi2
-from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from small_tables import exact_plane, far_row, frame, many_columns, small
@@ -103,14 +102,6 @@ def test_ellipses_are_those_of_normal_rows_and_of_all_rows():
 # ---------------------------------------------------------------- any model and table
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("k", [1, 6])
-def test_any_number_of_components_is_drawn(k):
-    X = small()
-    for display in draw_all(DSWL(k).fit(X), X):
-        rendered(display)
-
-
 @pytest.mark.soak
 @pytest.mark.parametrize(
     "X",
@@ -127,8 +118,9 @@ def test_any_number_of_components_is_drawn(k):
     ids=["many", "far", "exact", "constant", "nearly", "tiny", "float32", "list"],
 )
 def test_odd_tables_are_drawn(X):
-    for display in draw_all(DSWL(2).fit(X), X):
-        rendered(display)
+    for k in (1, 2):
+        for display in draw_all(DSWL(k).fit(X), X):
+            rendered(display)
 
 
 @pytest.mark.slow
@@ -170,10 +162,3 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     for one in (*OF_ROWS, CellMapDisplay):
         with pytest.raises(ImportError, match=r"pip install 'trueaxis\[plot\]'"):
             one.from_estimator(model, X)
-
-
-@pytest.mark.parametrize("model", [DSWL(2), make_pipeline(ColumnScaler(), DSWL(2))])
-def test_models_that_are_not_fitted_say_so(model):
-    for one in (*OF_ROWS, CellMapDisplay):
-        with pytest.raises(NotFittedError, match="fit"):
-            one.from_estimator(model, frame())

@@ -1,7 +1,6 @@
 """Points, table and profiles of the page are those of the analysis."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from report_pages import embedded_data
 from sklearn.pipeline import make_pipeline
@@ -50,18 +49,6 @@ def test_points_are_the_rows_of_the_analysis_worst_first(pump, page):
     assert not any("within both cut-offs" in text for text in data["because"])
     for name, known in (("value", d.value), ("fits", d.fitted)):
         np.testing.assert_allclose(data[name], known[order[:listed]], rtol=1e-6)
-
-
-@pytest.mark.slow
-def test_scores_and_loadings_are_the_model_s(pump, page):
-    axes, order = embedded_data(page)["axes"], embedded_data(page)["id"]
-    rows = pd.DataFrame(pump.raw, columns=pump.names)
-    scores = pump.model.transform(rows)[np.array(order, dtype=int)]
-    scores /= np.sqrt(pump.model.explained_variance_)
-    np.testing.assert_allclose(np.transpose(axes["scores"]), scores, rtol=1e-3)
-    np.testing.assert_allclose(axes["loadings"], pump.model.loadings_, rtol=1e-3)
-    covariance = np.cov(scores, rowvar=False, bias=True)
-    np.testing.assert_allclose(axes["covariance"], covariance, rtol=1e-4)
 
 
 def test_a_large_table_is_shown_in_part(pump, monkeypatch):

@@ -171,17 +171,6 @@ def test_nothing_is_cut_off(visit, name, width):
         assert len(boxes) >= 6 and min(map(min, boxes)) > -1
 
 
-def test_rows_that_the_table_lacks_are_counted_and_shown(visit):
-    page = visit("many")
-    listed = int(page.inner_text("#count").split()[0].replace(",", ""))
-    assert f"{listed:,} of " in page.inner_text("#missing")
-    page.locator("#canvas").press("End")
-    page.locator("#canvas").press("Enter")
-    assert "(not listed in the table)" in page.inner_text("#map-said")
-    assert "not one of them" in page.inner_text("#profile")
-    assert page.locator("#body tr.chosen").count() == 0
-
-
 def test_formulas_in_a_download_are_only_text(visit, tmp_path):
     X = sensors().X
     path, ids = tmp_path / "formulas.html", [f"=1+{i}" for i in range(len(X))]
