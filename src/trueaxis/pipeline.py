@@ -190,11 +190,6 @@ def join_pipeline(scaler: ColumnScaler | TableEncoder | None, model: Any) -> Any
     return make_pipeline(scaler, model)
 
 
-def method_of(model: Any) -> Any:
-    """Return the method of a fitted pipeline, or a method itself."""
-    return fitted_parts(model).model
-
-
 def fitted_parts(model: Any) -> SplitPipeline:
     """Split a fitted pipeline into its method and what comes before it.
 
@@ -252,7 +247,7 @@ def takes_pipelines(
 
 def column_names(model: Any) -> NDArray[np.str_]:
     """Return the column names that a model was fitted on, or x0, x1, ... instead."""
-    method = method_of(model)
+    method = fitted_parts(model).model
     names = getattr(method, "feature_names_in_", None)
     if names is None:
         names = [f"x{i}" for i in range(method.n_features_in_)]

@@ -48,7 +48,6 @@ FLAWS = [
     ("transform {model} {pump} -o s.npz", 1, "choose one of these endings"),
     ("transform {model} {pump} -o s.npy", 1, "choose one of these endings"),
     ("compare {pump} --methods pca,pcb", 2, "'pcb' is not a method"),
-    ("compare {pump} --set trust=0.7", 2, "Not all methods have a parameter 'trust'"),
     ("export {model} -", 2, "does not end in .onnx"),
     ("report {pump} -o {folder}", 1, "is a folder"),
     ("report {pump} -o -", 1, "cannot be written to standard output"),

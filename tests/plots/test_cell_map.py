@@ -100,7 +100,8 @@ def test_few_rows_are_all_shown_many_if_they_have_something_and_any_if_asked_for
     assert len(row_names(displays[0].plot())) == 40
     assert "none with anything" in displays[1].plot().ax_.get_xlabel()
     many.missing[7, 1] = True
-    assert displays[1].plot().ax_.get_title() == "Cell map: 1 of 123 cells is missing"
+    title = displays[1].plot().ax_.get_title()
+    assert title == "Cell map: 0 of 123 cells are wrong, 1 missing"
     few.wrong[:2, 0] = True
     title = displays[0].plot().ax_.get_title()
     assert title == "Cell map: 2 of 120 cells are wrong, 1 missing"

@@ -16,7 +16,6 @@ from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted
 from trueaxis.diagnostics import diagnose
 from trueaxis.methods import PlainPCA
-from trueaxis.pipeline import method_of
 from trueaxis.plots import (
     CellMapDisplay,
     OutlierMapDisplay,
@@ -30,7 +29,7 @@ def draw_all(model, X, ax=lambda: None):
     """Every display that is for this model, as it is drawn with defaults."""
     for display in OF_ROWS:
         yield display.from_estimator(model, X, ax=ax())
-    if isinstance(method_of(model), DSWL):
+    if isinstance(getattr(model, "steps", [("", model)])[-1][1], DSWL):
         yield CellMapDisplay.from_estimator(model, X, ax=ax())
 
 

@@ -450,12 +450,6 @@ def compare(
     named = [name for each in methods for name in each]
     for name in named:
         method_class(name, "--methods")
-    for name in dict(options["parameters"]).keys() - {"contamination"}:
-        raise click.BadParameter(
-            f"Not all methods have a parameter {name!r}: set contamination, or give "
-            "--level.",
-            param_hint="--set",
-        )
     method = method_from(options)
     check_outputs(as_json, (data,), tables={"--output": output})
     reference = METHODS[(named or ["dswl"])[0]]()
@@ -471,7 +465,6 @@ def compare(
             named or None,
             n_components=method.n_components,
             level=method.level,
-            contamination=method.contamination,
             max_rows=MAX_ROWS,
             progress=lambda name: advance(1),
         )
@@ -489,7 +482,6 @@ def compare(
         content = source.to_dict() | {
             "n_components": model.n_components_,
             "level": 10**model.offset_,
-            "contamination": model.contamination,
             "methods": records,
             "left_out": left_out,
             "fitted_rows": fitted,

@@ -380,9 +380,9 @@ def report(**options: Any) -> None:
 )
 @model_option
 @click.option(
-    "--cells/--no-cells",
-    default=None,
-    help="Replace wrong cells as well, or only fill missing ones (default: replace).",
+    "--no-cells",
+    is_flag=True,
+    help="Only fill missing cells, and keep wrong ones.",
 )
 @size_options
 @table_options
@@ -402,7 +402,6 @@ def repair(**options: Any) -> None:
 @size_options
 @encode_option
 @level_option
-@set_option
 @table_options
 @json_option
 def compare(**options: Any) -> None:

@@ -38,12 +38,6 @@ from trueaxis.preprocessing.encoder import TableEncoder
 from trueaxis.report.analysis import ignore_feature_name_warning
 from trueaxis.wording import counted
 
-_KNOWS_NONE = (
-    "{} was fitted without --set cells=true and knows no wrong cells, so that only "
-    "missing ones can be filled. To replace wrong ones, fit it with --set cells=true, "
-    "or leave out --model."
-)
-
 
 @dataclass
 class Repair:
@@ -128,7 +122,7 @@ def repair(
     output: str,
     changes: str,
     model: str,
-    cells: bool | None,
+    no_cells: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -141,20 +135,24 @@ def repair(
             "--read missing=error refuses missing cells, which repair is to fill: "
             "leave it out, or use --read missing=drop to leave out their rows."
         )
-    method = method_from(options).set_params(cells=cells is not False)
+    method = method_from(options).set_params(cells=not no_cells)
     if not changes and output not in ("", STANDARD):
         changes = beside(output, "-changes")
     rows, tables = {"--output": output}, {"--changes": changes}
     check_outputs(as_json, (data, model), rows=rows, tables=tables)
-    loaded = _load(model, cells) if model else None
+    loaded = _load(model) if model else None
     with show_progress():
         choice = choice_from(options)
         source = open_source(data, choice, loaded or method, targets=[output])
         if loaded is None:
             loaded = fit_source(source, first_step_from(options), method)
-        repaired = repair_source(loaded, source, replace_wrong=cells is not False)
-    if model and cells is None and not repaired.looked_for_wrong:
-        console.note(_KNOWS_NONE.format(model))
+        repaired = repair_source(loaded, source, replace_wrong=not no_cells)
+    if model and not no_cells and not repaired.looked_for_wrong:
+        console.note(
+            f"{model} was fitted without --set cells=true and knows no wrong cells, so "
+            "that only missing ones can be filled. To replace wrong ones, fit it with "
+            "--set cells=true, or leave out --model."
+        )
 
     def write_repaired(file: Any) -> None:
         source.write_rows(file, output, changes=repaired.changes())
@@ -196,7 +194,7 @@ def repair_source(model: Any, source: Source, *, replace_wrong: bool) -> Repair:
     return Repair(source, changed, int((wrong & outlier).sum()), looked)
 
 
-def _load(model_path: str, cells: bool | None) -> Any:
+def _load(model_path: str) -> Any:
     """Load a model that repairs cells."""
     model = load(model_path)
     first, method = split_pipeline(model)
@@ -206,8 +204,6 @@ def _load(model_path: str, cells: bool | None) -> Any:
             f"judges whole rows ({type(method).__name__}). Use a model of dswl fitted "
             "without --encode, or leave out --model."
         )
-    if cells and method._repair().wrong is None:
-        raise TableError(_KNOWS_NONE.format(model_path))
     return model
 
 

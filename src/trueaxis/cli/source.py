@@ -533,12 +533,8 @@ def written(
 ) -> AbstractContextManager[None]:
     """Write files that appear after the `with` statement, if it succeeds.
 
-    Standard output comes last: whoever reads it may close it early.
-
-    Parameters
-    ----------
-    writers : dict
-        What writes each file, by its name; "-" is standard output, "" is left out.
+    Standard output ("-") comes last: whoever reads it may close it early. A file
+    without a name is left out.
     """
     given = {name: each for name, each in writers.items() if name}
     return written_together(given) if given else nullcontext()

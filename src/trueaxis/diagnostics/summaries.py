@@ -12,7 +12,7 @@ import numpy as np
 
 from trueaxis.data.threads import own_floats
 from trueaxis.pipeline import column_names, fitted_parts
-from trueaxis.wording import counted, percent, share_of, shorten
+from trueaxis.wording import counted, percent, shorten
 
 MOST_COMPONENTS = 10  # components that are listed one by one
 MOST_LOADINGS = 3  # columns that are named for every component
@@ -108,7 +108,9 @@ def _about_fit(model: Any) -> dict[str, str]:
     support, level = getattr(model, "support_", None), f"{10**model.offset_:.3g}"
     outliers = "not known, as the model was saved without its rows"
     if support is not None:
-        outliers = share_of((~np.asarray(support)).sum(), len(support))
+        bad, n = int((~np.asarray(support)).sum()), len(support)
+        share = f" ({percent(bad / n)})" if bad else ""
+        outliers = f"{bad:,} of {counted(n, 'row')}{share}"
     line = f"{level}, the p-value below which a row is an outlier"
     if model.contamination is not None:
         flagged = percent(model.contamination)

@@ -116,12 +116,9 @@ class CellMapDisplay(Display):
 
     def _title(self) -> str:
         wrong, missing = int(self.cells.wrong.sum()), int(self.cells.missing.sum())
-        of = f"of {self.cells.wrong.size:,} cells"
-        if wrong or not missing:
-            are = "is wrong" if wrong == 1 else "are wrong"
-            also = f", {missing:,} missing" if missing else ""
-            return f"Cell map: {wrong:,} {of} {are}{also}"
-        return f"Cell map: {missing:,} {of} {'is' if missing == 1 else 'are'} missing"
+        are, size = "is wrong" if wrong == 1 else "are wrong", self.cells.wrong.size
+        also = f", {missing:,} missing" if missing else ""
+        return f"Cell map: {wrong:,} of {size:,} cells {are}{also}"
 
 
 def worst_rows(cells: CellMap) -> NDArray[np.intp]:

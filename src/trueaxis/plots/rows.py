@@ -12,7 +12,7 @@ from scipy.special import gammaincinv
 
 from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics import Diagnosis, diagnose, row_labels
-from trueaxis.pipeline import method_of
+from trueaxis.pipeline import fitted_parts
 from trueaxis.plots.canvas import (
     BLUE,
     TEXT,
@@ -145,7 +145,7 @@ class ScoresDisplay(Display):
 
     @classmethod
     def _of(cls, model: Any, X: ArrayLike) -> Self:
-        method = method_of(model)
+        method = fitted_parts(model).model
         scores = np.asarray(model.transform(X), dtype=float)
         variances = method.explained_variance_.astype(float)
         ratio = method.explained_variance_ratio_

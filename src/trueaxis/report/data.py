@@ -39,7 +39,6 @@ MAX_OTHERS = 2000  # all other rows, in the plots only
 MAX_CELLS = 40_000  # of rows that are shown with all their columns
 MIN_OPENED = 10  # rows with all columns, however wide the table is
 FARTHEST = 1e6  # standard deviations; where regular rows have none, it is infinite
-NEAR_SHARE = 0.2  # of them, for rows near the line
 MAX_COMPONENTS = 10
 MAX_NAME = 80  # characters; longer names are cut in the middle
 LEVELS = (
@@ -200,10 +199,8 @@ def label_data(analysis: Analysis, drawn: NDArray[np.intp]) -> dict[str, Any]:
     if analysis.labels is None:
         return {"labels": None, "label": None}
     given = [tidy(label) for label in analysis.labels[drawn].tolist()]
-    counts = Counter(given)
-    labels = sorted(counts, key=lambda label: (-counts[label], label))
-    place = {label: i for i, label in enumerate(labels)}
-    return {"labels": labels, "label": [place[label] for label in given]}
+    place = {each: i for i, (each, _) in enumerate(Counter(given).most_common())}
+    return {"labels": list(place), "label": [place[label] for label in given]}
 
 
 def opened_rows(analysis: Analysis, rows: Shown) -> list[Any]:
@@ -212,22 +209,21 @@ def opened_rows(analysis: Analysis, rows: Shown) -> list[Any]:
     None for other rows of the table, for which there is no room.
     """
     room = max(MAX_CELLS // len(analysis.names), MIN_OPENED)
-    near = min(len(rows.near), int(NEAR_SHARE * room))
-    flagged = min(len(rows.flagged), room - near)
-    some = np.concatenate([np.arange(flagged), len(rows.flagged) + np.arange(near)])
-    opened: list[Any] = [None] * len(rows.listed)
-    if not len(some):
-        return opened
-    chosen = rows.listed[some]
+    chosen, n = rows.listed[:room], len(rows.listed)
+    if not n:
+        return []
     with ignore_feature_name_warning():
-        found = explained_rows(analysis.model, analysis.X[chosen], np.arange(len(some)))
+        some = np.arange(len(chosen))
+        found = explained_rows(analysis.model, analysis.X[chosen], some)
     values = analysis.raw[chosen].astype(float)
     fits = analysis.parts.restored(found["fitted"])
     fits = analysis.without_rounding(fits, values)
     deviations = np.clip(found["deviation"], -FARTHEST, FARTHEST)
-    for place, *row in zip(some, values, fits, deviations, strict=True):
-        opened[place] = [rounded(x, n) for x, n in zip(row, (7, 7, 3), strict=True)]
-    return opened
+    opened = [
+        [rounded(value, 7), rounded(fit, 7), rounded(far, 3)]
+        for value, fit, far in zip(values, fits, deviations, strict=True)
+    ]
+    return [*opened, *[None] * (n - len(chosen))]
 
 
 def cell_notes(analysis: Analysis, drawn: NDArray[np.intp]) -> dict[int, str]:

@@ -138,7 +138,8 @@ def render(
     data, n = script_data(analysis, shown), len(analysis.raw)
     worst = names_of(analysis, analysis.flagged[:MAX_WITHOUT_SCRIPT])
     heading = title or (f"Outliers in {source}" if source else "Outlier report")
-    script = _own_scope("".join(map(_read_part, SCRIPTS)))
+    script = f'"use strict";\n(() => {{\n{"".join(map(_read_part, SCRIPTS))}}})();\n'
+    digest = hashlib.sha256(script.encode("utf-8")).digest()  # the policy allows it
     environment = jinja2.Environment(
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -174,7 +175,7 @@ def render(
         versions=versions(),
         style=_read_part("page.css"),
         script=script,
-        script_hash=_digest(script),
+        script_hash=base64.b64encode(digest).decode("ascii"),
         data=script_safe(data),
     )
     # File names may contain lone surrogates, which cannot be encoded.
@@ -306,14 +307,3 @@ def script_safe(values: Any) -> str:
 
 def _read_part(name: str) -> str:
     return (resources.files("trueaxis.report") / name).read_text(encoding="utf-8")
-
-
-def _own_scope(text: str) -> str:
-    """Wrap the script in a scope of its own."""
-    return f'"use strict";\n(() => {{\n{text}}})();\n'
-
-
-def _digest(script: str) -> str:
-    """Return the hash of the only script that the page's policy allows."""
-    digest = hashlib.sha256(script.encode("utf-8")).digest()
-    return base64.b64encode(digest).decode("ascii")

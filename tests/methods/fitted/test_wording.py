@@ -2,7 +2,7 @@
 
 import pytest
 
-from trueaxis.wording import counted, percent, share_of, shorten
+from trueaxis.wording import counted, percent, shorten
 
 
 @pytest.mark.parametrize(
@@ -25,11 +25,6 @@ def test_counts(n, words):
 )
 def test_percent(share, words):
     assert percent(share) == words
-
-
-def test_shares_of_rows():
-    assert share_of(0, 20) == "0 of 20 rows"
-    assert share_of(5, 20) == "5 of 20 rows (25 %)"
 
 
 def test_long_names_lose_their_middle():
