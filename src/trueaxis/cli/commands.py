@@ -74,7 +74,7 @@ class RowFindings:
     flags : list of ndarray of bool
         Whether rows are outliers, block by block.
     counts : Counter
-        Number of rows of each kind.
+        Number of rows of each kind; "unknown" is that of outliers.
     """
 
     def __init__(
@@ -84,6 +84,17 @@ class RowFindings:
         self.analysis: Analysis | None = None
         self.flags: list[NDArray[np.bool_]] = []
         self.counts: Counter[str] = Counter()
+        method = split_pipeline(model).model
+        # The verdicts of the fit save a pass over a large file, unless cells that are
+        # missing or wrong are to be counted.
+        if (
+            not source.in_memory
+            and seconds is not None
+            and not getattr(method, "_cells", None)
+        ):
+            self.flags = [~np.asarray(method.support_)]
+            bad = int(self.flags[0].sum())
+            self.counts.update(regular=source.n_rows - bad, unknown=bad)
 
     def blocks(self) -> Iterator[Analysis]:
         """Yield the analysis of some rows at a time, and of all that are in memory."""

@@ -227,8 +227,10 @@ class Analysis:
 
 def counts_of(kinds: dict[str, int]) -> dict[str, int]:
     """Return the number of outliers, and that of each kind, given those of all rows."""
-    counts = {kind: kinds.get(kind, 0) for kind in KINDS[1:]}
-    return {"count": sum(counts.values()), **counts}
+    counts = {"count": sum(kinds.values()) - kinds.get("regular", 0)}
+    if not kinds.keys() <= {*KINDS}:  # some are not known
+        return counts
+    return counts | {kind: kinds.get(kind, 0) for kind in KINDS[1:]}
 
 
 def analyze(

@@ -60,7 +60,7 @@ def count_outliers(
     Parameters
     ----------
     counts : dict
-        Number of rows of each kind.
+        Number of rows of each kind; other keys count outliers of unknown kinds.
     line : str
         See `describe_line`.
     good_rows, wrong_cells : int
@@ -81,9 +81,8 @@ def count_outliers(
         if kind != "regular" and counts.get(kind)
     ]
     are = "is an outlier" if bad == 1 else "are outliers"
-    found = (
-        f"{bad:,} of {n:,} rows ({percent(bad / n)}) {are}: {enumerate_parts(kinds)}."
-    )
+    listed = f": {enumerate_parts(kinds)}" if kinds else ""
+    found = f"{bad:,} of {n:,} rows ({percent(bad / n)}) {are}{listed}."
     return f"{found}{more} {line}"
 
 
