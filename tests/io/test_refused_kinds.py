@@ -86,7 +86,6 @@ def test_dates_are_refused_by_everything_that_a_fitted_model_does(name):
         model.score_samples,
         model.repair,
         model.outliers,
-        model.summary,
         model.explain,
         model.inverse_transform,
         scaler.transform,
