@@ -79,7 +79,7 @@ def test_scores_are_those_of_the_model():
     np.testing.assert_allclose(np.sort(drawn, axis=0), np.sort(expected, axis=0))
     assert "component 3" in shown.ax_.get_xlabel()
     assert "component 1" in shown.ax_.get_ylabel()
-    for wrong in [(0, 3), (1, 1), (0, 1, 2), (), (1,)]:
+    for wrong in [(0, 3), (1, 1), (0, 1, 2), ()]:
         with pytest.raises(ValueError, match="the model has 3"):
             ScoresDisplay.from_estimator(model, X, components=wrong)
 
@@ -92,6 +92,10 @@ def test_ellipses_are_those_of_normal_rows_and_of_all_rows():
     np.testing.assert_allclose(np.ptp(plain, axis=0), np.ptp(robust, axis=0), rtol=0.01)
     z2 = (robust**2 / model.explained_variance_).sum(axis=1)
     np.testing.assert_allclose(z2, chi2.ppf(0.975, 2))
+    one = ScoresDisplay.from_estimator(model, X, components=[1])
+    ends = sorted(line.get_xdata()[0] for line in one.ax_.lines[-2:])
+    half = np.sqrt(chi2.ppf(0.975, 1) * model.explained_variance_[1])
+    np.testing.assert_allclose(ends, [-half, half])
 
 
 # ---------------------------------------------------------------- any model and table
@@ -113,8 +117,9 @@ def test_ellipses_are_those_of_normal_rows_and_of_all_rows():
     ids=["many", "far", "exact", "constant", "nearly", "tiny", "float32", "list"],
 )
 def test_odd_tables_are_drawn(X):
-    for display in draw_all(DSWL(2).fit(X), X):
-        rendered(display)
+    for k in (1, 2):
+        for display in draw_all(DSWL(k).fit(X), X):
+            rendered(display)
 
 
 @pytest.mark.slow

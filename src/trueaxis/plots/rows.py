@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaincinv
 
 from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics import Diagnosis, diagnose, row_labels
@@ -25,7 +26,6 @@ from trueaxis.plots.canvas import (
 from trueaxis.wording import percent
 
 LEVEL = 0.975  # share of normally distributed rows within a tolerance ellipse
-RADIUS = float(np.sqrt(-2 * np.log(1 - LEVEL)))  # of it, in standard deviations
 REACH = 10  # rows beyond this many robust ellipses are drawn on the edge
 LINES = {"robust": (BLUE, "-"), "plain": ("black", "--")}
 
@@ -116,7 +116,8 @@ class ScoresDisplay(Display):
 
     Both ellipses would contain 97.5 % of normally distributed rows, one according to
     the variances of the model, the other to the covariance of the scores of all rows.
-    Rows beyond 10 robust ellipses are drawn on the edge.
+    Rows beyond 10 robust ellipses are drawn on the edge. With a single component, the
+    vertical axis is the orthogonal distance.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ class ScoresDisplay(Display):
     variances, variance_ratio : ndarray of shape (k,)
         Explained variances of the components, and their shares of the total.
     diagnosis : Diagnosis
-        Kinds of the rows.
+        Kinds, and orthogonal distances if there is a single component.
 
     Examples
     --------
@@ -158,49 +159,59 @@ class ScoresDisplay(Display):
         ----------
         ax : matplotlib axes, optional
             Axes to draw on; a new figure if not given.
-        components : two ints, default the first two
+        components : one or two ints, default the first two
             Indices, from 0.
 
         Returns
         -------
         self
         """
-        some = list((0, 1) if components is None else components)
-        k = len(self.variances)
-        if len({*some}) != 2 or len(some) != 2 or not {*some} <= {*range(k)}:
-            raise ValueError(
-                f"components={components!r}, but the model has {k}: pass two different "
-                f"numbers from 0 to {k - 1}. With a single one, see OutlierMapDisplay."
-            )
-        scores = self.scores[:, some]
+        some = list(_check_components(components, len(self.variances)))
+        scores, variances = self.scores[:, some], self.variances[some]
         ax = self._canvas(ax, (6.4, 5.2))
-        plain = scores.mean(axis=0), np.cov(scores.T) if len(scores) > 1 else np.eye(2)
-        robust = np.zeros(2), np.diag(self.variances[some])
-        spreads = {"plain": plain, "robust": robust}
+        spreads = _spreads(scores, variances)
         x, beyond = _view(scores, 0, spreads, ax.set_xlim)
-        y, above = _view(scores, 1, spreads, ax.set_ylim)
-        for name, (center, covariance) in spreads.items():
-            _draw_spread(ax, name, center, covariance)
-        draw_kinds(ax, x, y, self.diagnosis.kind)
-        out = int((beyond | above).sum())
-        edge = f", {out} of them beyond the edge" if out else ""
         names = [
             f"score on component {j + 1} ({percent(self.variance_ratio[j])} of "
             "variance)"
             for j in some
         ]
+        if len(names) == 1:
+            y, cutoff = self.diagnosis.orthogonal, self.diagnosis.cutoffs.orthogonal
+            note = distance_axis(ax.yaxis, y, cutoff)
+            names.append(f"orthogonal distance (off the subspace){note}")
+            ax.axhline(cutoff, color=TEXT, lw=1, ls=":", zorder=1, label="cut-off")
+        else:
+            y, above = _view(scores, 1, spreads, ax.set_ylim)
+            beyond |= above
+        for name, (center, covariance) in spreads.items():
+            _draw_spread(ax, name, center, covariance)
+        draw_kinds(ax, x, y, self.diagnosis.kind)
+        edge = f", {beyond.sum()} of them beyond the edge" if beyond.any() else ""
         name_axes(ax, f"Scores of {len(x)} rows{edge}", *names)
         legend_below(ax)
         return self
+
+
+def _spreads(
+    scores: NDArray[Any], variances: NDArray[Any]
+) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
+    """Return centers and covariances of the scores, of all rows and robust ones."""
+    n, j = scores.shape
+    plain = np.cov(scores.T) if n > 1 else np.zeros((j, j))
+    return {
+        "plain": (scores.mean(axis=0), np.reshape(plain, (j, j))),
+        "robust": (np.zeros(j), np.diag(variances)),
+    }
 
 
 def _view(
     scores: NDArray[Any], j: int, spreads: dict[str, Any], limit: Any
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Set limits; return scores clipped to the edge, and which ones were."""
-    t = scores[:, j]
+    t, r = scores[:, j], _radius(scores.shape[1])
     ends = [
-        center[j] + RADIUS * np.sqrt(covariance[j, j]) * np.array([-1, 1])
+        center[j] + r * np.sqrt(covariance[j, j]) * np.array([-1, 1])
         for center, covariance in spreads.values()
     ]
     most = REACH * ends[1][1] or np.inf
@@ -214,14 +225,24 @@ def _view(
     return shown, shown != t
 
 
+def _radius(n_components: int) -> float:
+    """Return how many standard deviations a tolerance ellipse reaches."""
+    return float(np.sqrt(2 * gammaincinv(n_components / 2, LEVEL)))
+
+
 def _draw_spread(
     ax: Any, name: str, center: NDArray[Any], covariance: NDArray[Any]
 ) -> None:
-    """Draw an ellipse with its axes."""
+    """Draw an ellipse with its axes; of a single component, the ends of an interval."""
     color, style = LINES[name]
     share = f"{100 * LEVEL:g} %"
     variances, turn = np.linalg.eigh(covariance)
-    half = RADIUS * np.sqrt(np.maximum(variances, 0.0)) * turn
+    half = _radius(len(center)) * np.sqrt(np.maximum(variances, 0.0)) * turn
+    if len(center) == 1:
+        for end, label in ((-half, None), (half, f"{name} {share}")):
+            x = float(center[0] + end[0, 0])
+            ax.axvline(x, color=color, ls=style, lw=1.6, zorder=1, label=label)
+        return
     angle = np.linspace(0, 2 * np.pi, 200)
     line = center + np.column_stack([np.cos(angle), np.sin(angle)]) @ half.T
     label = f"{name} axes and {share} ellipse"
@@ -229,3 +250,14 @@ def _draw_spread(
     for axis in half.T:
         ends = center + np.outer([-1, 1], axis)
         ax.plot(*ends.T, style, color=color, lw=1.1, zorder=5)
+
+
+def _check_components(components: Sequence[int] | None, k: int) -> tuple[int, ...]:
+    chosen = tuple(range(min(k, 2)) if components is None else components)
+    distinct = len(set(chosen)) == len(chosen) in (1, 2)
+    if not distinct or not all(0 <= j < k for j in chosen):
+        raise ValueError(
+            f"components={components!r}, but the model has {k}: pass one or two "
+            f"different numbers from 0 to {k - 1}."
+        )
+    return chosen
