@@ -43,7 +43,6 @@ CALLS = {
     "diagnose": "diagnostics.diagnose(model, X)",
     "outlier_table": "diagnostics.outlier_table(model, X)",
     "explain": "diagnostics.explain(model, X[:1])",
-    "contributions": "diagnostics.contributions(model, X)",
     "effect": "diagnostics.effect(model, X)",
     "cell_map": "diagnostics.cell_map(model, X)",
     "cell_table": "diagnostics.cell_table(model, X)",

@@ -51,11 +51,11 @@ FLOOR = {
     ),
     "+ scikit-learn, as the commands import it": (
         "import numpy, click, pyarrow.csv, scipy.linalg, scipy.special\n"
-        "from trueaxis.cli.start import import_sklearn; import_sklearn()"
+        "from trueaxis.cli.main import import_sklearn; import_sklearn()"
     ),
     "+ rich and trueaxis": (
         "import pyarrow.csv, rich.console, rich.table\n"
-        "from trueaxis.cli.start import import_sklearn; import_sklearn()\n"
+        "from trueaxis.cli.main import import_sklearn; import_sklearn()\n"
         "import trueaxis.cli.commands\n"
         "import trueaxis.report.sentences, trueaxis.persistence"
     ),

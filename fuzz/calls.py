@@ -132,7 +132,7 @@ def _failing_refit(model: Any, rng: Rng) -> None:
 def _describe(model: Any, table: Table, rng: Rng) -> None:
     """Describe a fitted model in words."""
     expect(isinstance(repr(model), str), "repr is no text")
-    expect(attempt(lambda: str(model.summary(table.X))), "summary is empty")
+    expect(attempt(lambda: str(model.summary())), "summary is empty")
     attempt(lambda: model.get_feature_names_out())
     attempt(lambda: model._repr_mimebundle_())
     if table.numbers.shape[1] <= 30:
@@ -254,9 +254,8 @@ def diagnose(rng: Rng, watch: Watch) -> str:
         lambda: diagnostics.explain(
             model, X, pick(rng, [None, [0], [-1], [n], [], "x"])
         ),
-        lambda: diagnostics.contributions(model, X),
         lambda: diagnostics.effect(model, X),
-        lambda: diagnostics.summary(model, X),
+        lambda: diagnostics.summary(model),
         lambda: diagnostics.cell_map(model, X),
         lambda: diagnostics.cell_table(model, X, missing=True),
     ]
@@ -275,11 +274,8 @@ def draw(rng: Rng, watch: Watch) -> str:
     model, X, story = _small_model(rng, watch)
     name = pick(rng, plots.__all__)
     watch.story = story = f"{name} of {story}"
-    more: dict[str, Any] = {}
-    if name == "ContributionsDisplay":
-        more = {"row": pick(rng, [0, -1, len(X)])}
     try:
-        attempt(lambda: getattr(plots, name).from_estimator(model, X, **more))
+        attempt(lambda: getattr(plots, name).from_estimator(model, X))
         pyplot.gcf().canvas.draw()
     finally:
         pyplot.close("all")

@@ -13,7 +13,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 import signal
 
 import pytest
-from browsers import browser  # noqa: F401, a fixture
+from browsers import browser, open_page  # noqa: F401, fixtures
 from hypothesis import settings
 
 # Shells start processes in the background without Ctrl-C, which some tests need.

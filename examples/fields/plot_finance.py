@@ -37,7 +37,7 @@ print(f"{(~model.support_).mean():.1%} of the days are flagged at level {model.l
 # The three days on the map:
 
 figure, ax = plt.subplots(figsize=(5.2, 4.8), layout="constrained")
-OutlierMapDisplay.from_estimator(model, X, n_labels=0, scale="symlog", ax=ax)
+OutlierMapDisplay.from_estimator(model, X, n_labels=0, ax=ax)
 for day, event in names.items():
     spot = found.score[day], found.orthogonal[day]
     ax.annotate(event, spot, xytext=(0, 9), textcoords="offset points", ha="center")

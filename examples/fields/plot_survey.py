@@ -44,7 +44,7 @@ figure, ax = plt.subplots(figsize=(5.2, 3.6), layout="constrained")
 bins = np.linspace(0, found.orthogonal.max(), 30)
 for rows, name, hatch in ((~careless, "careful", ""), (careless, "careless", "//")):
     ax.hist(found.orthogonal[rows], bins, alpha=0.75, hatch=hatch, label=name)
-ax.axvline(found.orthogonal_cutoff, color="k", ls="--", label="cut-off")
+ax.axvline(found.cutoffs.orthogonal, color="k", ls="--", label="cut-off")
 ax.set(xlabel="orthogonal distance: answers contradict each other", ylabel="forms")
 ax.set(title="Careless forms do not fit the two opinions", yscale="log")
 ax.legend(frameon=False)

@@ -17,7 +17,7 @@ from trueaxis import __version__
 from trueaxis._columns import quote
 from trueaxis._files import atomic_write
 from trueaxis.base import SubspaceEstimator
-from trueaxis.pipeline import SplitPipeline
+from trueaxis.pipeline import OURS, SplitPipeline
 from trueaxis.preprocessing.encoder import TableEncoder
 
 # These versions are from 2022: onnxruntime 1.12 and later reads them.
@@ -122,6 +122,12 @@ def _refuse(scaler: Any, method: Any) -> None:
         raise TypeError(
             f"A {type(method).__name__} cannot become a graph without a method after "
             "it: pass the pipeline."
+        )
+    if scaler is not None and not isinstance(scaler, OURS):
+        raise TypeError(
+            "Several steps come before the method, but an ONNX graph of this kind has "
+            "only a ColumnScaler before a method, or a TableEncoder: save the last "
+            "step, and pass it the rows of the others."
         )
     if isinstance(scaler, TableEncoder) and (scaler.categories_ or scaler.log_):
         raise ValueError(

@@ -373,13 +373,8 @@ class SubspaceEstimator(
         return explain(self, X, rows)
 
     @own_floats
-    def summary(self, X: ArrayLike | None = None) -> str:
+    def summary(self) -> str:
         """Summarize the fit in a few lines of text.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, D), optional
-            Rows of the fit, or new ones, whose outliers are then counted by kind.
 
         Returns
         -------
@@ -388,7 +383,7 @@ class SubspaceEstimator(
         """
         from trueaxis.diagnostics import summary
 
-        return summary(self, X)
+        return summary(self)
 
     @property
     def _n_features_out(self) -> int:

@@ -1,23 +1,33 @@
 """Pipelines of a first step and a method: split them, and join them again.
 
 The first step is a `ColumnScaler` or a `TableEncoder`: both learn a center and a unit
-of every column that the method sees.
+of every column that the method sees. `takes_pipelines` is the only place where a
+diagnostic meets a pipeline. The diagnostic itself knows methods only; a function turns
+its answer into the units of the data.
 """
 
 from __future__ import annotations
 
 import copy
+import functools
 import sys
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
-from trueaxis._frames import is_frame
 from trueaxis._validation import validate_rows
+from trueaxis.base import SubspaceEstimator
 from trueaxis.data.rows import ArrayRows
+from trueaxis.data.threads import own_floats
 from trueaxis.preprocessing.encoder import TableEncoder
 from trueaxis.preprocessing.scaler import ColumnScaler, Scaling
+
+OURS = (ColumnScaler, TableEncoder)
+Diagnostic = TypeVar("Diagnostic", bound=Callable[..., Any])
 
 
 class SplitPipeline(NamedTuple):
@@ -38,8 +48,7 @@ class SplitPipeline(NamedTuple):
     @property
     def unit(self) -> NDArray[Any] | None:
         """Units of the columns before the method; None if unknown or unchanged."""
-        ours = isinstance(self.scaler, (ColumnScaler, TableEncoder))
-        return self.scaler.unit_ if ours else None
+        return self.scaler.unit_ if isinstance(self.scaler, OURS) else None
 
     def unscaled(self, difference: Any, column: Any = slice(None)) -> Any:
         """Return differences of values of some columns, in the units of the data."""
@@ -65,19 +74,22 @@ class SplitPipeline(NamedTuple):
         Returns
         -------
         ndarray of shape (n, d)
+            Of other steps than ours, what they return.
         """
         if isinstance(self.scaler, TableEncoder):
             return self.scaler.encode(X)
+        if self.scaler is not None and not isinstance(self.scaler, OURS):
+            return np.asarray(self.scaler.transform(X))
         first = self.model if self.scaler is None else self.scaler
         holes = self.model._repair() is not None
-        return validate_rows(first, X, reset=False, holes=holes).read()
+        rows = validate_rows(first, X, reset=False, holes=holes)
+        return rows.array if isinstance(rows, ArrayRows) else rows.read()
 
     def scaled(self, X: Any) -> Any:
         """Return rows, as `raw` returns them, in the units of the method."""
         if isinstance(self.scaler, TableEncoder):
-            encoded = self.scaler.encode(X) if is_frame(X) else X
-            return Scaling(self.scaler.center_, self.scaler.unit_)(encoded)
-        return X if self.scaler is None else self.scaler.transform(X)
+            return Scaling(self.scaler.center_, self.scaler.unit_)(X)
+        return self.scaler.transform(X) if isinstance(self.scaler, OURS) else X
 
     def prepared(self, X: Any) -> Any:
         """Return rows, as the first step of the pipeline takes them, for the method.
@@ -93,44 +105,40 @@ class SplitPipeline(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the model is, and its components, as values for JSON."""
-        model = self.model
-        columns = getattr(model, "feature_names_in_", None)
-        if columns is None:
-            columns = [f"x{i}" for i in range(model.n_features_in_)]
-        scale = getattr(self.scaler, "how", None) or getattr(
-            self.scaler, "scale_", None
-        )
+        model, columns = self.model, column_names(self.model).tolist()
+        scale = getattr(self.scaler, "how", getattr(self.scaler, "scale_", "none"))
+        names, ratios = model.get_feature_names_out(), model.explained_variance_ratio_
         components = [
             {
-                "name": str(name),
-                "variance": float(variance),
-                "share": float(share),
-                "axis": dict(zip(map(str, columns), axis.tolist(), strict=True)),
-                "loadings": dict(
-                    zip(map(str, columns), loadings.tolist(), strict=True)
-                ),
+                "name": str(names[j]),
+                "variance": float(model.explained_variance_[j]),
+                "share": float(ratios[j]),
+                "axis": dict(zip(columns, axis.tolist(), strict=True)),
+                "loadings": dict(zip(columns, loadings.tolist(), strict=True)),
             }
-            for name, variance, share, axis, loadings in zip(
-                model.get_feature_names_out(),
-                model.explained_variance_,
-                model.explained_variance_ratio_,
-                model.components_,
-                model.loadings_,
-                strict=True,
+            for j, (axis, loadings) in enumerate(
+                zip(model.components_, model.loadings_, strict=True)
             )
         ]
         return {
             "method": type(model).__name__,
-            "scale": scale or "none",
+            "scale": scale,
             "log": list(getattr(self.scaler, "log_", ())),
             "categories": list(getattr(self.scaler, "categories_", ())),
             "n_components": model.n_components_,
-            "explained_variance_ratio": model.explained_variance_ratio_.tolist(),
+            "explained_variance_ratio": ratios.tolist(),
             "components": components,
             "cutoffs": model.cutoffs_._asdict(),
             "iterations": model.n_iter_,
             "converged": bool(model.converged_),
+            "level": level_of(model),
+            "contamination": model.contamination,
         }
+
+
+def level_of(model: Any) -> float:
+    """Return the p-value below which rows are outliers for a method."""
+    return float(f"{10**model.offset_:.12g}")  # without the rounding of the logarithm
 
 
 def is_pipeline(model: Any) -> bool:
@@ -141,46 +149,36 @@ def is_pipeline(model: Any) -> bool:
 
 
 def split_pipeline(model: Any) -> SplitPipeline:
-    """Split a pipeline into first step and method; accept a method alone as well.
+    """Split a pipeline into what comes first and the method; accept a method alone.
 
     The method gets the column names of the first step if it has none itself: for an
     encoder, those of the encoded columns.
-
-    Parameters
-    ----------
-    model : estimator or Pipeline
-        A fitted method, or a fitted pipeline of a `ColumnScaler` or a `TableEncoder`
-        and a method.
-
-    Returns
-    -------
-    SplitPipeline
     """
     if not is_pipeline(model):
         return SplitPipeline(None, model)
-    steps = [step for _, step in model.steps]
-    if len(steps) == 1:
-        return SplitPipeline(None, steps[0])
-    if len(steps) != 2 or not isinstance(steps[0], (ColumnScaler, TableEncoder)):
-        named = ", ".join(type(step).__name__ for step in steps)
-        raise TypeError(
-            f"The pipeline consists of {named}: only a ColumnScaler before a method, "
-            "or a TableEncoder, is supported. Transform the rows first, and pass the "
-            "last step."
-        )
-    scaler, method = steps
-    names = _names_for_method(scaler)
-    if names is not None and not hasattr(method, "feature_names_in_"):
-        method = copy.copy(method)
-        method.feature_names_in_ = names
-    return SplitPipeline(scaler, method)
+    *before, method = (step for _, step in model.steps)
+    if not before:
+        return SplitPipeline(None, method)
+    ours = len(before) == 1 and isinstance(before[0], OURS)
+    first = before[0] if ours else model[:-1]
+    return SplitPipeline(first, _named(method, first))
 
 
-def _names_for_method(scaler: ColumnScaler | TableEncoder) -> NDArray[Any] | None:
-    """Return the names of the columns that the method sees, if they are known."""
-    if isinstance(scaler, TableEncoder) and hasattr(scaler, "unit_"):
-        return np.asarray(scaler.get_feature_names_out(), dtype=object)
-    return getattr(scaler, "feature_names_in_", None)
+def _named(method: Any, before: Any) -> Any:
+    """Return the method with the names of the columns that it gets, if known."""
+    if hasattr(method, "feature_names_in_"):
+        return method
+    try:
+        names = getattr(before, "feature_names_in_", None)
+        if not isinstance(before, ColumnScaler):
+            names = before.get_feature_names_out()
+    except (AttributeError, ValueError):  # a step that gives no names, or is not fitted
+        return method
+    if names is None or len(names) != getattr(method, "n_features_in_", None):
+        return method
+    method = copy.copy(method)
+    method.feature_names_in_ = np.asarray(names, dtype=object)
+    return method
 
 
 def join_pipeline(scaler: ColumnScaler | TableEncoder | None, model: Any) -> Any:
@@ -190,3 +188,67 @@ def join_pipeline(scaler: ColumnScaler | TableEncoder | None, model: Any) -> Any
     from sklearn.pipeline import make_pipeline
 
     return make_pipeline(scaler, model)
+
+
+def fitted_parts(model: Any) -> SplitPipeline:
+    """Split a fitted pipeline into its method and what comes before it.
+
+    Raises
+    ------
+    NotFittedError
+        If the method or the pipeline is not fitted.
+    TypeError
+        If it is not a method of trueaxis.
+    """
+    method = model.steps[-1][1] if is_pipeline(model) else model
+    if not isinstance(method, SubspaceEstimator):
+        raise TypeError(
+            f"The model is a {type(method).__name__}, which is not a method of "
+            "trueaxis: pass a fitted one of trueaxis.methods, or a pipeline that ends "
+            "with one."
+        )
+    try:
+        check_is_fitted(method, "components_")
+    except NotFittedError:
+        if method is model:
+            raise
+        raise NotFittedError(
+            f"This pipeline is not fitted, as its {type(method).__name__} is not: call "
+            "fit(X) on the pipeline first."
+        ) from None
+    parts = split_pipeline(model)
+    if isinstance(parts.scaler, OURS):
+        check_is_fitted(parts.scaler, "unit_")
+    return parts
+
+
+def takes_pipelines(
+    restore: Callable[[Any, SplitPipeline], Any] | None = None,
+) -> Callable[[Diagnostic], Diagnostic]:
+    """Let a diagnostic of a method and rows take pipelines as well.
+
+    `restore` turns the answer for the method into the units of the data.
+    """
+
+    def decorate(diagnostic: Diagnostic) -> Diagnostic:
+        @own_floats
+        @functools.wraps(diagnostic)
+        def diagnose_pipeline(model: Any, X: Any, *args: Any, **options: Any) -> Any:
+            parts = fitted_parts(model)
+            answer = diagnostic(parts.model, parts.prepared(X), *args, **options)
+            if restore is None or parts.unit is None:
+                return answer
+            return restore(answer, parts)
+
+        return diagnose_pipeline  # type: ignore[return-value]
+
+    return decorate
+
+
+def column_names(model: Any) -> NDArray[np.str_]:
+    """Return the column names that a model was fitted on, or x0, x1, ... instead."""
+    method = fitted_parts(model).model
+    names = getattr(method, "feature_names_in_", None)
+    if names is None:
+        names = [f"x{i}" for i in range(method.n_features_in_)]
+    return np.array([str(name) for name in names])

@@ -14,12 +14,6 @@ def counted(n: float, what: str) -> str:
     return f"{number} {what}{'' if n == 1 else 's'}"
 
 
-def share_of(n: int, total: int) -> str:
-    """Return how many of all rows, with their share."""
-    share = f" ({percent(n / total)})" if n else ""
-    return f"{n:,} of {counted(total, 'row')}{share}"
-
-
 def percent(share: float) -> str:
     """Format a share in percent, with one more digit where it is small."""
     value = 100 * float(share)

@@ -17,7 +17,7 @@ from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import comparison, diagnose
 from trueaxis.methods import METHODS
 from trueaxis.pipeline import split_pipeline
-from trueaxis.report.analysis import analyse
+from trueaxis.report import analyze
 
 NAMED = ("--id", "pump")
 
@@ -41,12 +41,13 @@ def test_what_fit_saves_is_what_python_fits(pump, model):
 
 
 def test_json_is_what_python_returns(pump):
-    found = json.loads(run("fit", pump, "-k", 2, *NAMED, "--json"))
+    printed = run("fit", pump, "-k", 2, *NAMED, "--json")
+    found = json.loads(printed, parse_constant=pytest.fail)
     table = sensors()
     model = DSWL(2).fit(table.X)
     model.feature_names_in_ = np.array(table.columns, dtype=object)
     ids = [f"p-{i}" for i in range(200)]
-    content = analyse(model, table.X, ids=ids, of_the_fit=True).to_dict()
+    content = analyze(model, table.X, ids=ids, new_rows=False).to_dict()
     for key, value in json.loads(json.dumps(content)).items():
         assert found[key] == value or key == "angle_to_plain_pca", key
     assert found["outliers"] == {
@@ -69,38 +70,6 @@ def test_scaling_is_stored_and_applied_to_new_rows(pump, tmp_path):
     expected = DSWL(2).fit(Z).p_values(Z)
     assert np.allclose(np.array(found["p_value"], float), expected, rtol=1e-9)
     assert np.isclose(float(found["value"][96]), X[96, 3])  # in its own unit
-
-
-def test_methods_and_their_parameters(pump, tmp_path):
-    assert run("methods").count("\n") == len(METHODS)
-    assert json.loads(run("methods", "--json")).keys() == METHODS.keys()
-    path = tmp_path / "m.npz"
-    given = ("fit", pump, *NAMED, "-o", path)
-    run(*given, "-k", 2, "--method", "l2p-pca", "--set", "p=0.7")
-    assert trueaxis.load(path).p == 0.7
-    run(*given, "-k", 1, "--set", "tau=[20, 10, 30]", "--set", "random_state=None")
-    assert trueaxis.load(path).tau == (20, 10, 30)
-    assert trueaxis.load(path).random_state is None
-
-
-@pytest.mark.parametrize(("k", "expected"), [("0.9", 2), ("auto", 2), ("1", 1)])
-def test_shares_and_automatic_numbers_of_components(k, expected, pump):
-    found = json.loads(run("fit", pump, *NAMED, "-k", k, "--json"))
-    assert found["n_components"] == expected
-
-
-@pytest.mark.parametrize(
-    ("given", "parameters", "said"),
-    [
-        (["--level", "0.001"], {"level": 0.001}, "At level 0.001, 0.1 % of"),
-        (["--set", "contamination=0.1"], {"contamination": 0.1}, "Contamination 0.1"),
-        (["--set", "level=0.1"], {"level": 0.1}, "At level 0.1, 10 % of"),
-    ],
-)
-def test_the_line_is_drawn_as_in_python(given, parameters, said, pump):
-    printed = run("fit", pump, *NAMED, "-k", 2, *given)
-    flagged = (~DSWL(2, **parameters).fit(sensors().X).support_).sum()
-    assert f"{flagged} of 200 rows" in printed and said in printed
 
 
 def test_skewed_columns_and_text_are_encoded(tmp_path):
@@ -127,7 +96,7 @@ def test_skewed_columns_and_text_are_encoded(tmp_path):
     assert "neither log=A,B" in invoke("fit", path, "--encode", "log", code=2).stderr
 
 
-MOST_MODULES = 60
+MOST_MODULES = 50
 
 
 def test_a_fit_runs_through_few_modules(pump):
@@ -164,31 +133,16 @@ def test_scores_are_those_of_the_diagnostics(pump, model):
     assert worst["row"] == "p-96" and worst["label"] == "flow unit wrong"
 
 
-def test_transform_is_transform(pump, model, tmp_path):
+def test_transform_is_transform(pump, model):
     frame = pd.DataFrame(sensors().X, columns=sensors().columns)
     expected = trueaxis.load(model).transform(frame)
     found = columns_of(run("transform", model, pump, *NAMED))
     scores = np.column_stack([found["dswl0"], found["dswl1"]]).astype(float)
     assert np.allclose(scores, expected) and found["row"][3] == "p-3"
-    run("transform", model, pump, "-o", tmp_path / "s.npy")
-    assert np.allclose(np.load(tmp_path / "s.npy"), expected)
     read = json.loads(run("transform", model, pump, "--json"))
     assert np.allclose(read["scores"], expected)
     assert read["read_columns"] == list(sensors().columns)
     assert read["columns"] == ["dswl0", "dswl1"]
-
-
-@pytest.mark.parametrize("ending", [".tsv", ".jsonl", ".parquet", ".feather"])
-def test_scores_to_files(ending, pump, model, tmp_path):
-    path = tmp_path / f"scored{ending}"
-    assert f"saved to {path}" in run("score", model, pump, "-o", path)
-    read = {
-        ".tsv": lambda p: pd.read_csv(p, sep="\t"),
-        ".jsonl": lambda p: pd.read_json(p, lines=True),
-        ".parquet": pd.read_parquet,
-        ".feather": pd.read_feather,
-    }[ending]
-    assert read(path)["outlier"].sum() == 33
 
 
 def test_models_know_their_columns_by_name_or_take_them_in_order(pump, model, tmp_path):
@@ -201,6 +155,19 @@ def test_models_know_their_columns_by_name_or_take_them_in_order(pump, model, tm
     by_order = columns_of(run("score", nameless, pump, "--columns", columns))
     by_name = columns_of(run("score", model, pump))
     assert by_order["p_value"] == by_name["p_value"]
+
+
+def test_values_of_options_are_numbers_lists_and_names(pump, tmp_path):
+    assert run("methods").count("\n") == len(METHODS)
+    assert json.loads(run("methods", "--json")).keys() == METHODS.keys()
+    path = tmp_path / "m.npz"
+    given = ["--set", "tau=[20, 10, 30]", "--set", "random_state=None"]
+    given += ["--set", "contamination=0.1", "-k", "0.9", "-o", path]
+    printed = run("fit", pump, *NAMED, *given)
+    assert "20 of 200 rows" in printed and "Contamination 0.1 puts the line" in printed
+    loaded = trueaxis.load(path)
+    assert (loaded.tau, loaded.random_state) == ((20, 10, 30), None)
+    assert loaded.n_components == 0.9
 
 
 def test_score_redraws_the_line(pump, tmp_path):
@@ -229,9 +196,9 @@ def test_methods_are_compared_side_by_side(pump, tmp_path):
     assert "compared with dswl" in printed and "saved to" in printed
     read = pd.read_csv(path)
     assert read["method"].tolist() == ["dswl", "pca"] and read["outliers"][0] == 33
-    found = json.loads(run(*given, "--set", "contamination=0.1", "--json"))
-    assert [each["outliers"] for each in found["methods"]] == [20, 20]
-    assert found["contamination"] == 0.1 and found["n_components"] == 2
+    found = json.loads(run(*given, "--level", 0.1, "--json"))
+    assert found["level"] == 0.1 and found["n_components"] == 2
+    assert found["methods"][0]["outliers"] > 33
 
 
 def test_a_comparison_says_what_it_leaves_out(pump, monkeypatch):
@@ -242,20 +209,6 @@ def test_a_comparison_says_what_it_leaves_out(pump, monkeypatch):
     assert "take long on 150 x 6: pcp." in " ".join(found.stderr.split())
     content = json.loads(found.stdout)
     assert content["left_out"] == ["pcp"] and content["fitted_rows"] == 150
-    assert "fitted to" not in invoke(
-        "compare", pump, *NAMED, "-k", 2, "--all-rows", "--methods", "pca"
-    ).stderr  # fmt: skip
-
-
-def test_a_method_that_fails_gets_the_reason(pump, monkeypatch):
-    def fail(self, X, y=None):
-        raise ValueError("odd rows")
-
-    monkeypatch.setattr(METHODS["pca"], "fit", fail)
-    given = ("compare", pump, *NAMED, "-k", 2, "--methods", "dswl,pca")
-    assert "odd rows" in run(*given)
-    failed = json.loads(run(*given, "--json"))["methods"][1]
-    assert failed["problem"] == "odd rows" and failed["outliers"] is None
 
 
 def test_models_become_graphs(model, tmp_path):
@@ -312,16 +265,6 @@ def test_warnings_are_notes(tmp_path):
     note = "L2pPCA stopped after 1 iterations"
     assert done.stderr.startswith(f"Note: {note}") and ".py" not in done.stderr
     assert json.loads(done.stdout)["notes"][0].startswith(note)
-
-
-def test_numbers_that_json_lacks_are_null(tmp_path):
-    table = pd.DataFrame(planted("none", n=40, n_features=3).X, columns=list("abc"))
-    table.loc[3, "b"] = 1e200
-    table.to_csv(tmp_path / "t.csv", index=False)
-    found = json.loads(
-        run("fit", tmp_path / "t.csv", "-k", 1, "--json"), parse_constant=pytest.fail
-    )
-    assert found["worst_first"][0]["position"] == 3
 
 
 def test_formulas_are_guarded_in_every_table(tmp_path):

@@ -89,7 +89,6 @@ def test_a_model_repairs_new_rows(scale, X, table, tmp_path):
     run(*fit)
     note = invoke("repair", table, "--model", model).stderr
     assert "fitted without --set cells=true" in " ".join(note.split())
-    assert "cells=true" in run("repair", table, "--model", model, "--cells", code=1)
     run(*fit, "--set", "cells=true")
     found = json.loads(run("repair", table, "--model", model, "--json"))
     assert found["changed"]["missing"] == 3 and found["changed"]["wrong"] >= 2
@@ -110,44 +109,3 @@ def test_models_that_cannot_repair(X, table, tmp_path):
     run("fit", table, "--id", "name", "--read", "missing=drop", "-k", 2,
         "--method", "pca", "-o", model)  # fmt: skip
     assert "PlainPCA" in run("repair", table, "--model", model, code=1)
-
-
-@pytest.mark.parametrize("ending", ["parquet", "npy", "xlsx"])
-def test_formats_agree(ending, X, tmp_path):
-    path, out = tmp_path / f"in.{ending}", tmp_path / f"out.{ending}"
-    frame = pd.DataFrame(X, columns=NAMES)
-    if ending == "npy":
-        np.save(path, X)
-    else:
-        frame.to_parquet(path) if ending == "parquet" else frame.to_excel(
-            path, index=False
-        )
-    run("repair", path, "-k", 2, "-o", out)
-    read = {
-        "parquet": lambda p: pd.read_parquet(p).to_numpy(),
-        "xlsx": lambda p: pd.read_excel(p, engine="calamine").to_numpy(),
-        "npy": np.load,
-    }[ending]
-    np.testing.assert_allclose(read(out), changed(X), rtol=1e-9)
-
-
-def test_rows_with_missing_cells_can_be_left_out(X, table, tmp_path):
-    out = tmp_path / "out.csv"
-    given = ("repair", table, "--id", "name", "-k", 2, "-o", out)
-    run(*given, "--read", "missing=drop")
-    listed = pd.read_csv(tmp_path / "out-changes.csv")
-    assert set(listed["kind"]) == {"wrong"} and "r7" in set(listed["row"])
-    names = pd.read_csv(out)["name"].tolist()
-    assert names == [f"r{i}" for i in range(150) if i not in (5, 40, 90)]
-
-
-def test_lists_of_changes_are_named_after_the_table(X, tmp_path):
-    path = tmp_path / "in.csv"
-    pd.DataFrame(X, columns=NAMES).to_csv(path, index=False)
-    for output, changes in (
-        ("x.parquet", "x-changes.parquet"),
-        ("x.csv.gz", "x-changes.csv.gz"),
-        ("x.npy", "x.npy-changes.csv"),
-    ):
-        run("repair", path, "-k", 2, "-o", tmp_path / output)
-        assert (tmp_path / changes).exists()

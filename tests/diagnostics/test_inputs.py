@@ -10,18 +10,15 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from small_tables import cloud, holed
+from small_tables import holed
 
 from trueaxis import DSWL, ColumnScaler
-from trueaxis._validation import fitted_rows
 from trueaxis.data.dask import DaskRows
 from trueaxis.datasets import planted, sensors
 from trueaxis.diagnostics import (
     cell_map,
     cell_table,
     column_names,
-    compare,
-    contributions,
     diagnose,
     effect,
     explain,
@@ -29,13 +26,12 @@ from trueaxis.diagnostics import (
     summary,
 )
 from trueaxis.diagnostics.influence import principal_angles
-from trueaxis.diagnostics.inputs import cell_repair, check_positions, imputed
-from trueaxis.methods import METHODS, PlainPCA
+from trueaxis.diagnostics.tables import check_positions
+from trueaxis.methods import PlainPCA
 
 UNITS = np.array([1, 1, 1000, 1, 1e-3, 1])
-ASK = [cell_map, contributions, diagnose, effect]
+ASK = [cell_map, diagnose, effect]
 TABLES = [outlier_table, cell_table, explain]
-IN_UNITS = {"surplus", "value", "shift"}
 
 
 def frame():
@@ -73,15 +69,6 @@ def pipeline():
     return make_pipeline(ColumnScaler(), DSWL(2, cells=True)).fit(frame())
 
 
-@pytest.mark.parametrize("ask", ASK)
-def test_answers_are_those_of_the_method_for_scaled_rows(ask, pipeline):
-    X = frame()
-    answer = ask(pipeline, X)
-    expected = ask(pipeline[1], pipeline[0].transform(X))
-    assert_same(answer, expected, skip={*IN_UNITS, "names"})
-    assert list(getattr(answer, "names", X.columns)) == list(X.columns)
-
-
 def test_values_and_differences_are_in_the_units_of_the_data(pipeline):
     X = frame()
     scaler, method = pipeline
@@ -95,26 +82,13 @@ def test_values_and_differences_are_in_the_units_of_the_data(pipeline):
         explained.column == found.names[found.column][explained.position]
     ]
     same = ~np.asarray(cell_map(pipeline, X).wrong).any(axis=1)
-    surplus = (blamed.value - blamed.fitted).to_numpy()
-    np.testing.assert_allclose(surplus[same], found.surplus[same], rtol=1e-6, atol=1e-9)
+    fitted = blamed.fitted.to_numpy()
+    np.testing.assert_allclose(fitted[same], found.fitted[same], rtol=1e-6)
     cells = cell_table(pipeline, X)
     expected = [
         X.loc[row, column] for row, column in zip(cells.row, cells.column, strict=True)
     ]
     np.testing.assert_allclose(cells.value, expected, rtol=1e-12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", METHODS)
-def test_every_method_may_stand_at_the_end(name):
-    X = frame()
-    pipeline = make_pipeline(ColumnScaler(), METHODS[name](2)).fit(X)
-    table = outlier_table(pipeline, X)
-    assert sorted(table.position) == np.flatnonzero(pipeline.predict(X) < 0).tolist()
-    assert list(table.row) == list(X.index[table.position])
-    assert set(table.column) <= set(X.columns)
-    assert "as ColumnScaler gave" in summary(pipeline, X)
-    assert len(explain(pipeline, X)) == 6 * len(table)
 
 
 @pytest.mark.parametrize(
@@ -193,19 +167,6 @@ def test_the_index_of_the_frame_is_the_index_of_the_table(name):
         pd.testing.assert_frame_equal(X.loc[table.index], X.iloc[table.position])
 
 
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-def test_rows_without_an_index_are_numbered():
-    class Frame:  # of another library
-        columns = PLAIN.columns
-
-        def __array__(self, dtype=None, copy=None):
-            return np.asarray(PLAIN, dtype=dtype)
-
-    for X in (PLAIN.to_numpy(), PLAIN.to_numpy().tolist(), Frame()):
-        table = MODEL.outliers(X)
-        assert list(table.index) == list(table.row) == list(table.position)
-
-
 def test_positions_are_checked():
     assert check_positions([0, -1, 5], 6).tolist() == [0, 5, 5]
     for labels in (["day 3"], [1.0], [True, False], 3, [[1]], [(1, "a")]):
@@ -223,17 +184,6 @@ def test_positions_are_checked():
 @pytest.fixture(scope="module", params=[True, False], ids=["cells", "holes"])
 def model(request):
     return DSWL(2, cells=request.param).fit(holed())
-
-
-def test_imputed_rows_are_those_of_the_model(model):
-    X = holed()
-    rows = fitted_rows(model, X)
-    good = model.support_  # outliers keep their cells
-    np.testing.assert_array_equal(rows.read()[good], model.repair(X)[good])
-    np.testing.assert_array_equal(imputed(rows).read(), model.repair(X, wrong=False))
-    assert (imputed(rows) is rows) == (not model.cells)
-    complete = fitted_rows(DSWL(2).fit(cloud().X), cloud().X)
-    assert imputed(complete) is complete and cell_repair(complete) is None
 
 
 def test_plain_pca_gets_holes_filled_and_wrong_cells_as_they_are(model):
@@ -255,20 +205,8 @@ def test_columns_to_correct_are_cells_that_are_there(model):
     empty = diagnose(model, X.iloc[:1] * np.nan)
     assert empty.kind[0] == "regular" and empty.share[0] == 0.0
     assert np.isnan(empty.value[0])
-    parts, distances = contributions(model, X), model.distances(X)
-    np.testing.assert_allclose(parts.score.sum(axis=1), distances.score**2)
     table = outlier_table(model, X, everything=True)
     assert table["share"].between(0, 1).all() and len(table) == len(X)
-
-
-def test_methods_that_need_complete_rows_are_compared_on_filled_ones():
-    X = holed()
-    dswl, pca = compare(X, ["dswl", "pca"], n_components=2)
-    filled = dswl.model.repair(X.to_numpy(), wrong=False)
-    assert pca.problem == ""
-    np.testing.assert_array_equal(pca.model.mean_, PlainPCA(2).fit(filled).mean_)
-    with pytest.raises(ValueError, match="DSWL"):
-        compare(X, ["pca", "dswl"])
 
 
 # ---------------------------------------------------------------- files and Dask

@@ -9,8 +9,7 @@ import pytest
 from click.testing import CliRunner
 from messy_files import CASES
 
-from trueaxis.cli.main import main
-from trueaxis.cli.options import READING
+from trueaxis.cli.main import READING, main
 from trueaxis.data.text import TextRows
 from trueaxis.io import Choice, TableError, read_table
 

@@ -86,7 +86,6 @@ def test_dates_are_refused_by_everything_that_a_fitted_model_does(name):
         model.score_samples,
         model.repair,
         model.outliers,
-        model.summary,
         model.explain,
         model.inverse_transform,
         scaler.transform,
@@ -94,7 +93,6 @@ def test_dates_are_refused_by_everything_that_a_fitted_model_does(name):
         TableEncoder().fit(NUMBERS).inverse_transform,
         lambda X: diagnostics.diagnose(model, X),
         lambda X: diagnostics.effect(model, X),
-        lambda X: diagnostics.contributions(model, X),
         lambda X: diagnostics.cell_map(model, X),
     ):
         with pytest.raises(TypeError, match="has dates or times"):

@@ -134,7 +134,7 @@ def test_columns_of_different_units_are_scaled_when_told_to(tmp_path):
     assert worst["position"] == 41 and worst["column"] == "flow"
     assert worst["p_value"] < 1e-9 < worst_row()["p_value"]
     assert worst["value"] == pytest.approx(table.loc[41, "flow"])  # in its own unit
-    assert worst["fits"] == pytest.approx(table.loc[41, "flow"] - 3, abs=0.6)
+    assert worst["fitted"] == pytest.approx(table.loc[41, "flow"] - 3, abs=0.6)
 
 
 def test_a_script_reads_json_from_a_pipe(pumps):

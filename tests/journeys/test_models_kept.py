@@ -37,7 +37,7 @@ def test_a_model_judges_the_file_of_tomorrow(options, pumps, new_pumps, tmp_path
     for serial, column in new_pumps.bad.items():
         assert table.loc[serial, "value"] == new_pumps.table.loc[serial, column]
         right = new_pumps.healthy.loc[serial, column]
-        assert table.loc[serial, "fits"] == pytest.approx(right, abs=2)
+        assert table.loc[serial, "fitted"] == pytest.approx(right, abs=2)
     assert (flagged["p_value"] < 1e-9).all()
     assert set(pd.read_csv(visit)["serial"]) == new_pumps.bad.keys()
 

@@ -5,12 +5,7 @@ import numpy as np
 import pytest
 
 from trueaxis import DSWL
-from trueaxis.plots import (
-    CellMapDisplay,
-    ContributionsDisplay,
-    OutlierMapDisplay,
-    ScoresDisplay,
-)
+from trueaxis.plots import CellMapDisplay, OutlierMapDisplay, ScoresDisplay
 
 
 @pytest.fixture
@@ -33,7 +28,7 @@ def texts(display):
 
 
 def test_figures_are_drawn_and_saved(pumps, drawn):
-    """Map, scores and the columns of one row, each in one line."""
+    """Map and scores, each in one line."""
     model = DSWL(2).fit(pumps.table)
     for display in (OutlierMapDisplay, ScoresDisplay):
         picture = drawn(display.from_estimator(model, pumps.table))
@@ -41,9 +36,6 @@ def test_figures_are_drawn_and_saved(pumps, drawn):
     worst = OutlierMapDisplay.from_estimator(model, pumps.table, n_labels=3)
     drawn(worst)
     assert "P-074" in texts(worst)
-    columns = ContributionsDisplay.from_estimator(model, pumps.table, 17)
-    drawn(columns)
-    assert "P-018" in texts(columns) and "flow explains" in texts(columns)
 
 
 def test_the_map_of_cells_is_drawn(pumps, drawn):

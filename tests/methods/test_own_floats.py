@@ -34,10 +34,8 @@ def test_estimators_compute_the_same_whatever_the_caller_set(name, X):
             model.decision_function,
             model.outliers,
             model.explain,
-            model.summary,
             lambda X: diagnostics.diagnose(model, X),
             lambda X: diagnostics.effect(model, X),
-            lambda X: diagnostics.contributions(model, X),
         ):
             use(X)
         model.inverse_transform(model.transform(X))

@@ -7,37 +7,30 @@ from sklearn.pipeline import make_pipeline
 
 from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import sensors
-from trueaxis.report import write_report
-from trueaxis.report.analysis import analyse
-
-
-@pytest.mark.slow
-def test_shifts_of_the_mean_are_in_the_unit_of_the_data():
-    X, unit = sensors().X, np.array([1, 1, 1000, 1, 1, 1])
-    model = make_pipeline(ColumnScaler(), DSWL(2))
-    shift = analyse(model.fit(X), X).shift
-    other = analyse(model.fit(X * unit), X * unit).shift
-    np.testing.assert_allclose(other, shift * unit, rtol=1e-6, atol=1e-9)
-    plain = analyse(DSWL(2).fit(X), X)
-    np.testing.assert_allclose(plain.model.mean_ + plain.shift, X.mean(axis=0))
+from trueaxis.report import analyze, write_report
 
 
 @pytest.mark.slow
 def test_what_would_fit_is_in_the_unit_of_the_data():
     X, units = sensors().X, np.array([1, 1e3, 1e-3, 20, 1, 7])
     plain, other = (
-        analyse(make_pipeline(ColumnScaler(), DSWL(2)).fit(rows), rows)
+        analyze(make_pipeline(ColumnScaler(), DSWL(2)).fit(rows), rows)
         for rows in (X, X * units)
     )
+    np.testing.assert_allclose(other.shift, plain.shift * units, atol=1e-9)
+    center = plain.parts.restored(plain.model.mean_)
+    np.testing.assert_allclose(plain.shift, X.mean(axis=0) - center, atol=1e-9)
     column = plain.diagnosis.column
     assert np.array_equal(column, other.diagnosis.column)
-    np.testing.assert_allclose(other.fitting, plain.fitting * units[column], rtol=1e-9)
+    np.testing.assert_allclose(
+        other.diagnosis.fitted, plain.diagnosis.fitted * units[column], rtol=1e-9
+    )
     # Put right, a row has no surplus any more, wherever that is measured.
     mended = X.copy()
-    mended[np.arange(200), column] = plain.fitting
-    unscaled = analyse(plain.model, plain.scaler.transform(X))
-    scaled = plain.scaler.transform(mended)[np.arange(200), column]
-    np.testing.assert_allclose(unscaled.fitting, scaled, atol=1e-9)
+    mended[np.arange(200), column] = plain.diagnosis.fitted
+    unscaled = analyze(plain.model, plain.parts.scaler.transform(X))
+    scaled = plain.parts.scaler.transform(mended)[np.arange(200), column]
+    np.testing.assert_allclose(unscaled.diagnosis.fitted, scaled, atol=1e-9)
 
 
 @pytest.mark.slow
@@ -49,11 +42,11 @@ def test_columns_in_another_order_are_refused(tmp_path):
         with pytest.raises(ValueError, match="feature names") as refused:
             model.predict(turned)
         with pytest.raises(ValueError, match="feature names") as as_well:
-            analyse(model, turned)
+            analyze(model, turned)
         assert str(as_well.value) == str(refused.value)
         with pytest.raises(ValueError, match="feature names"):
             write_report(model, turned, tmp_path / "report.html")
-        analyse(model, table.X)  # plain rows: in the known order
+        analyze(model, table.X)  # plain rows: in the known order
 
 
 def test_labels_are_one_per_row_in_the_order_of_the_rows():
@@ -61,10 +54,10 @@ def test_labels_are_one_per_row_in_the_order_of_the_rows():
     model = DSWL(2).fit(X.to_numpy())
     labels = pd.Series([f"L{i}" for i in range(200)], index=X.index)
     for given in (labels, labels.to_numpy(), labels.tolist()):
-        found = analyse(model, X, labels=given, ids=labels)
+        found = analyze(model, X, labels=given, ids=labels)
         assert found.labels.tolist() == found.ids.tolist() == labels.tolist()
     for other in (labels[::-1], labels.reset_index(drop=True)):
         with pytest.raises(ValueError, match=r"another index than X.*to_numpy\(\)"):
-            analyse(model, X, labels=other)
+            analyze(model, X, labels=other)
     with pytest.raises(ValueError, match="There are 3 names or labels for 200 rows"):
-        analyse(model, X, ids=["a", "b", "c"])
+        analyze(model, X, ids=["a", "b", "c"])

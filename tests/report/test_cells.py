@@ -10,80 +10,57 @@ from small_tables import cloud, holed
 
 from trueaxis import DSWL, ColumnScaler
 from trueaxis.datasets import planted
-from trueaxis.diagnostics import cell_table
 from trueaxis.methods import PlainPCA
-from trueaxis.report import render
-from trueaxis.report.analysis import analyse
+from trueaxis.report import analyze, render
 from trueaxis.report.data import cell_notes
-from trueaxis.report.page import MAX_CELLS, cell_map, worst_cells
+from trueaxis.report.page import MAX_CELLS, worst_cells
 from trueaxis.report.sentences import about_cells, reason, verdict
 
 
 @pytest.fixture(scope="module")
 def pumps():
     X = holed()
-    return analyse(DSWL(2, cells=True).fit(X), X)
+    return analyze(DSWL(2, cells=True).fit(X), X)
 
 
 @pytest.fixture(scope="module")
 def gaps():
     X = holed()
-    return analyse(DSWL(2).fit(X), X)
+    return analyze(DSWL(2).fit(X), X)
 
 
 def row(analysis, name):
     return analysis.ids.tolist().index(name)
 
 
-def test_wrong_cells_are_those_of_the_diagnostics(pumps):
-    table, found = cell_table(pumps.model, holed()), pumps.wrong_cells
-    assert pumps.ids[found.row].tolist() == table["row"].tolist()
-    assert pumps.names[found.column].tolist() == table["column"].tolist()
-    for name in ("value", "fitted", "deviation"):
-        np.testing.assert_array_equal(getattr(found, name), table[name])
-
-
 def test_a_scaler_does_not_change_what_would_fit():
     X = holed()
     units = np.logspace(0, 3, X.shape[1])
     model = make_pipeline(ColumnScaler(), DSWL(2, cells=True))
-    one = analyse(model.fit(X), X).wrong_cells
-    other = analyse(model.fit(X * units), X * units).wrong_cells
-    np.testing.assert_array_equal(one.row, other.row)
-    fitted = one.fitted * units[one.column]
-    np.testing.assert_allclose(fitted, other.fitted, rtol=1e-6, atol=1e-6)
-    np.testing.assert_array_equal(one.value, X.to_numpy()[one.row, one.column])
+    one = analyze(model.fit(X), X).wrong_cells
+    other = analyze(model.fit(X * units), X * units).wrong_cells
+    row, column = one["position"], one["column"]
+    np.testing.assert_array_equal(row, other["position"])
+    fitted = one["fitted"] * units[column]
+    np.testing.assert_allclose(fitted, other["fitted"], rtol=1e-6, atol=1e-6)
+    np.testing.assert_array_equal(one["value"], X.to_numpy()[row, column])
 
 
 def test_complete_rows_have_no_section():
     X = cloud(share=0.1).X
     for model in (DSWL(2).fit(X), PlainPCA(2).fit(X)):
-        found = analyse(model, X)
+        found = analyze(model, X)
         assert found.cells is None and about_cells(found) == []
-        assert not len(found.wrong_cells.row) and not found.only_cells.any()
+        assert not found.only_cells.any()
         page = render(found)
         assert "cells-heading" not in page and "Wrong cell" not in page
         assert embedded_data(page)["notes"] == {}
 
 
-def test_a_model_without_holes_reports_on_new_rows_with_holes():
-    X = cloud(share=0.1).X
-    new = X[:20].copy()
-    new[3, 2] = np.nan
-    page = render(analyse(DSWL(2).fit(X), new))
-    assert "Missing cells</h2>" in page and "all in x2" in page
-    with pytest.raises(ValueError, match="DSWL"):
-        analyse(PlainPCA(2).fit(X), new)
-
-
-def test_the_verdict_tells_bad_rows_from_good_rows_with_bad_cells(pumps, gaps):
-    n = int(pumps.only_cells.sum())
-    cells = int(pumps.cells.wrong[pumps.only_cells].sum())
-    assert f"{n} more rows are good apart from {cells} wrong cells." in verdict(pumps)
-    assert "wrong cell" not in verdict(gaps)
-
-
 def test_sentences_count_cells_and_name_columns(pumps, gaps):
+    n, bad = int(pumps.only_cells.sum()), int(pumps.cells.wrong[pumps.only_cells].sum())
+    assert f"{n} more rows are good apart from {bad} wrong cells." in verdict(pumps)
+    assert "wrong cell" not in verdict(gaps)
     wrong, missing = about_cells(pumps)
     good = pumps.cells.wrong[pumps.only_cells].sum()
     assert f"{pumps.cells.wrong.sum()} of 1,800 cells" in wrong
@@ -91,33 +68,22 @@ def test_sentences_count_cells_and_name_columns(pumps, gaps):
     assert f"{pumps.cells.missing.sum()} of 1,800 cells (1.3 %) are missing" in missing
     assert "fit with DSWL(cells=True)" in about_cells(gaps)[0]
     X = planted("none", n=120, n_features=8, n_components=2).X
-    clean = analyse(DSWL(2, cells=True).fit(X), X)
+    clean = analyze(DSWL(2, cells=True).fit(X), X)
     assert about_cells(clean) == ["None of the 960 cells is wrong."]
     X[5, 3] += 20
-    (one,) = about_cells(analyse(DSWL(2, cells=True).fit(X), X))
+    (one,) = about_cells(analyze(DSWL(2, cells=True).fit(X), X))
     assert "is wrong, all in x3: 1 in rows that are good otherwise, 0 in out" in one
 
 
 def test_the_table_has_cells_of_good_rows_first(pumps):
     table = worst_cells(pumps)
-    assert len(table) == min(MAX_CELLS, len(pumps.wrong_cells.row))
+    assert len(table) == min(MAX_CELLS, len(pumps.wrong_cells["position"]))
     kinds = [line["row"] for line in table]
     assert kinds == sorted(kinds, reverse=True) and set(kinds) == {"good", "bad"}
     good = [line for line in table if line["row"] == "good"]
     sizes = [abs(float(line["deviation"].replace("−", "-"))) for line in good]
     assert sizes == sorted(sizes, reverse=True)
     assert {line["id"] for line in good} == set(pumps.ids[pumps.only_cells])
-
-
-def test_the_map_shows_rows_with_wrong_and_missing_cells(pumps):
-    shown = cell_map(pumps)
-    assert shown["columns"] == pumps.names.tolist() and shown["whole"]
-    for name, marks in shown["rows"]:
-        i = row(pumps, name)
-        called = np.array([mark["called"] for mark in marks])
-        np.testing.assert_array_equal(called == "wrong", pumps.cells.wrong[i])
-        np.testing.assert_array_equal(called == "missing", pumps.cells.missing[i])
-    assert "pump 17" in dict(shown["rows"])
 
 
 def test_reasons_name_wrong_and_missing_cells(pumps, gaps):
@@ -141,28 +107,17 @@ def test_reasons_name_wrong_and_missing_cells(pumps, gaps):
 @pytest.mark.parametrize("part", [slice(None), slice(10, 40), slice(17, 18)])
 def test_tables_with_holes_have_a_report(cells, part):
     X = holed().rename(columns={"flow": "<b>flow</b>"}, index={"pump 17": "<i>17</i>"})
-    of_the_fit = part == slice(None)
+    whole = part == slice(None)
     model = DSWL(2, cells=cells).fit(X)
-    found = analyse(model, X.iloc[part], of_the_fit=of_the_fit)
+    found = analyze(model, X.iloc[part], new_rows=not whole)
     page = render(found)
     assert_self_contained(page)
-    assert ("New rows." in page) != of_the_fit
+    assert ("New rows." in page) != whole
     assert "<b>flow" not in page and "<i>17" not in page
     text = re.sub(r"<(script|style).*?</\1>", "", page, flags=re.S)
     assert not re.search(r"\bnan\b", text, flags=re.I)
-    if cells and of_the_fit:
+    if cells and whole:
         assert "&lt;b&gt;flow" in page and 'id="figure-cells"' in page
         data = embedded_data(page)
         place = str(data["id"].index("<i>17</i>"))
         assert data["notes"][place].startswith("a good row with 3 wrong cells")
-
-
-@pytest.mark.slow
-def test_wide_tables_and_rows_without_any_cell_have_a_report():
-    rng = np.random.default_rng(0)
-    X = cloud(120).X @ rng.standard_normal((6, 60)) + rng.standard_normal((120, 60))
-    X[rng.random(X.shape) < 0.05] = np.nan
-    X[7] = np.nan
-    found = analyse(DSWL(2, cells=True).fit(X), X)
-    assert not found.diagnosis.flagged[7] and not cell_map(found)["whole"]
-    assert_self_contained(render(found))

@@ -37,3 +37,33 @@ def browser():
         browser = playwright.chromium.launch(executable_path=program, args=QUIET)
         yield browser
         browser.close()
+
+
+WAIT = 60_000  # ms; a condition, never a pause
+
+
+@pytest.fixture
+def open_page(browser):
+    """Open a page; errors of its script, and requests to anywhere, fail the test."""
+    contexts, bad = [], []
+
+    def watch(request):
+        if not request.url.startswith(("file:", "data:", "blob:")):
+            bad.append(request.url)
+
+    def go(path, **options):
+        options = {"viewport": {"width": 1280, "height": 900}, **options}
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(WAIT)
+        page.on("pageerror", lambda error: bad.append(str(error)))
+        page.on("console", lambda m: bad.append(m.text) if m.type == "error" else None)
+        page.on("request", watch)
+        page.goto(path.as_uri())
+        return page
+
+    yield go
+    for context in contexts:
+        context.close()
+    assert bad == []

@@ -1,5 +1,5 @@
 """The command line: commands read a table, fit or load a model, and print findings.
 
-`start` is what runs first, `main` declares the commands, `source` is the only module
-that knows how tables are read and written.
+`main` declares the commands and their options, `commands` runs them, `source` is the
+only module that knows how tables are read, `console` prints.
 """

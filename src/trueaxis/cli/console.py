@@ -1,14 +1,16 @@
-"""Print findings, comparisons, notes and progress.
+"""Print findings, comparisons and notes; turn errors and warnings into sentences.
 
-Results go to standard output; notes and progress go to standard error.
+Results go to standard output, all else to standard error. Nothing that takes long to
+import is imported before a command runs.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +18,13 @@ import numpy as np
 
 from trueaxis import __version__
 from trueaxis._files import as_json, harmless, printable
+from trueaxis.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as Grid
     from rich.text import Text
 
-    from trueaxis.cli.findings import RowFindings
     from trueaxis.diagnostics.comparison import ComparedMethod
     from trueaxis.report.analysis import Analysis
 
@@ -54,10 +56,10 @@ def show(content: Any, aside: bool = False) -> None:
     file.write(captured.get())  # Rich would end the process if nobody reads
 
 
-def show_saved(what: str, target: str, aside: bool = False, more: str = "") -> None:
+def show_saved(what: str, target: str, aside: bool = False) -> None:
     """Print where something was written, unless it was to standard output."""
     if target not in ("", "-"):
-        show(f"{what} saved to {target}{more}", aside)
+        show(f"{what} saved to {target}", aside)
 
 
 def note(text: str) -> None:
@@ -89,45 +91,7 @@ def print_json(content: dict[str, Any]) -> None:
     sys.stdout.write((harmless(text) if sys.stdout.isatty() else text) + "\n")
 
 
-@contextmanager
-def stages() -> Iterator[Callable[[str], None]]:
-    """Show the current stage on a terminal; print nothing in a pipe."""
-    console = _console(sys.stderr)
-    if not console.is_terminal:
-        yield lambda name: None
-        return
-    with console.status("reading") as status:
-        yield status.update
-
-
-def count(n: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
 # ---------------------------------------------------------------- findings
-
-
-def show_findings(findings: RowFindings, aside: bool = False) -> None:
-    """Print how many rows are outliers, and why the worst of them are."""
-    from trueaxis.pipeline import split_pipeline
-    from trueaxis.report.sentences import describe_line
-
-    findings.run()
-    if findings.analysis is not None:
-        show_analysis(findings.analysis, aside)
-        return
-    model = split_pipeline(findings.model).model
-    fitted = ""
-    if findings.seconds is not None:
-        fitted = (
-            f" {type(model).__name__} with {count(model.n_components_, 'component')} "
-            f"took {findings.seconds:.2f} s. `trueaxis score` judges each row."
-        )
-    n, bad = findings.source.n_rows, int(findings.flagged.sum())
-    show(f"{bad:,} of {n:,} rows are bad. {describe_line(model)}{fitted}", aside)
-    if findings.wrong is not None:
-        show(_wrong_cells(int(findings.wrong[0]), int(findings.wrong[1])), aside)
 
 
 def show_analysis(analysis: Analysis, aside: bool = False) -> None:
@@ -141,10 +105,10 @@ def show_analysis(analysis: Analysis, aside: bool = False) -> None:
     for hint in sentences.hints(analysis):
         note(hint)
     if analysis.finds_wrong_cells:
-        times = Counter(analysis.wrong_cells.row.tolist()).most_common(1)
+        rows = analysis.wrong_cells["position"]
+        times = Counter(rows.tolist()).most_common(1)
         most = analysis.name(times[0][0]) if times else ""
-        n_rows = len(np.unique(analysis.wrong_cells.row))
-        show(_wrong_cells(len(analysis.wrong_cells.row), n_rows, most), aside)
+        show(wrong_cells(len(rows), len(np.unique(rows)), most), aside)
 
 
 def _worst_rows(analysis: Analysis) -> Grid:
@@ -162,26 +126,27 @@ def _worst_rows(analysis: Analysis) -> Grid:
     grid.add_column("p-value", justify="right")
     grid.add_column("excess", justify="right")
     grid.add_column("reason", overflow="fold")
-    listed, excess = analysis.flagged[:MAX_LISTED], analysis.diagnosis.excess
-    p_values = np.exp(analysis.diagnosis.log_p[listed])
-    for row, p in zip(listed, p_values, strict=True):
+    d, rows = analysis.diagnosis, analysis.flagged[:MAX_LISTED]
+    columns = zip(rows, d.kind[rows], d.log_p[rows], d.excess[rows], strict=True)
+    for row, kind, log_p, excess in columns:
         label = [] if analysis.labels is None else [plain(analysis.labels[row])]
         grid.add_row(
             plain(analysis.name(row)),
             *label,
-            str(analysis.diagnosis.kind[row]),
-            sentences.format_p(p),
-            f"{excess[row]:.1f}" if excess[row] < 1e6 else f"{excess[row]:.3g}",
+            str(kind),
+            sentences.format_p(np.exp(log_p)),
+            f"{excess:.1f}" if excess < 1e6 else f"{excess:.3g}",
             plain(sentences.reason(analysis, row)),
         )
     return grid
 
 
-def _wrong_cells(n_cells: int, n_rows: int, most: str = "") -> str:
+def wrong_cells(n_cells: int, n_rows: int, most: str = "") -> str:
+    """Return how many cells are wrong, and in which row most of them are."""
     if not n_cells:
         return "No cell is wrong."
     are = "is" if n_cells == 1 else "are"
-    in_rows = f"{count(n_cells, 'cell')} in {count(n_rows, 'row')} {are} wrong"
+    in_rows = f"{counted(n_cells, 'cell')} in {counted(n_rows, 'row')} {are} wrong"
     return f"{in_rows}{f', most of them in row {most}' if most else ''}."
 
 
@@ -193,7 +158,7 @@ def remark_on_scope(fitted: int, n: int, D: int, left_out: list[str]) -> None:
     if fitted < n:
         remark(
             f"The methods were fitted to {fitted:,} of {n:,} rows, drawn at random, "
-            "and judge all of them. To fit all rows, pass --all-rows."
+            "and judge all of them."
         )
     if left_out:
         remark(
@@ -222,10 +187,44 @@ def show_comparison(results: list[ComparedMethod]) -> None:
         grid.add_row(
             result.method,
             f"{result.seconds:.2f}",
-            str(result.flagged),
+            str(result.outliers),
             str(result.shared),
             f"{result.angle:.1f}",
-            f"{result.shift:.3g}",
-            "" if result.model.converged_ else "not converged",
+            f"{result.center:.3g}",
+            "" if result.converged else "not converged",
         )
     show(grid)
+
+
+# ---------------------------------------------------------------- errors, warnings
+
+
+def message_of(error: BaseException) -> str:
+    """Return the message for the user about an error."""
+    from trueaxis.data.transformed import IncompleteRows
+
+    text = str(error)
+    if isinstance(error, IncompleteRows):
+        text += " On the command line: --method dswl, or `trueaxis repair`."
+    if isinstance(error, MemoryError) and not text:
+        text = (
+            "The table does not fit into memory: select fewer columns with --columns, "
+            "or use fewer rows."
+        )
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.filename or 'Standard output'}: {error.strerror}."
+    # Every note about the file has a line of its own.
+    return "\nNote: ".join(map(printable, text.split("\nNote: ")))
+
+
+@contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """Print warnings as notes, without the line of code that raised them."""
+
+    def print_note(message: Warning | str, *_: Any, **__: Any) -> None:
+        note(str(message))
+
+    NOTES.clear()
+    with warnings.catch_warnings():
+        warnings.showwarning = print_note
+        yield

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,36 +12,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.cli import console
-from trueaxis.cli.findings import fit_model
-from trueaxis.cli.options import (
-    choice_from,
+from trueaxis.cli.commands import (
     first_step_from,
+    fit_source,
     method_from,
     refuse_fit_options,
-    refuse_two_outputs,
 )
 from trueaxis.cli.source import (
     STANDARD,
     Source,
     TableError,
-    beside,
     check_outputs,
+    choice_from,
     open_source,
-    write_table,
     written,
 )
+from trueaxis.data.progress import show_progress
 from trueaxis.diagnostics.cells import list_cells
-from trueaxis.diagnostics.inputs import as_records
+from trueaxis.diagnostics.tables import as_records
+from trueaxis.io.formats import compression_of, ending_of
+from trueaxis.io.write import ENDINGS, write_content
 from trueaxis.persistence import load
 from trueaxis.pipeline import split_pipeline
 from trueaxis.preprocessing.encoder import TableEncoder
-from trueaxis.report.given import ignore_feature_name_warning
-
-_KNOWS_NONE = (
-    "{} was fitted without --set cells=true and knows no wrong cells, so that only "
-    "missing ones can be filled. To replace wrong ones, fit it with --set cells=true, "
-    "or leave out --model."
-)
+from trueaxis.report.analysis import ignore_feature_name_warning
+from trueaxis.wording import counted
 
 
 @dataclass
@@ -95,17 +91,17 @@ class Repair:
 
     def describe(self) -> str:
         """Return a summary of the changed cells."""
-        counts, kept, count = self.counts(), "", console.count
+        counts, kept = self.counts(), ""
         if self.n_kept:
             were = "was" if self.n_kept == 1 else "were"
-            wrong = count(self.n_kept, "wrong cell")
+            wrong = counted(self.n_kept, "wrong cell")
             kept = f" In rows that are wrong as a whole, {wrong} {were} kept."
         if not counts["count"]:
             return f"No cell was changed.{kept}"
         wrong = f", {counts['wrong']:,} wrong" if self.looked_for_wrong else ""
         most, times = next(iter(counts["by_column"].items()))
         return (
-            f"{count(counts['count'], 'cell')} in {count(counts['rows'], 'row')} "
+            f"{counted(counts['count'], 'cell')} in {counted(counts['rows'], 'row')} "
             f"{'was' if counts['count'] == 1 else 'were'} changed: "
             f"{counts['missing']:,} missing{wrong}; most in column {most} ({times:,})."
             f"{kept}"
@@ -126,43 +122,44 @@ def repair(
     output: str,
     changes: str,
     model: str,
-    cells: bool | None,
+    no_cells: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
     """Write a table without missing and wrong cells, and the list of changed cells."""
     output = output or ("" if as_json else STANDARD)
-    refuse_two_outputs(as_json, output=output, changes=changes)
     if model:
         refuse_fit_options()
-    if options["reading"].get("missing") == "error":
+    if ("missing", "error") in options["reading"]:
         raise click.UsageError(
             "--read missing=error refuses missing cells, which repair is to fill: "
             "leave it out, or use --read missing=drop to leave out their rows."
         )
-    method = method_from(options).set_params(cells=cells is not False)
+    method = method_from(options).set_params(cells=not no_cells)
     if not changes and output not in ("", STANDARD):
         changes = beside(output, "-changes")
-    check_outputs(
-        (data, model), rows={"--output": output}, tables={"--changes": changes}
-    )
-    loaded = _load(model, cells) if model else None
-    with console.stages() as begin:
+    rows, tables = {"--output": output}, {"--changes": changes}
+    check_outputs(as_json, (data, model), rows=rows, tables=tables)
+    loaded = _load(model) if model else None
+    with show_progress():
         choice = choice_from(options)
         source = open_source(data, choice, loaded or method, targets=[output])
         if loaded is None:
-            begin("fitting")
-            loaded = fit_model(source, first_step_from(options), method)
-        begin("repairing")
-        repaired = repair_source(loaded, source, replace_wrong=cells is not False)
-    if model and cells is None and not repaired.looked_for_wrong:
-        console.note(_KNOWS_NONE.format(model))
+            loaded = fit_source(source, first_step_from(options), method)
+        repaired = repair_source(loaded, source, replace_wrong=not no_cells)
+    if model and not no_cells and not repaired.looked_for_wrong:
+        console.note(
+            f"{model} was fitted without --set cells=true and knows no wrong cells, so "
+            "that only missing ones can be filled. To replace wrong ones, fit it with "
+            "--set cells=true, or leave out --model."
+        )
 
     def write_repaired(file: Any) -> None:
         source.write_rows(file, output, changes=repaired.changes())
 
     def write_changes(file: Any) -> None:
-        write_table(file, changes, [repaired.columns()])
+        columns = repaired.columns()
+        write_content(file, changes, iter([columns]), len(columns["row"]))
 
     with written({output: write_repaired, changes: write_changes}):
         pass
@@ -197,7 +194,7 @@ def repair_source(model: Any, source: Source, *, replace_wrong: bool) -> Repair:
     return Repair(source, changed, int((wrong & outlier).sum()), looked)
 
 
-def _load(model_path: str, cells: bool | None) -> Any:
+def _load(model_path: str) -> Any:
     """Load a model that repairs cells."""
     model = load(model_path)
     first, method = split_pipeline(model)
@@ -207,6 +204,15 @@ def _load(model_path: str, cells: bool | None) -> Any:
             f"judges whole rows ({type(method).__name__}). Use a model of dswl fitted "
             "without --encode, or leave out --model."
         )
-    if cells and method._repair().wrong is None:
-        raise TableError(_KNOWS_NONE.format(model_path))
     return model
+
+
+def beside(output: str, suffix: str) -> str:
+    """Return the name of a table beside another one, such as NAME-changes.csv.
+
+    It has the ending of the output, so that those of x.csv and x.parquet differ.
+    """
+    path, ending = Path(output), ending_of(output) + compression_of(output)
+    if ending_of(output) not in ENDINGS or not ending:
+        return str(path.with_name(f"{path.name}{suffix}.csv"))
+    return str(path.with_name(f"{path.name[: -len(ending)]}{suffix}{ending}"))

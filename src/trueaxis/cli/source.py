@@ -8,9 +8,10 @@ otherwise rows that are read block by block.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any
 
 import numpy as np
@@ -34,21 +35,14 @@ from trueaxis.data.progress import passing
 from trueaxis.data.rows import Rows
 from trueaxis.data.text import TextRows, decoded_text
 from trueaxis.data.transformed import CheckedRows
-from trueaxis.diagnostics import column_names
 from trueaxis.io.cells import option
-from trueaxis.io.choice import Choice as Choice
-from trueaxis.io.formats import compression_of, ending_of, kept_standard_input
+from trueaxis.io.choice import Choice
+from trueaxis.io.formats import compression_of, kept_standard_input
 from trueaxis.io.table import MissingCells, read_table
 from trueaxis.io.text import Text
-from trueaxis.io.write import ENDINGS as TABLE_ENDINGS
-from trueaxis.io.write import (
-    Original,
-    refuse_table,
-    write_content,
-)
-from trueaxis.io.write import formulas_guarded as formulas_guarded
+from trueaxis.io.write import Original, refuse_table
 from trueaxis.methods import METHODS
-from trueaxis.pipeline import split_pipeline
+from trueaxis.pipeline import column_names, split_pipeline
 from trueaxis.preprocessing.encoder import TableEncoder
 
 LARGE_BYTES = 1 << 28  # files of this size or more are read block by block
@@ -65,8 +59,6 @@ class Source:
     ----------
     name : str
         The file.
-    choice : Choice
-        Which columns play which role, and how the file is read.
     columns : tuple of str
         Columns of numbers that are analyzed.
     left_out : dict
@@ -84,14 +76,13 @@ class Source:
     original : Original or None
         Rows as the file has them, if they are to be written again.
     watched : list of WatchedFile
-        Files that are read block by block; the verdicts are about the rows they had.
+        Files that are read again for these rows.
     missing : ndarray of shape (D,)
         Number of missing cells of every column; known after a pass over `blocks` if
         the rows are read block by block.
     """
 
     name: str
-    choice: Choice
     columns: tuple[str, ...]
     left_out: dict[str, str]
     rows: NDArray[np.float64] | Rows
@@ -118,18 +109,6 @@ class Source:
     def n_rows(self) -> int:
         """Number of rows that are analyzed."""
         return int(self.rows.shape[0])
-
-    @property
-    def n_left_out(self) -> int:
-        """Number of rows of the file that are not analyzed."""
-        if self.positions is None:
-            return 0
-        n = (
-            self.original.n_rows
-            if self.original is not None
-            else self.positions[-1] + 1
-        )
-        return int(n) - self.n_rows
 
     def rows_for(self, first_step: Any) -> Any:
         """Return the rows as a scaler takes them, or as an encoder does."""
@@ -166,7 +145,8 @@ class Source:
 
     def in_file(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which rows of the file are chosen, given this for rows analyzed."""
-        out = np.zeros(self.n_rows + self.n_left_out, dtype=bool)
+        assert self.original is not None  # opened, as rows are to be written
+        out = np.zeros(self.original.n_rows, dtype=bool)
         out[self.positions_of(np.flatnonzero(chosen))] = True
         return out
 
@@ -212,6 +192,32 @@ class Source:
 # ---------------------------------------------------------------- opening
 
 
+def choice_from(options: dict[str, Any]) -> Choice:
+    """Return which columns of the table play which role, and how it is read."""
+    columns, drop, na = (
+        [name for names in options[option] for name in names]
+        for option in ("columns", "drop", "na")
+    )
+    categories = encoding_from(options).get("categories", ())
+    return Choice(
+        columns=columns or None,
+        drop=drop,
+        id=options["id_"],
+        label=options.get("label"),
+        na=na,
+        categories=("*",) if categories == [] else tuple(categories),
+        **dict(options["reading"]),
+    )
+
+
+def encoding_from(options: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the columns of every kind of encoding; an empty list stands for all."""
+    encoding: dict[str, list[str]] = {}
+    for kind, names in options.get("encoding", ()):
+        encoding.setdefault(kind, []).extend(names)
+    return encoding
+
+
 def open_source(
     data: str,
     choice: Choice,
@@ -240,8 +246,9 @@ def open_source(
     asked = choice if fits else choice_for_model(taker, choice)
     streamed = large and _is_large(data)
     opened = _open_large if streamed else _read
+    kept = kept_standard_input(data) if data == STANDARD else nullcontext()
     try:
-        with kept_standard_input(data):
+        with kept:
             source = opened(data, asked, method, targets, fits)
     except TableError as error:
         if asked is choice:
@@ -297,7 +304,7 @@ def _read(
         console.note(text)
     ids = np.arange(len(table.X)) if table.ids is None else table.ids
     return Source(
-        data, choice, table.columns, table.left_out, table.X, ids, table.labels,
+        data, table.columns, table.left_out, table.X, ids, table.labels,
         table.frame, table.positions, original, watched,
     )  # fmt: skip
 
@@ -341,7 +348,6 @@ def _open_large(
     texts = _texts(path, asked, text) if asked else []
     return Source(
         data,
-        choice,
         tuple(wanted),
         left_out,
         checked,
@@ -466,59 +472,40 @@ def choice_for_model(model: Any, choice: Choice) -> Choice:
 
 
 def check_outputs(
+    as_json: bool,
     sources: tuple[str, ...],
     *,
-    files: Mapping[str, str] | None = None,
-    tables: Mapping[str, str] | None = None,
-    rows: Mapping[str, str] | None = None,
+    files: Mapping[str, str] = MappingProxyType({}),
+    tables: Mapping[str, str] = MappingProxyType({}),
+    rows: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Raise early if outputs cannot be written, or are inputs, or the same file.
 
     Parameters
     ----------
+    as_json : bool
+        Whether JSON is printed to standard output.
     sources : tuple of str
         Files that are read, the table first.
     files, tables, rows : dict
         Names of outputs by option: any file; tables, whose ending tells the format; and
         tables with rows of the input. "" for none.
     """
-    files, tables, rows = files or {}, tables or {}, rows or {}
-    refuse_same_targets({**files, **tables, **rows})
-    for target in files.values():
+    given = {**files, **tables, **rows}
+    if any(given.values()):
+        refuse_same_targets(given | ({"--json": STANDARD} if as_json else {}))
+    for name, target in files.items():
+        if target == STANDARD:
+            raise TableError(
+                f"What {name} names is no table, and cannot be written to standard "
+                "output: give a file name."
+            )
+    for target in filter(None, files.values()):
         refuse_target(target, *sources)
-    for target in tables.values():
+    for target in filter(None, tables.values()):
         refuse_table(target, *sources)
-    for target in rows.values():
+    for target in filter(None, rows.values()):
         refuse_table(target, *sources, rows_of=sources[0])
-
-
-def beside(output: str, suffix: str) -> str:
-    """Return the name of a table beside another one, such as NAME-changes.csv.
-
-    It has the ending of the output, so that those of x.csv and x.parquet differ.
-    """
-    path, ending = Path(output), ending_of(output) + compression_of(output)
-    if ending_of(output) not in TABLE_ENDINGS or not ending:
-        return str(path.with_name(f"{path.name}{suffix}.csv"))
-    return str(path.with_name(f"{path.name[: -len(ending)]}{suffix}{ending}"))
-
-
-def write_table(
-    file: IO[bytes], target: str, blocks: Iterable[dict[str, Any]], n: int = 0
-) -> None:
-    """Write columns to an open file, a block of rows at a time.
-
-    Parameters
-    ----------
-    file : binary file
-    target : str
-        Its name, whose ending tells the format.
-    blocks : iterable of dict
-        Columns by name.
-    n : int
-        Number of rows, which .npy files need.
-    """
-    write_content(file, target, iter(blocks), n)
 
 
 def written(
@@ -526,11 +513,8 @@ def written(
 ) -> AbstractContextManager[None]:
     """Write files that appear after the `with` statement, if it succeeds.
 
-    Standard output comes last: whoever reads it may close it early.
-
-    Parameters
-    ----------
-    writers : dict
-        What writes each file, by its name; "-" is standard output, "" is left out.
+    Standard output ("-") comes last: whoever reads it may close it early. A file
+    without a name is left out.
     """
-    return written_together({name: each for name, each in writers.items() if name})
+    given = {name: each for name, each in writers.items() if name}
+    return written_together(given) if given else nullcontext()

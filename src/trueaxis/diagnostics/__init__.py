@@ -1,31 +1,29 @@
 """Diagnostics of a fitted model: outliers, their causes, and their effect on PCA."""
 
 from trueaxis.diagnostics.cells import CellMap, cell_map, cell_table
-from trueaxis.diagnostics.columns import Contributions, contributions
 from trueaxis.diagnostics.comparison import ComparedMethod, compare
 from trueaxis.diagnostics.influence import Effect, effect
-from trueaxis.diagnostics.inputs import column_names, row_labels
 from trueaxis.diagnostics.outliers import (
     KINDS,
     Diagnosis,
     diagnose,
     explain,
     outlier_table,
-    summary,
 )
+from trueaxis.diagnostics.summaries import summary
+from trueaxis.diagnostics.tables import row_labels
+from trueaxis.pipeline import column_names
 
 __all__ = [
     "KINDS",
     "CellMap",
     "ComparedMethod",
-    "Contributions",
     "Diagnosis",
     "Effect",
     "cell_map",
     "cell_table",
     "column_names",
     "compare",
-    "contributions",
     "diagnose",
     "effect",
     "explain",

@@ -13,26 +13,25 @@ from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._validation import fitted_rows, raw_rows
 from trueaxis.data.threads import own_floats
-from trueaxis.diagnostics.inputs import (
-    column_names,
-    row_labels,
-    takes_pipelines,
-    to_frame,
-)
-from trueaxis.pipeline import SplitPipeline
+from trueaxis.diagnostics.tables import row_labels, to_frame
+from trueaxis.pipeline import SplitPipeline, column_names, takes_pipelines
 
 if TYPE_CHECKING:
-    from trueaxis.cells.model import Repaired
     from trueaxis.dswl.estimator import DSWL
 
 
 class CellMap(NamedTuple):
-    """Deviations of all cells of rows from what the other cells of the row say.
+    """All cells of rows, and what the other cells of their row say.
 
     Attributes
     ----------
+    values : ndarray of shape (n, D)
+        As given, with NaN for missing cells.
+    fitted : ndarray of shape (n, D)
+        What the good cells of the row say.
     deviations : ndarray of shape (n, D)
-        In standard deviations of good cells, with a sign; NaN for missing cells.
+        What is there minus what the other cells say, in standard deviations of good
+        cells; NaN for missing cells.
     wrong : ndarray of shape (n, D), bool
         Wrong cells.
     missing : ndarray of shape (n, D), bool
@@ -42,6 +41,8 @@ class CellMap(NamedTuple):
         Names of the columns.
     """
 
+    values: NDArray[np.float64]
+    fitted: NDArray[np.float64]
     deviations: NDArray[np.float64]
     wrong: NDArray[np.bool_]
     missing: NDArray[np.bool_]
@@ -50,9 +51,22 @@ class CellMap(NamedTuple):
 
     def take(self, rows: NDArray[np.intp]) -> CellMap:
         """Return the cells of some rows."""
-        deviations, wrong, missing = self.deviations, self.wrong, self.missing
-        some = deviations[rows], wrong[rows], missing[rows], self.outlier[rows]
-        return CellMap(*some, self.names)
+        return CellMap._make([*(part[rows] for part in self[:-1]), self.names])
+
+    def listed(self, *, missing: bool = False, first: int = 0) -> dict[str, Any]:
+        """Return the wrong cells, and missing ones if asked for, as columns of a table.
+
+        "position" counts rows from `first`, and "column" is an index.
+        """
+        at = row, column = np.nonzero(self.wrong | (self.missing & missing))
+        return {
+            "position": first + row,
+            "column": column,
+            "value": self.values[at],
+            "fitted": self.fitted[at],
+            "deviation": self.deviations[at],
+            "outlier": self.outlier[row],
+        }
 
     def __repr__(self) -> str:
         n, D = self.wrong.shape
@@ -62,7 +76,12 @@ class CellMap(NamedTuple):
         )
 
 
-@takes_pipelines()
+def _map_in_units_of_data(cells: CellMap, parts: SplitPipeline) -> CellMap:
+    values, fitted = map(parts.restored, (cells.values, cells.fitted))
+    return cells._replace(values=values, fitted=fitted)
+
+
+@takes_pipelines(_map_in_units_of_data)
 def cell_map(model: DSWL, X: ArrayLike) -> CellMap:
     """Compare every cell of rows with what the other cells of its row say.
 
@@ -78,20 +97,8 @@ def cell_map(model: DSWL, X: ArrayLike) -> CellMap:
     -------
     CellMap
     """
-    outlier = _outliers(model, X)
-    parts = [
-        (
-            repaired.deviations,
-            _wrong(block, repaired, outlier[first : first + len(block)]),
-            np.isnan(block),
-        )
-        for first, block, repaired in _repaired_blocks(model, X)
-    ]
-    deviations, wrong, missing = (
-        np.concatenate(part) for part in zip(*parts, strict=True)
-    )
-    names = column_names(model)
-    return CellMap(deviations, wrong, missing, outlier, names)
+    parts = zip(*(block[:-1] for _, block in _blocks(model, X)), strict=True)
+    return CellMap._make([*map(np.concatenate, parts), column_names(model)])
 
 
 @own_floats
@@ -145,48 +152,27 @@ def _in_units_of_data(cells: dict[str, Any], parts: SplitPipeline) -> dict[str, 
 
 @takes_pipelines(_in_units_of_data)
 def list_cells(model: DSWL, X: ArrayLike, missing: bool) -> dict[str, Any]:
-    """Return the fields of `cell_table`, with indices of columns."""
-    outlier, found = _outliers(model, X), []
-    for first, block, repaired in _repaired_blocks(model, X):
-        listed = _wrong(block, repaired, outlier[first : first + len(block)])
-        if missing:
-            listed |= np.isnan(block)
-        at = row, column = np.nonzero(listed)
-        parts = block[at], repaired.fitted[at], repaired.deviations[at]
-        found.append((first + row, column, *parts))
-    position, column, value, fitted, deviation = (
-        np.concatenate(part) for part in zip(*found, strict=True)
-    )
-    return {
-        "position": position,
-        "column": column,
-        "value": value,
-        "fitted": fitted,
-        "deviation": deviation,
-        "outlier": outlier[position],
-    }
+    """Return `CellMap.listed` of all rows, of which only some have to be in memory."""
+    found = [
+        block.listed(missing=missing, first=first) for first, block in _blocks(model, X)
+    ]
+    return {name: np.concatenate([each[name] for each in found]) for name in found[0]}
 
 
-def _repaired_blocks(
-    model: DSWL, X: ArrayLike
-) -> Iterator[tuple[int, NDArray[Any], Repaired]]:
+def _blocks(model: DSWL, X: ArrayLike) -> Iterator[tuple[int, CellMap]]:
+    """Yield the cells of some rows at a time, with the index of the first row."""
     if not hasattr(model, "repair"):
         raise TypeError(f"{type(model).__name__} judges no cells: pass a fitted DSWL.")
-    with raw_rows(model, X) as rows:
-        repair = model._repair()
-        for first, block in rows.blocks():
-            yield first, block, repair.repair(block)
-
-
-def _wrong(
-    block: NDArray[Any], repaired: Repaired, outlier: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    # A row with too many wrong cells keeps them. If it is regular as it is, none is.
-    fine = repaired.crowded & ~outlier
-    return np.asarray(~repaired.good & ~np.isnan(block) & ~fine[:, None])
-
-
-def _outliers(model: DSWL, X: ArrayLike) -> NDArray[np.bool_]:
     with fitted_rows(model, X) as rows:
         (regular,), _ = rows.scan(model._support_kernel())
-    return np.asarray(~regular)
+    names, repair = column_names(model), model._repair()
+    with raw_rows(model, X) as rows:
+        for first, block in rows.blocks():
+            repaired, missing = repair.repair(block), np.isnan(block)
+            outlier = np.asarray(~regular[first : first + len(block)])
+            # A row with too many wrong cells keeps them. If it is regular as it is,
+            # none of them is wrong.
+            fine = repaired.crowded & ~outlier
+            wrong = np.asarray(~repaired.good & ~missing & ~fine[:, None])
+            found = repaired.fitted, repaired.deviations, wrong, missing, outlier
+            yield first, CellMap(block, *found, names)

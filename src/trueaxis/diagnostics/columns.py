@@ -1,21 +1,20 @@
-"""Columns of rows: what they add to the distances, and what would fit in them."""
+"""Columns of rows: which one is to blame for the distances, and what would fit."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._validation import fitted_rows, raw_rows
-from trueaxis.data.rows import RecordKernel
-from trueaxis.data.transformed import largest_squarable
-from trueaxis.diagnostics.inputs import cell_repair, takes_pipelines
-from trueaxis.pipeline import SplitPipeline
+from trueaxis.cells.model import CellModel
+from trueaxis.data.rows import RecordKernel, Rows
+from trueaxis.data.transformed import RowwiseRows, largest_magnitude, largest_squarable
+from trueaxis.pipeline import SplitPipeline, takes_pipelines
 
 if TYPE_CHECKING:
     from trueaxis.base import SubspaceEstimator
-    from trueaxis.cells.model import CellModel
 
 # Squared distance of a unit vector from the subspace, below which it counts as inside.
 WITHIN = 1e-10
@@ -23,89 +22,22 @@ LEAST = 1e-75  # smallest cut-off: the square of its inverse must not overflow
 MAIN_SHARE = 0.5  # a column with this share of the distance is the only one named
 
 
-class Contributions(NamedTuple):
-    """Contributions of every column to the squared distances, each (n, D).
-
-    Parameters
-    ----------
-    score : ndarray of shape (n, D)
-        Sums to the squared score distance; negative where a column pulls the row back
-        toward the center.
-    orthogonal : ndarray of shape (n, D)
-        Sums to the squared orthogonal distance.
-    """
-
-    score: NDArray[np.float64]
-    orthogonal: NDArray[np.float64]
-
-    def __repr__(self) -> str:
-        n, D = self.score.shape
-        return f"Contributions({n:,} rows, {D:,} columns)"
-
-
-@takes_pipelines()
-def contributions(model: SubspaceEstimator, X: ArrayLike) -> Contributions:
-    """Compute what every column adds to the squared distances of each row.
-
-    Parameters
-    ----------
-    model : estimator or Pipeline
-        Any fitted method, alone or at the end of a pipeline.
-    X : array-like of shape (n, D)
-
-    Returns
-    -------
-    Contributions
-        Two arrays (n, D), whose rows sum to the squared distances.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from trueaxis import DSWL
-    >>> from trueaxis.datasets import sensors
-    >>> from trueaxis.diagnostics import contributions
-    >>> X = sensors().X
-    >>> model = DSWL(2).fit(X)
-    >>> parts = contributions(model, X)
-    >>> bool(np.allclose(parts.score.sum(axis=1), model.distances(X).score ** 2))
-    True
-    """
-    with fitted_rows(model, X) as rows:
-        sub = model._subspace()
-        y = rows.read() - sub.mean
-    t = y @ sub.basis.T
-    score = y * ((t / sub.floored_variances()) @ sub.basis)
-    return Contributions(score, (y - t @ sub.basis) ** 2)
-
-
-class FreedColumns(NamedTuple):
-    """What happens if each column of a row in turn is set free.
-
-    gain : (n, D), by how much the squared distances fall, in units of their cut-offs
-    surplus : (n, D), value minus the value that would fit best
-    total : (n,), the squared distances, in units of their cut-offs, added up
-
-    `gain` and `total` of rows whose squares would overflow are in another unit.
-    """
-
-    gain: NDArray[np.float64]
-    surplus: NDArray[np.float64]
-    total: NDArray[np.float64]
-
-    def shares(self) -> NDArray[np.float64]:
-        """Return the gains as parts of the total, 0 to 1."""
-        return _as_shares(self.gain, self.total[:, None])
+def cell_repair(rows: Rows) -> CellModel | None:
+    """Return what repairs the rows that `fitted_rows` returned; None if nothing."""
+    if isinstance(rows, RowwiseRows) and isinstance(rows.change, CellModel):
+        return rows.change
+    return None
 
 
 class ColumnCorrectionKernel(RecordKernel):
     """Find the single column whose correction would help each row most.
 
-    Contributions are smeared: a wrong value moves the scores, and with them the
-    residuals of all other columns. So each column is set free in turn to see how far
-    the distances fall. With q(y) = y'My, where M adds both squared distances in units
-    of their cut-offs, they fall by (My)_j^2 / M_jj. For a single wrong value, no other
-    column reaches a larger gain than the wrong one. A cell that `repair` filled or
-    replaced cannot be corrected any further.
+    A wrong value moves the scores, and with them the residuals of all other columns, so
+    that these say little about the cause. Instead, each column is set free in turn to
+    see how far the distances fall. With q(y) = y'My, where M adds both squared
+    distances in units of their cut-offs, they fall by (My)_j^2 / M_jj. For a single
+    wrong value, no other column reaches a larger gain than the wrong one. A cell that
+    `repair` filled or replaced cannot be corrected any further.
     """
 
     n_fields = 4
@@ -127,62 +59,65 @@ class ColumnCorrectionKernel(RecordKernel):
         self.diagonal = own + self.off * self.outside
         # My = t times one matrix, plus y times one number for each column.
         self.of_values = np.where(self.outside > 0, self.off, 0.0)
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             self.of_scores = self.inside * self.scaled - self.of_values * P
+            self.inverse = np.where(self.diagonal > 0, 1 / self.diagonal, 0.0)
 
     def absorb(
         self, state: None, block: NDArray[Any], first: int
     ) -> NDArray[np.float64]:
         """Return column, share, value and surplus of the rows of a block."""
-        quick = self._quickly(block)
-        if quick is not None:
-            return quick
-        # Values overflow, or nothing varies.
-        freed = self.freed(block)
-        column = np.nan_to_num(freed.gain, nan=0.0, posinf=np.inf).argmax(axis=1)
-        best = np.arange(len(block)), column
-        share = _as_shares(freed.gain[best], freed.total)
-        return np.stack([column, share, block[best], freed.surplus[best]])
+        column, share, surplus = self.freed(block, best=True)
+        value = block[np.arange(len(block)), column]
+        return np.stack([column, share[:, 0], value, surplus[:, 0]])
 
-    def _quickly(self, block: NDArray[Any]) -> NDArray[np.float64] | None:
-        """Return the same as `freed` has, several times as fast, for ordinary rows."""
-        if not (self.diagonal > 0).all():
-            return None
+    def freed(
+        self, block: NDArray[Any], *, best: bool = False
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
+        """Set each column of every row free in turn.
+
+        Parameters
+        ----------
+        block : ndarray of shape (n, D)
+        best : bool
+            Whether to return what is known of the best column of every row only, which
+            takes less time.
+
+        Returns
+        -------
+        column : ndarray of shape (n,)
+            The one whose correction helps most.
+        share : ndarray of shape (n, D), or (n, 1)
+            By how much the squared distances fall, as a part of them.
+        surplus : ndarray of shape (n, D), or (n, 1)
+            Value minus the value that would fit best.
+        """
         rows = block if self.repair is None else self.repair(block)
         y = rows - self.sub.mean
-        with np.errstate(over="ignore", invalid="ignore"):
+        unit: Any = 1.0
+        if not largest_magnitude(y) <= largest_squarable(y.dtype):
+            unit = _far_units(y)
+            y /= unit
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             My = (y @ self.sub.basis.T) @ self.of_scores
             My += self.of_values * y
-            total = np.einsum("ij,ij->i", My, y)
-            roots = np.abs(My / np.sqrt(self.diagonal), out=y)
-        if rows is not block:  # NaN differs from itself, too
-            roots[rows != block] = 0.0
-        column = roots.argmax(axis=1)
-        best = np.arange(len(block)), column
-        with np.errstate(over="ignore"):
-            gain = roots[best] ** 2
-        if not (np.isfinite(total) & np.isfinite(gain) & (total > 0)).all():
-            return None
-        share = np.minimum(gain / total, 1.0)
-        return np.stack([column, share, block[best], My[best] / self.diagonal[column]])
-
-    def freed(self, block: NDArray[Any]) -> FreedColumns:
-        """Set each column of every row free in turn."""
-        rows = block if self.repair is None else self.repair(block)
-        y = rows - self.sub.mean
-        unit = _far_units(y)
-        y /= unit
-        t = y @ self.sub.basis.T
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            residual = np.where(self.outside > 0, y - t @ self.sub.basis, 0.0)
-            My = self.inside * t @ self.scaled + self.off * residual
-            total = np.einsum("ij,ij->i", My, y)
-            gain = np.where(self.diagonal > 0, My**2 / self.diagonal, 0.0)
-            surplus = unit * (My / self.diagonal)
-        if rows is not block:  # NaN differs from itself, too
-            gain[rows != block] = 0.0
-        surplus = np.nan_to_num(surplus, posinf=0.0, neginf=0.0)
-        return FreedColumns(gain, surplus, total)
+            total = np.einsum("ij,ij->i", My, y)[:, None]
+            gain = np.square(My, out=y)
+            gain *= self.inverse
+            if not (self.diagonal > 0).all():
+                gain[:, self.diagonal <= 0] = 0.0
+            if rows is not block:  # NaN differs from itself, too
+                gain[rows != block] = 0.0
+            if not np.isfinite(total).all():
+                gain = np.nan_to_num(gain, nan=0.0, posinf=np.inf)
+            column, of = gain.argmax(axis=1), self.diagonal
+            if best:
+                at = column[:, None]
+                gain, My = (np.take_along_axis(x, at, axis=1) for x in (gain, My))
+                of = self.diagonal[at]
+            share = np.nan_to_num(gain / total, nan=0.0, posinf=1.0)
+            surplus = np.nan_to_num(unit * (My / of), posinf=0.0, neginf=0.0)
+        return column, np.clip(share, 0.0, 1.0), surplus
 
     def spread(self) -> NDArray[np.float64]:
         """Return the standard deviation of every column's surplus in regular rows.
@@ -207,67 +142,30 @@ def _far_units(y: NDArray[Any]) -> NDArray[np.float64]:
     return np.ldexp(1.0, np.minimum(exponents, 1023))
 
 
-def _as_shares(gain: NDArray[Any], total: NDArray[Any]) -> NDArray[np.float64]:
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        share = np.nan_to_num(gain / total, nan=0.0, posinf=1.0)
-    return np.asarray(np.clip(share, 0.0, 1.0))
-
-
-class Explanation(NamedTuple):
-    """Values and fits of all columns of m rows, each of shape (m, D).
-
-    value : as given, NaN in holes
-    fitted : what would fit best if the other columns of the row are right, or if the
-        column that explains most of its distance is corrected
-    deviation : value minus fitted, in standard deviations of regular rows
-    share : part of the squared distances that this correction removes
-    """
-
-    value: NDArray[np.float64]
-    fitted: NDArray[np.float64]
-    deviation: NDArray[np.float64]
-    share: NDArray[np.float64]
-
-
-def _in_units_of_data(explained: Explanation, parts: SplitPipeline) -> Explanation:
-    return explained._replace(
-        value=parts.restored(explained.value), fitted=parts.restored(explained.fitted)
-    )
+def _in_units_of_data(explained: dict[str, Any], parts: SplitPipeline) -> Any:
+    return explained | {x: parts.restored(explained[x]) for x in ("value", "fitted")}
 
 
 @takes_pipelines(_in_units_of_data)
 def explained_rows(
     model: SubspaceEstimator, X: ArrayLike, rows: NDArray[np.intp]
-) -> Explanation:
-    """Return values and fits of all columns of the rows at these positions."""
+) -> dict[str, NDArray[np.float64]]:
+    """Return what `explain` lists of the rows at m positions, in arrays (m, D)."""
     with raw_rows(model, X) as source:
         value = source.take(rows).astype(float)
     with fitted_rows(model, X) as source:
         repair = cell_repair(source)
-    kernel = ColumnCorrectionKernel(model, repair)
-    freed = kernel.freed(value)
+    worst, share, _ = ColumnCorrectionKernel(model, repair).freed(value)
     used = value if repair is None else repair(value)
-    surplus = surplus_beside_blamed(model, used, freed.shares())
+    kernel = ColumnCorrectionKernel(model)
+    alone = kernel.freed(used)[2]
+    # One wrong value makes all others look wrong: where one column explains most of the
+    # distance of a row, the others are compared as if it had been corrected.
+    blamed = (share >= MAIN_SHARE) & (np.arange(len(share.T)) == worst[:, None])
+    beside = kernel.freed(np.where(blamed, used - alone, used))[2]
+    surplus = np.where(blamed, alone, beside)
     fitted = np.where(used == value, used - surplus, used)
     with np.errstate(divide="ignore", invalid="ignore"):
         # A column in which regular rows do not vary is infinitely far off, or not.
         deviation = np.where(fitted == value, 0.0, (value - fitted) / kernel.spread())
-    return Explanation(value, fitted, deviation, freed.shares())
-
-
-def surplus_beside_blamed(
-    model: SubspaceEstimator, rows: NDArray[Any], shares: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return every value minus the value that would fit best in its place.
-
-    One wrong value makes all others look wrong: where one column explains most of the
-    distance of a row, the others are compared as if it had been corrected.
-    """
-    kernel = ColumnCorrectionKernel(model)
-    alone = kernel.freed(rows).surplus
-    blamed = np.zeros(rows.shape, dtype=bool)
-    if rows.size:
-        at = np.arange(len(rows)), shares.argmax(axis=1)
-        blamed[at] = shares[at] >= MAIN_SHARE
-    corrected = np.where(blamed, rows - alone, rows)
-    return np.where(blamed, alone, kernel.freed(corrected).surplus)
+    return {"value": value, "fitted": fitted, "deviation": deviation, "share": share}

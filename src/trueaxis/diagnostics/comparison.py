@@ -42,54 +42,42 @@ COSTLY: tuple[tuple[Callable[[int, int], int], float, tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True)
 class ComparedMethod:
-    """Result of one method in a comparison.
+    """Result of one method in a comparison; None for what a failed fit lacks.
 
     Attributes
     ----------
     method : str
         Short name.
-    model : estimator or None
-        Fitted model; None if the fit failed.
-    problem : str
-        Why the fit failed; empty if it did not.
     seconds : float or None
-        CPU time of the fit. None if it failed, like all attributes below.
-    flagged : int or None
+        CPU time of the fit.
+    outliers : int or None
         Number of outliers.
     shared : int or None
         How many of them are outliers for the first method as well.
     angle : float or None
         Largest angle to the subspace of the first method in degrees.
-    shift : float or None
+    center : float or None
         Distance of the center from that of the first method.
+    converged : bool or None
+    problem : str
+        Why the fit failed; empty if it did not.
+    model : estimator or None
+        Fitted model.
     """
 
     method: str
-    model: Any = None
-    problem: str = ""
     seconds: float | None = None
-    flagged: int | None = None
+    outliers: int | None = None
     shared: int | None = None
     angle: float | None = None
-    shift: float | None = None
-
-    @property
-    def converged(self) -> bool | None:
-        """Whether the fit converged; None if it failed."""
-        return None if self.model is None else bool(self.model.converged_)
+    center: float | None = None
+    converged: bool | None = None
+    problem: str = ""
+    model: Any = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as values for JSON; None for what a failed fit lacks."""
-        return {
-            "method": self.method,
-            "seconds": self.seconds,
-            "outliers": self.flagged,
-            "shared": self.shared,
-            "angle": self.angle,
-            "center": self.shift,
-            "converged": self.converged,
-            "problem": self.problem,
-        }
+        """Return the result, without the model, as values for JSON."""
+        return {name: x for name, x in vars(self).items() if name != "model"}
 
 
 def suitable(n: int, D: int) -> list[str]:
@@ -144,7 +132,7 @@ def compare(
     >>> from trueaxis.datasets import planted
     >>> X = planted("ocs", n=300, share=0.2).X
     >>> dswl, pca = compare(X, ["dswl", "pca"], n_components=3)
-    >>> bool(60 <= dswl.flagged < 70), bool(pca.angle > 80)
+    >>> bool(60 <= dswl.outliers < 70), bool(pca.angle > 80)
     (True, True)
     """
     if max_rows is not None:
@@ -160,13 +148,13 @@ def compare(
         raise ValueError(
             f"methods={list(methods)!r} {problem}: choose from {', '.join(METHODS)}."
         )
-    progress(methods[0])
     line = {"level": level, "contamination": contamination}
+    progress(methods[0])
     first = _fit(methods[0], drawn, n_components, line)
     if first.model is None:
         raise ValueError(first.problem)
     flagged = first.model.predict(rows) < 0
-    compared = [_compare_with(first, first, flagged, rows)]
+    compared = [_compared(first, first.model, rows, flagged)]
     # The first method has taken the rows: it can fill their holes.
     if hasattr(first.model, "repair"):
         rows = first.model.repair(rows, wrong=False)
@@ -174,7 +162,7 @@ def compare(
     for name in methods[1:]:
         progress(name)
         other = _fit(name, drawn, first.model.n_components_, line)
-        compared.append(_compare_with(other, first, flagged, rows))
+        compared.append(_compared(other, first.model, rows, flagged))
     return compared
 
 
@@ -198,22 +186,20 @@ def _fit(
             model.fit(rows)
     except ValueError as error:  # data that one method refuses may suit the next
         return ComparedMethod(name, problem=str(error))
-    return ComparedMethod(name, model, seconds=time.process_time() - start)
+    seconds, converged = time.process_time() - start, bool(model.converged_)
+    return ComparedMethod(name, seconds, converged=converged, model=model)
 
 
-def _compare_with(
-    fit: ComparedMethod,
-    first: ComparedMethod,
-    flagged_by_first: NDArray[np.bool_],
-    rows: NDArray[Any],
+def _compared(
+    fit: ComparedMethod, first: Any, rows: NDArray[Any], by_first: NDArray[np.bool_]
 ) -> ComparedMethod:
     if fit.model is None:
         return fit
     flagged = fit.model.predict(rows) < 0
     return replace(
         fit,
-        flagged=int(flagged.sum()),
-        shared=int((flagged & flagged_by_first).sum()),
-        angle=largest_angle(fit.model.components_, first.model.components_),
-        shift=float(np.linalg.norm(fit.model.mean_ - first.model.mean_)),
+        outliers=int(flagged.sum()),
+        shared=int((flagged & by_first).sum()),
+        angle=largest_angle(fit.model.components_, first.components_),
+        center=float(np.linalg.norm(fit.model.mean_ - first.mean_)),
     )

@@ -14,13 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import subspace_angles
 
 from trueaxis._validation import fitted_rows
+from trueaxis.cells.model import CellModel
 from trueaxis.core.problem import affine_hull
 from trueaxis.core.starts import plain_moments
 from trueaxis.core.subspace import SquaresOverflow, Subspace, solve
-from trueaxis.data.rows import Kernel, RecordKernel, Rows
-from trueaxis.data.transformed import TransformedRows
-from trueaxis.diagnostics.inputs import imputed, takes_pipelines
-from trueaxis.pipeline import SplitPipeline
+from trueaxis.data.rows import RecordKernel, Rows
+from trueaxis.data.transformed import RowwiseRows, TransformedRows, Where
+from trueaxis.diagnostics.columns import cell_repair
+from trueaxis.pipeline import SplitPipeline, takes_pipelines
 from trueaxis.preprocessing.scaler import Scaling
 
 if TYPE_CHECKING:
@@ -118,17 +119,27 @@ def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
 
 
 def _effect(robust: Subspace, rows: Rows) -> Effect:
-    n, plain = rows.shape[0], plain_subspace(rows, len(robust.basis))
+    # Of n rows in more than n columns, all is found in n coordinates: a matrix of all
+    # pairs of columns would be large.
+    n, P, hull = rows.shape[0], robust.basis, affine_hull(rows)
+    moments = plain_moments(hull.rows, None)
+    plain = hull.lift(solve(moments, len(P)))
     shift = plain.mean - robust.mean
+    if hull.frame is None:
+        spread = moments.scattered(P)
+    else:
+        spread = moments.scattered(P @ hull.frame.T) @ hull.frame
+    spread += np.outer(P @ shift, shift)  # about the robust center
+    # The covariance of scores and residuals, which is 0 for axes of plain PCA.
+    tilt = spread - spread @ P.T @ P
     # Shares have no unit, and rows of about unit length do not overflow.
     unit = float(np.sqrt(plain.total + shift @ shift)) or 1.0
-    _, tilt = rows.scan(TiltKernel(robust, unit))
     largest = np.abs(tilt).max(initial=0.0) or 1.0
     direction = shift / (np.abs(shift).max() or 1.0)
     kernel = InfluenceKernel(robust, unit, tilt / largest, direction)
     (tilts, shifts), _ = rows.scan(kernel)
     return Effect(
-        angles=principal_angles(robust.basis, plain.basis),
+        angles=principal_angles(P, plain.basis),
         shift=shift,
         plain_variance=plain.variances * (n / max(n - 1, 1)),
         tilt_share=_shares(tilts),
@@ -136,47 +147,31 @@ def _effect(robust: Subspace, rows: Rows) -> Effect:
     )
 
 
-def plain_subspace(rows: Rows, k: int) -> Subspace:
-    """Return the subspace of plain PCA with k components.
+@dataclass(frozen=True)
+class Filling:
+    """Transform of blocks: fill holes, and leave all other cells as they are."""
 
-    Of n rows in more than n columns, it is found in n coordinates: a matrix of all
-    pairs of columns would be large.
+    model: CellModel
+
+    def __call__(self, block: NDArray[Any], where: Where | None = None) -> NDArray[Any]:
+        """Return the block without holes."""
+        return self.model.impute(block)
+
+    def part(self, first: int, n: int) -> Filling:
+        """Return the transform of n rows, which is the same for all rows."""
+        return self
+
+
+def imputed(rows: Rows) -> Rows:
+    """Return the rows that `fitted_rows` returned, with their wrong cells put back.
+
+    The same object if no cells were replaced.
     """
-    hull = affine_hull(rows)
-    return hull.lift(solve(plain_moments(hull.rows, None), k))
-
-
-class TiltKernel(Kernel):
-    """Sum residual t' over all rows, both in the given unit."""
-
-    title = "turn of the axes"
-
-    def __init__(self, subspace: Subspace, unit: float) -> None:
-        self.subspace, self.unit = subspace, unit
-
-    def split(self, block: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-        """Return residuals y - P't, scores t, and centered rows y."""
-        y = (block - self.subspace.mean) / self.unit
-        t = y @ self.subspace.basis.T
-        return y - t @ self.subspace.basis, t, y
-
-    def start(self) -> NDArray[np.float64]:
-        """Return an empty state."""
-        return np.zeros(self.subspace.basis.T.shape)
-
-    def absorb(
-        self, state: NDArray[np.float64], block: NDArray[Any], first: int
-    ) -> None:
-        """Add the rows of a block."""
-        # As one product: a D x k matrix for each row would not fit into memory.
-        residual, t, _ = self.split(block)
-        state += residual.T @ t
-
-    def merge(
-        self, state: NDArray[np.float64], other: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Add the state of later rows to that of earlier ones."""
-        return state + other
+    repair = cell_repair(rows)
+    if repair is None or repair.wrong is None:
+        return rows
+    assert isinstance(rows, RowwiseRows)
+    return RowwiseRows(rows.rows, Filling(repair))
 
 
 class InfluenceKernel(RecordKernel):
@@ -192,15 +187,17 @@ class InfluenceKernel(RecordKernel):
         tilt: NDArray[np.float64],
         direction: NDArray[np.float64],
     ) -> None:
-        self.split = TiltKernel(subspace, unit).split
+        self.subspace, self.unit = subspace, unit
         self.tilt, self.direction = tilt, direction
 
     def absorb(
         self, state: None, block: NDArray[Any], first: int
     ) -> NDArray[np.float64]:
         """Return tilt and shift of the rows of a block."""
-        residual, t, y = self.split(block)
-        tilt = np.einsum("ij,ij->i", residual @ self.tilt, t)
+        P = self.subspace.basis
+        y = (block - self.subspace.mean) / self.unit
+        t = y @ P.T
+        tilt = np.einsum("ij,ij->i", (y - t @ P) @ self.tilt.T, t)
         return np.stack([tilt, y @ self.direction])
 
 

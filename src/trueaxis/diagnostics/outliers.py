@@ -15,26 +15,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._validation import fitted_rows, raw_rows
+from trueaxis.base import Distances
 from trueaxis.core.verdicts import PValueKernel, cutoff_ratio
 from trueaxis.data.threads import cached_property, own_floats
-from trueaxis.diagnostics.cells import list_cells
-from trueaxis.diagnostics.columns import ColumnCorrectionKernel, explained_rows
-from trueaxis.diagnostics.inputs import (
+from trueaxis.diagnostics.columns import (
+    ColumnCorrectionKernel,
     cell_repair,
-    check_positions,
-    column_names,
-    pipeline_parts,
-    row_labels,
-    takes_pipelines,
-    to_frame,
+    explained_rows,
 )
-from trueaxis.overview import Summary, facts_of, overview
-from trueaxis.pipeline import SplitPipeline
-from trueaxis.wording import counted, share_of
+from trueaxis.diagnostics.tables import check_positions, row_labels, to_frame
+from trueaxis.pipeline import SplitPipeline, column_names, takes_pipelines
 
 if TYPE_CHECKING:
     from trueaxis.base import SubspaceEstimator
-    from trueaxis.core.law import Law
+    from trueaxis.core.law import Cuts, Law
 
 # The paper's categories: within both cut-offs, beyond the one for score distances,
 # beyond the one for orthogonal distances, beyond both. Then, within both, rows of a
@@ -50,47 +44,96 @@ class Diagnosis:
 
     Attributes
     ----------
-    score, orthogonal : ndarray of shape (n,)
-        Distances inside the subspace and off it.
-    score_cutoff, orthogonal_cutoff : float
-        Rows with a distance beyond its cut-off are outliers.
-    group_ratio : ndarray of shape (n,)
-        How far the row lies towards a group that stands apart: rows above 1 belong to
-        it, and are outliers. 0 if there is no such group.
-    kind : ndarray of shape (n,), str
-        One of `KINDS`.
+    squares : ndarray of shape (3, n)
+        Squared orthogonal and score distances, and how far the row lies towards a group
+        that stands apart.
+    law : Law
+        What regular rows look like, which gives the p-values.
+    line : float
+        Natural logarithm of the p-value below which rows are outliers.
     column : ndarray of shape (n,), int
         Index of the column whose correction would bring the row nearest to the regular
         ones.
     share : ndarray of shape (n,)
         Part of the squared distances (in units of their cut-offs, added up) that this
         correction removes, 0 to 1.
-    value : ndarray of shape (n,)
-        Value in that column, NaN for a hole.
-    surplus : ndarray of shape (n,)
-        This value minus the value that would fit best.
+    value, fitted : ndarray of shape (n,)
+        What is there in that column, NaN for a hole, and what would fit best.
     names : ndarray of str
         Names of the columns.
-    squares : ndarray of shape (3, n)
-        Squared orthogonal and score distances, and how far towards a group apart: what
-        `log_p` is computed from.
-    law : Law
-        What regular rows look like, which gives the p-values.
     """
 
-    score: NDArray[np.float64]
-    orthogonal: NDArray[np.float64]
-    score_cutoff: float
-    orthogonal_cutoff: float
-    group_ratio: NDArray[np.float64]
-    kind: NDArray[np.str_]
+    squares: NDArray[np.float64]
+    law: Law
+    line: float
     column: NDArray[np.intp]
     share: NDArray[np.float64]
     value: NDArray[np.float64]
-    surplus: NDArray[np.float64]
+    fitted: NDArray[np.float64]
     names: NDArray[np.str_]
-    squares: NDArray[np.float64]
-    law: Law
+
+    def at(self, line: float) -> Diagnosis:
+        """Return the same rows, judged with the line at another p-value's logarithm."""
+        return replace(self, line=line)
+
+    @cached_property
+    def _cuts(self) -> Cuts:
+        return self.law.cuts(self.line)
+
+    @property
+    def cutoffs(self) -> Distances:
+        """Distances beyond which rows are outliers."""
+        return Distances(*map(float, np.sqrt([self._cuts.s, self._cuts.e])))
+
+    @property
+    def lines(self) -> tuple[float, float, float]:
+        """The `cutoffs`, and where a group that stands apart begins."""
+        return (*self.cutoffs, self._cuts.beyond)
+
+    @cached_property
+    def score(self) -> NDArray[np.float64]:
+        """Distances inside the subspace."""
+        return np.asarray(np.sqrt(self.squares[1]))
+
+    @cached_property
+    def orthogonal(self) -> NDArray[np.float64]:
+        """Distances off the subspace."""
+        return np.asarray(np.sqrt(self.squares[0]))
+
+    @cached_property
+    def beyond(self) -> NDArray[np.bool_]:
+        """Whether rows are beyond both cut-offs, and in a group apart: of (3, n)."""
+        # Compare what `predict` compares: a root may be rounded to the other side.
+        (e, s, apart), cuts = self.squares, self._cuts
+        return np.stack([s > cuts.s, e > cuts.e, apart > cuts.beyond])
+
+    @property
+    def ratios(self) -> NDArray[np.float64]:
+        """Both distances in units of their cut-offs, and how far towards a group apart.
+
+        An array of shape (3, n), with values above 1 for outliers. The last row is 0 if
+        there is no group that stands apart.
+        """
+        inside, off = self.cutoffs
+        apart = cutoff_ratio(self.squares[2], self._cuts.beyond)
+        return np.stack(
+            [_ratio(self.score, inside), _ratio(self.orthogonal, off), apart]
+        )
+
+    @property
+    def excess(self) -> NDArray[np.float64]:
+        """Largest of the `ratios`."""
+        return np.asarray(self.ratios.max(axis=0))
+
+    @cached_property
+    def kind(self) -> NDArray[np.str_]:
+        """One of `KINDS` for each row."""
+        return kinds(*self.beyond)
+
+    @property
+    def level(self) -> float:
+        """The p-value below which rows are outliers."""
+        return float(f"{np.exp(self.line):.12g}")  # without the rounding of logarithms
 
     # Not before it is asked for: it takes longer than all other numbers together.
     @cached_property
@@ -98,25 +141,6 @@ class Diagnosis:
     def log_p(self) -> NDArray[np.float64]:
         """Natural logarithms of the p-values, which themselves may underflow."""
         return self.law.log_p(*self.squares)
-
-    @property
-    def score_ratio(self) -> NDArray[np.float64]:
-        """Score distances in units of their cut-off."""
-        return _ratio(self.score, self.score_cutoff)
-
-    @property
-    def orthogonal_ratio(self) -> NDArray[np.float64]:
-        """Orthogonal distances in units of their cut-off."""
-        return _ratio(self.orthogonal, self.orthogonal_cutoff)
-
-    @property
-    def excess(self) -> NDArray[np.float64]:
-        """Larger of the two distances in units of its cut-off; above 1 for outliers.
-
-        In a group that stands apart, `group_ratio` if that is larger.
-        """
-        larger = np.maximum(self.score_ratio, self.orthogonal_ratio)
-        return np.maximum(larger, self.group_ratio)
 
     @property
     @own_floats
@@ -127,14 +151,29 @@ class Diagnosis:
     @property
     def flagged(self) -> NDArray[np.bool_]:
         """Whether each row is an outlier."""
-        return np.not_equal(self.kind, "regular")
+        return np.asarray(self.beyond.any(axis=0))
 
     @own_floats
     def worst_first(self, *, everything: bool = False) -> NDArray[np.intp]:
         """Return the positions of outliers, or of all rows, smallest p-value first."""
-        some = np.arange(len(self.kind)) if everything else np.flatnonzero(self.flagged)
+        some = np.arange(len(self.share))
+        some = some if everything else np.flatnonzero(self.flagged)
         log_p = self.law.log_p(*self.squares[:, some])
         return some[np.lexsort((-self.excess[some], log_p))]
+
+    def columns(self, rows: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
+        """Return what is known of some rows as columns of a table."""
+        return {
+            "kind": self.kind[rows],
+            "p_value": self.p_value[rows],
+            "excess": self.excess[rows],
+            "score": self.score[rows],
+            "orthogonal": self.orthogonal[rows],
+            "column": self.names[self.column[rows]],
+            "share": self.share[rows],
+            "value": self.value[rows],
+            "fitted": self.fitted[rows],
+        }
 
     def counts(self) -> dict[str, int]:
         """Count the rows of each kind that occurs, in the order of `KINDS`."""
@@ -142,16 +181,14 @@ class Diagnosis:
         return {kind: count for kind, count in found.items() if count}
 
     def __repr__(self) -> str:
-        return f"Diagnosis({len(self.kind):,} rows, {self.flagged.sum():,} outliers)"
+        return f"Diagnosis({len(self.share):,} rows, {self.flagged.sum():,} outliers)"
 
 
 def _in_units_of_data(diagnosis: Diagnosis, parts: SplitPipeline) -> Diagnosis:
-    column = diagnosis.column
-    return replace(
-        diagnosis,
-        value=parts.restored(diagnosis.value, column),
-        surplus=parts.unscaled(diagnosis.surplus, column),
+    value, fitted = (
+        parts.restored(x, diagnosis.column) for x in (diagnosis.value, diagnosis.fitted)
     )
+    return replace(diagnosis, value=value, fitted=fitted)
 
 
 @takes_pipelines(_in_units_of_data)
@@ -164,7 +201,7 @@ def diagnose(
     ----------
     model : estimator or Pipeline
         Any fitted method, alone or at the end of a pipeline. After a `ColumnScaler`,
-        `value` and `surplus` are in the units of the data; distances are those of the
+        `value` and `fitted` are in the units of the data; distances are those of the
         method.
     X : array-like of shape (n, D)
         Rows, those of the fit or new ones.
@@ -196,27 +233,18 @@ def diagnose(
         # The kernel repairs rows itself, to see which cells there are.
         source = rows if repair is None else rows.rows  # type: ignore[attr-defined]
         corrections, _ = source.scan(ColumnCorrectionKernel(model, repair))
-    (e, s, beyond), (column, share, value, surplus) = squares, corrections
+    column, share, value, surplus = corrections
     if fdr is not None:
-        line = discovery_line(law.log_p(e, s, beyond), fdr)
-    # Compare what `predict` compares: a root may be rounded to the other side.
-    cuts = law.cuts(line)
-    kind = kinds(s > cuts.s, e > cuts.e, beyond > cuts.beyond)
-    inside, off = model.cutoffs_ if fdr is None else np.sqrt([cuts.s, cuts.e]).tolist()
+        line = discovery_line(law.log_p(*squares), fdr)
     return Diagnosis(
-        score=np.sqrt(s),
-        orthogonal=np.sqrt(e),
-        score_cutoff=inside,
-        orthogonal_cutoff=off,
-        group_ratio=cutoff_ratio(beyond, cuts.beyond),
-        kind=kind,
+        squares=squares,
+        law=law,
+        line=line,
         column=column.astype(np.intp),
         share=share,
         value=value,
-        surplus=surplus,
+        fitted=value - surplus,
         names=column_names(model),
-        squares=squares,
-        law=law,
     )
 
 
@@ -315,19 +343,8 @@ def outlier_table(
     """
     diagnosis = diagnose(model, X, fdr=fdr)
     order = diagnosis.worst_first(everything=everything)
-    fields: dict[str, Any] = {
-        "row": row_labels(X, len(diagnosis.kind))[order],
-        "kind": diagnosis.kind[order],
-        "p_value": diagnosis.p_value[order],
-        "excess": diagnosis.excess[order],
-        "score": diagnosis.score[order],
-        "orthogonal": diagnosis.orthogonal[order],
-        "column": diagnosis.names[diagnosis.column[order]],
-        "share": diagnosis.share[order],
-        "value": diagnosis.value[order],
-        "fitted": (diagnosis.value - diagnosis.surplus)[order],
-        "position": order,
-    }
+    labels = row_labels(X, len(diagnosis.share))[order]
+    fields = {"row": labels, **diagnosis.columns(order), "position": order}
     return to_frame(fields, X)
 
 
@@ -377,87 +394,14 @@ def explain(model: Any, X: ArrayLike, rows: ArrayLike | None = None) -> Any:
     else:
         chosen = check_positions(rows, n)
     explained, names = explained_rows(model, X, chosen), column_names(model)
-    m, D = explained.value.shape
-    return to_frame(
-        {
-            "row": np.repeat(row_labels(X, n)[chosen], D),
-            "column": np.tile(names, m),
-            "value": explained.value.ravel(),
-            "fitted": explained.fitted.ravel(),
-            "deviation": explained.deviation.ravel(),
-            "share": explained.share.ravel(),
-            "position": np.repeat(chosen, D),
-        }
-    )
+    m, D = len(chosen), len(names)
+    labels = np.repeat(row_labels(X, n)[chosen], D)
+    fields = {name: each.ravel() for name, each in explained.items()}
+    columns = {"row": labels, "column": np.tile(names, m), **fields}
+    return to_frame(columns | {"position": np.repeat(chosen, D)})
 
 
 @takes_pipelines()
 def _n_rows(model: SubspaceEstimator, X: ArrayLike) -> int:
     with raw_rows(model, X) as rows:
         return int(rows.shape[0])
-
-
-@own_floats
-def summary(model: Any, X: ArrayLike | None = None) -> Summary:
-    """Summarize a fitted model in a few lines of text.
-
-    Parameters
-    ----------
-    model : estimator or Pipeline
-        Any fitted method, alone or at the end of a pipeline.
-    X : array-like of shape (n, D), optional
-        Rows, those of the fit or new ones: if given, the outliers among them are
-        counted by kind, and their wrong and missing cells.
-
-    Returns
-    -------
-    str
-        Sizes, components with their variances and the columns with the largest
-        `loadings_`, outliers among the rows of the fit, level, cut-offs, and whether
-        the fit converged. It is shown as it is, without `print`.
-
-    Examples
-    --------
-    >>> from trueaxis import DSWL
-    >>> from trueaxis.datasets import sensors
-    >>> from trueaxis.diagnostics import summary
-    >>> text = summary(DSWL(2).fit(sensors().X))
-    >>> text.splitlines()[0]
-    'DSWL: 200 rows, 6 columns, 2 components'
-    """
-    parts = pipeline_parts(model)
-    facts = facts_of(parts.model)
-    before = [type(step).__name__ for _, step in getattr(model, "steps", [])[:-1]]
-    if before:
-        facts["columns"] = f"as {' and '.join(before)} gave them to the fit"
-    if X is not None:
-        facts |= _about_rows(model, X)
-    return overview(parts.model, column_names(model), facts)
-
-
-@takes_pipelines()
-def _about_rows(model: SubspaceEstimator, X: ArrayLike) -> dict[str, str]:
-    diagnosis = diagnose(model, X)
-    counts = diagnosis.counts()
-    regular = counts.pop("regular", 0)
-    total = sum(counts.values())
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
-    outliers = f"{share_of(total, total + regular)}{': ' if kinds else ''}{kinds}"
-    return {"outliers": outliers} | _about_cells(model, X)
-
-
-def _about_cells(model: SubspaceEstimator, X: ArrayLike) -> dict[str, str]:
-    repair = model._repair()
-    if repair is None:
-        return {}
-    with raw_rows(model, X) as rows:
-        if rows.complete and repair.wrong is None:
-            return {}
-    listed = list_cells(model, X, True)
-    missing = int(np.isnan(listed["value"]).sum())
-    wrong = len(listed["value"]) - missing
-    if repair.wrong is None:
-        return {"cells": f"{missing:,} missing"} if missing else {}
-    rows_with = len(np.unique(listed["position"]))
-    where = f" in {counted(rows_with, 'row')}" if rows_with else ""
-    return {"cells": f"{wrong:,} wrong and {missing:,} missing{where}"}

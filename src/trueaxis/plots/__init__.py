@@ -6,12 +6,10 @@ matplotlib, which ``pip install 'trueaxis[plot]'`` installs.
 """
 
 from trueaxis.plots.cell_map import CellMapDisplay
-from trueaxis.plots.rows import ContributionsDisplay, OutlierMapDisplay
-from trueaxis.plots.subspace import ScoresDisplay
+from trueaxis.plots.rows import OutlierMapDisplay, ScoresDisplay
 
 __all__ = [
     "CellMapDisplay",
-    "ContributionsDisplay",
     "OutlierMapDisplay",
     "ScoresDisplay",
 ]

@@ -6,11 +6,12 @@ also differ in shape, for printing in gray.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics import KINDS
 from trueaxis.wording import shorten
 
@@ -44,12 +45,37 @@ class Display:
     ax_: Any
     figure_: Any
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._brief()})"
+    @classmethod
+    @own_floats
+    def from_estimator(
+        cls, model: Any, X: ArrayLike, *, ax: Any = None, **options: Any
+    ) -> Self:
+        """Compute what the display shows, and draw it.
 
-    def _brief(self) -> str:
-        """Return what is shown, in a few words, for `repr`."""
-        return ""
+        Parameters
+        ----------
+        model : estimator or Pipeline
+            Any fitted method, alone or at the end of a pipeline.
+        X : array-like of shape (n, D)
+            Rows, those of the fit or new ones.
+        ax : matplotlib axes, optional
+            Axes to draw on; a new figure if not given.
+        **options
+            See `plot`.
+
+        Returns
+        -------
+        Display
+        """
+        return cls._of(model, X).plot(ax, **options)
+
+    @classmethod
+    def _of(cls, model: Any, X: ArrayLike) -> Self:
+        raise NotImplementedError
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on those of a new figure; return the display."""
+        raise NotImplementedError
 
     def _canvas(self, ax: Any, size: tuple[float, float]) -> Any:
         """Return the given axes, or those of a new figure."""
@@ -71,18 +97,15 @@ def pyplot() -> Any:
     return plt
 
 
-def draw_kinds(
-    ax: Any, x: NDArray[Any], y: NDArray[Any], kind: NDArray[Any], **options: Any
-) -> list[Any]:
+def draw_kinds(ax: Any, x: NDArray[Any], y: NDArray[Any], kind: NDArray[Any]) -> None:
     """Draw rows in the colors and markers of their kinds, with counts as labels."""
-    collections = []
     for name in KINDS:
         some = kind == name
         if not some.any():
             continue
         color, marker, size = LOOKS[name]
         plain = name == "regular"
-        points = ax.scatter(
+        ax.scatter(
             x[some],
             y[some],
             s=size,
@@ -93,10 +116,8 @@ def draw_kinds(
             zorder=2 if plain else 3,
             rasterized=some.sum() > MANY,
             label=f"{name} ({some.sum()})",
-            **options,
+            clip_on=False,
         )
-        collections.append(points)
-    return collections
 
 
 def name_axes(ax: Any, title: str, x: str = "", y: str = "") -> None:
@@ -107,7 +128,7 @@ def name_axes(ax: Any, title: str, x: str = "", y: str = "") -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def legend_below(ax: Any) -> None:
+def legend_below(ax: Any, entries: list[Any] | None = None) -> None:
     """Put the legend below the label of the x axis, where it hides no points."""
     from matplotlib.transforms import ScaledTranslation
 
@@ -115,6 +136,7 @@ def legend_below(ax: Any) -> None:
     down = ScaledTranslation(0, -(38 + 12 * lines) / 72, ax.figure.dpi_scale_trans)
     inches = ax.get_position().width * ax.figure.get_size_inches()[0]
     ax.legend(
+        handles=ax.get_legend_handles_labels()[0] if entries is None else entries,
         loc="upper center",
         bbox_to_anchor=(0.5, 0.0),
         bbox_transform=ax.transAxes + down,
@@ -127,7 +149,7 @@ def legend_below(ax: Any) -> None:
     )
 
 
-def distance_axis(axis: Any, distance: NDArray[Any], cutoff: float, scale: str) -> str:
+def distance_axis(axis: Any, distance: NDArray[Any], cutoff: float) -> str:
     """Scale an axis for distances: linear, or linear up to the cut-off and log beyond.
 
     On a linear axis, one very distant row would squeeze all others into a point. On a
@@ -138,29 +160,17 @@ def distance_axis(axis: Any, distance: NDArray[Any], cutoff: float, scale: str) 
     top = float(finite.max(initial=cutoff))
     knee = cutoff if cutoff > 0 else float(finite[finite > 0].min(initial=top))
     limit = getattr(axis.axes, f"set_{axis.axis_name}lim")
-    if scale == "auto":
-        scale = "symlog" if top > FAR * knee else "linear"
-    if scale == "linear" or top <= knee:
+    if top <= FAR * knee:
         limit(0, 1.08 * top if top > 0 else 1.0)
         return ""
     decades = np.log10(top / knee)
     rescale = getattr(axis.axes, f"set_{axis.axis_name}scale")
     rescale("symlog", linthresh=knee, linscale=max(0.5, 0.5 * decades))
     limit(0, top * 10 ** (0.1 * max(decades, 1)))
-    _mark_distances(axis, knee, top)
-    return "\nlog beyond the cut-off"
-
-
-def _mark_distances(axis: Any, knee: float, top: float) -> None:
-    """Put ticks at round numbers up to the cut-off, and at powers of ten beyond."""
-    from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
-
-    low = np.asarray(MaxNLocator(3).tick_values(0, knee))
-    first, last = np.ceil(np.log10(2 * knee)), np.floor(np.log10(top))
-    high = 10.0 ** np.arange(first, last + 1, max(1, np.ceil((last - first + 1) / 5)))
-    axis.set_major_locator(FixedLocator([*low[(low >= 0) & (low <= knee)], *high]))
+    powers = 10.0 ** np.arange(np.ceil(np.log10(knee)), np.log10(top))
+    axis.set_ticks([0, *powers[:: len(powers) // 6 + 1]])
     axis.set_major_formatter("{x:g}")
-    axis.set_minor_locator(NullLocator())
+    return "\nlog beyond the cut-off"
 
 
 def label_points(
@@ -204,25 +214,23 @@ def label_points(
 
 
 def _free_offset(
-    spot: NDArray[Any],
-    width: float,
-    height: float,
-    taken: list[Any],
+    spot: NDArray[Any], width: float, height: float, taken: list[Any]
 ) -> tuple[float, float]:
     """Return the nearest free offset of a label's lower left corner."""
-    places = []
-    for reach in (7, 15, 25, 37, 50):
-        for angle in np.arange(12) * np.pi / 6:
-            # The side of the label that faces the point is `reach` away from it.
-            right, up = np.cos(angle), np.sin(angle)
-            dx = reach * right - 0.5 * width * (1 - right)
-            dy = reach * up - 0.5 * height * (1 - up)
-            places.append((dx, dy))
-    for dx, dy in places:
+
+    def place(reach: float, angle: float) -> tuple[float, float]:
+        # The side of the label that faces the point is `reach` away from it.
+        right, up = np.cos(angle), np.sin(angle)
+        dx, dy = reach * right, reach * up
+        return dx - 0.5 * width * (1 - right), dy - 0.5 * height * (1 - up)
+
+    def is_free(dx: float, dy: float) -> bool:
         left, low = spot[0] + dx, spot[1] + dy
-        if not any(
+        return not any(
             left < a + w and a < left + width and low < b + h and b < low + height
             for a, b, w, h in taken
-        ):
-            return dx, dy
-    return places[0]
+        )
+
+    angles = np.arange(12) * np.pi / 6
+    places = [place(reach, angle) for reach in (7, 15, 25, 37, 50) for angle in angles]
+    return next((each for each in places if is_free(*each)), places[0])

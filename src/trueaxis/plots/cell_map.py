@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trueaxis.data.threads import own_floats
 from trueaxis.diagnostics import CellMap, cell_map, row_labels
-from trueaxis.diagnostics.inputs import check_positions
+from trueaxis.diagnostics.tables import check_positions
 from trueaxis.plots.canvas import (
     BLUE,
     GRAY,
@@ -27,7 +27,6 @@ from trueaxis.wording import shorten
 MOST_ROWS = 40  # rows that are shown, worst first, unless others are asked for
 FULL = 6.0  # standard deviations at which colors are full
 GENTLE = 1.5  # power of a deviation in its color: ordinary cells stay nearly blank
-COARSE = 5.0  # points; smaller cells get neither a grid nor a hatch
 
 
 @dataclass(eq=False, repr=False)
@@ -36,7 +35,7 @@ class CellMapDisplay(Display):
 
     A cell is blue if it is below what the other cells of its row say, red if it is
     above, and blank if it is near; colors are full from 6 standard deviations. Wrong
-    cells have a black frame, missing ones are gray and hatched, and a diamond beside a
+    cells have a black frame, missing ones are gray, and a diamond beside a
     row marks an outlier, a row that is bad even without its wrong cells.
 
     Parameters
@@ -60,41 +59,10 @@ class CellMapDisplay(Display):
     cells: CellMap
     labels: NDArray[Any]
 
-    def _brief(self) -> str:
-        wrong, missing = self.cells.wrong, self.cells.missing
-        n, D = wrong.shape
-        counts = f"{wrong.sum():,} wrong and {missing.sum():,} missing cells"
-        return f"{n:,} rows, {D:,} columns, {counts}"
-
     @classmethod
-    @own_floats
-    def from_estimator(
-        cls,
-        model: Any,
-        X: ArrayLike,
-        *,
-        rows: Sequence[int] | None = None,
-        ax: Any = None,
-    ) -> Self:
-        """Compare the cells of rows with what would fit, and draw the map.
-
-        Parameters
-        ----------
-        model : DSWL or Pipeline
-            Fitted, alone or at the end of a pipeline. It knows wrong cells if it was
-            fitted with ``cells=True``.
-        X : array-like of shape (n, D)
-            Rows, those of the fit or new ones.
-        rows, ax
-            See `plot`.
-
-        Returns
-        -------
-        CellMapDisplay
-        """
+    def _of(cls, model: Any, X: ArrayLike) -> Self:
         cells = cell_map(model, X)
-        display = cls(cells, row_labels(X, len(cells.outlier)))
-        return display.plot(ax, rows=rows)
+        return cls(cells, row_labels(X, len(cells.outlier)))
 
     @own_floats
     def plot(self, ax: Any = None, *, rows: Sequence[int] | None = None) -> Self:
@@ -121,15 +89,14 @@ class CellMapDisplay(Display):
         cell = _inches(ax) * 72 / (D, m)
         ax.set(xlim=(-0.5, D - 0.5), ylim=(m - 0.5, -0.5))
         _draw_cells(ax, cells, cell)
-        _mark_outliers(ax, cells.outlier)
-        _name_columns(ax, cells.names, cells.wrong.sum(axis=0), cell[0])
-        _name_rows(ax, _texts(self.labels[shown]), cell[1])
+        ax.xaxis.tick_top()
+        names = [shorten(str(name), 18) for name in cells.names]
+        _write_names(ax.xaxis, names, cell[0])
+        _write_names(ax.yaxis, _texts(self.labels[shown]), cell[1])
         name_axes(ax, self._title(), note, "")
         ax.spines[["top", "right"]].set_visible(True)
         for spine in ax.spines.values():
             spine.set(linewidth=0.6, color=GRAY)
-        if ax.get_legend_handles_labels()[0]:
-            legend_below(ax)
         _color_bar(ax)
         return self
 
@@ -143,20 +110,15 @@ class CellMapDisplay(Display):
         if not len(worst):
             note = f"the first {MOST_ROWS} of {n:,} rows, none with anything to see"
             return np.arange(MOST_ROWS), note
-        if len(worst) <= MOST_ROWS:
-            of = f"the {len(worst):,} of {n:,} rows with something to see"
-        else:
-            of = f"{MOST_ROWS} of {len(worst):,} rows with something to see"
-        return worst[:MOST_ROWS], f"worst first: {of}"
+        shown = worst[:MOST_ROWS]
+        of = f"{len(shown)} of {len(worst):,} rows with something to see"
+        return shown, f"worst first: {of}"
 
     def _title(self) -> str:
         wrong, missing = int(self.cells.wrong.sum()), int(self.cells.missing.sum())
-        of = f"of {self.cells.wrong.size:,} cells"
-        if wrong or not missing:
-            are = "is wrong" if wrong == 1 else "are wrong"
-            also = f", {missing:,} missing" if missing else ""
-            return f"Cell map: {wrong:,} {of} {are}{also}"
-        return f"Cell map: {missing:,} {of} {'is' if missing == 1 else 'are'} missing"
+        are, size = "is wrong" if wrong == 1 else "are wrong", self.cells.wrong.size
+        also = f", {missing:,} missing" if missing else ""
+        return f"Cell map: {wrong:,} of {size:,} cells {are}{also}"
 
 
 def worst_rows(cells: CellMap) -> NDArray[np.intp]:
@@ -183,11 +145,6 @@ def _inches(ax: Any) -> NDArray[np.float64]:
     return np.asarray(0.85 * inches)  # labels and the color bar take the rest
 
 
-def _font(room: float) -> float:
-    """Return a font size for labels that are so many points apart."""
-    return float(np.clip(0.8 * room, 6.0, SMALL))
-
-
 def _colors(deviations: NDArray[Any]) -> NDArray[np.float64]:
     """Return colors that let the paper, light or dark, shine through at 0."""
     from matplotlib.colors import to_rgb
@@ -201,57 +158,37 @@ def _colors(deviations: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _draw_cells(ax: Any, cells: CellMap, cell: NDArray[np.float64]) -> None:
+    """Draw the cells, with a frame around the wrong ones, and entries of a legend."""
+    from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgba
+    from matplotlib.patches import Patch
 
-    m, D = cells.wrong.shape
-    gray = to_rgba(GRAY, 0.45)
-    colors = _colors(cells.deviations)
+    gray, colors = to_rgba(GRAY, 0.45), _colors(cells.deviations)
     colors[cells.missing] = gray
     ax.imshow(colors, aspect="auto", interpolation="nearest", zorder=1)
-    coarse = cell.min() > COARSE
-    if coarse:
-        style = {"color": GRAY, "lw": 0.4, "alpha": 0.5, "zorder": 1.5}
-        ax.vlines(np.arange(D - 1) + 0.5, -0.5, m - 0.5, **style)
-        ax.hlines(np.arange(m - 1) + 0.5, -0.5, D - 0.5, **style)
-        hatched = {"edgecolor": GRAY, "hatch": "////", "linewidth": 0.0}
-        _draw_boxes(ax, cells.missing, zorder=2, **hatched)
-    width = float(np.clip(0.13 * cell.min(), 0.5, 1.6))
-    _draw_boxes(ax, cells.wrong, zorder=3, edgecolor=TEXT, linewidth=width)
-    if cells.wrong.any():
-        _add_key(ax, "wrong cell", edgecolor=TEXT, facecolor="none", lw=1.4)
-    if cells.missing.any():
-        hatched = {"facecolor": "none", "edgecolor": GRAY, "hatch": "//////", "lw": 0.8}
-        _add_key(ax, "missing cell", **(hatched if coarse else {"facecolor": gray}))
-
-
-def _draw_boxes(ax: Any, some: NDArray[np.bool_], **style: Any) -> None:
-    """Draw a box around each of some cells."""
-    from matplotlib.collections import PolyCollection
-
-    row, column = np.nonzero(some)
     corners = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
-    boxes = np.stack([column, row], axis=1)[:, None, :] + corners
-    ax.add_collection(PolyCollection(boxes, facecolor="none", **style), autolim=False)
+    places = np.argwhere(cells.wrong)[:, None, ::-1] + corners
+    style: Any = {"edgecolor": TEXT, "facecolor": "none"}
+    width = float(np.clip(0.13 * cell.min(), 0.5, 1.6))
+    frames = PolyCollection(places, linewidth=width, zorder=3, **style)
+    ax.add_collection(frames, autolim=False)
+    keys = [Patch(label="wrong cell", lw=1.4, **style)] if cells.wrong.any() else []
+    if cells.missing.any():
+        keys.append(Patch(label="missing cell", facecolor=gray))
+    outlier = _mark_outliers(ax, cells.outlier)
+    if keys or outlier:
+        legend_below(ax, [*keys, *outlier])
 
 
-def _add_key(ax: Any, name: str, **style: Any) -> None:
-    """Add a patch that is only visible in the legend."""
-    from matplotlib.patches import Rectangle
-
-    key = Rectangle((np.nan, np.nan), 1, 1, label=name, **style)
-    key.set_in_layout(False)
-    ax.add_patch(key)
-
-
-def _mark_outliers(ax: Any, outlier: NDArray[np.bool_]) -> None:
-    """Put a diamond beside the rows that are outliers."""
+def _mark_outliers(ax: Any, outlier: NDArray[np.bool_]) -> list[Any]:
+    """Put a diamond beside the rows that are outliers; return it for the legend."""
     from matplotlib.transforms import ScaledTranslation
 
     (some,) = np.nonzero(outlier)
     if not len(some):
-        return
+        return []
     right = ScaledTranslation(7 / 72, 0, ax.figure.dpi_scale_trans)
-    ax.scatter(
+    diamonds = ax.scatter(
         np.full(len(some), 1.0),
         some,
         s=24,
@@ -264,35 +201,24 @@ def _mark_outliers(ax: Any, outlier: NDArray[np.bool_]) -> None:
         label="outlying row",
         zorder=4,
     )
+    return [diamonds]
 
 
-def _name_rows(ax: Any, texts: list[str], height: float) -> None:
-    step = max(int(np.ceil(1.25 * _font(height) / max(height, 1e-3))), 1)
-    shown = np.arange(0, len(texts), step)
-    ax.set_yticks(shown, texts[::step], fontsize=_font(height), color=TEXT)
-    ax.tick_params(axis="y", length=0 if step == 1 else 2)
-
-
-def _name_columns(
-    ax: Any, names: NDArray[Any], n_wrong: NDArray[np.intp], width: float
-) -> None:
-    """Write the names of columns above them, those with wrong cells first."""
-    texts = [shorten(str(name), 18) for name in names]
-    longest = max(map(len, texts))
-    upright = 0.58 * SMALL * longest > width - 2
-    font = _font(width) if upright else SMALL
-    room = 1.15 * font if upright else 0.0
-    shown: list[int] = []
-    for j in [*np.argsort(-n_wrong, kind="stable"), *range(len(texts))]:
-        if all(abs(j - other) * width >= room and j != other for other in shown):
-            shown.append(int(j))
-    shown.sort()
-    ax.xaxis.tick_top()
-    ax.set_xticks(
-        shown, [texts[j] for j in shown], fontsize=font, color=TEXT,
+def _write_names(axis: Any, texts: list[str], room: float) -> None:
+    """Write as many names along an axis as there is room for, evenly spaced."""
+    longest = 0.58 * SMALL * max(map(len, texts))
+    upright = axis.axis_name == "x" and longest > room - 2
+    flat = axis.axis_name == "x" and not upright
+    font = SMALL if flat else float(np.clip(0.8 * room, 6.0, SMALL))
+    step = 1 if flat else max(int(np.ceil(1.25 * font / max(room, 1e-3))), 1)
+    axis.set_ticks(
+        range(0, len(texts), step),
+        texts[::step],
+        fontsize=font,
+        color=TEXT,
         rotation=90 if upright else 0,
-    )  # fmt: skip
-    ax.tick_params(axis="x", length=2 if len(shown) < len(texts) else 0, pad=2)
+    )
+    axis.set_tick_params(length=2 if step > 1 else 0, pad=2)
 
 
 def _color_bar(ax: Any) -> None:

@@ -1,26 +1,20 @@
-"""Displays of rows: the map of their distances, and what the columns of one add."""
+"""Displays of rows: the map of their distances, and their scores on two components."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import _safe_indexing
+from scipy.special import gammaincinv
 
 from trueaxis.data.threads import own_floats
-from trueaxis.diagnostics import (
-    Contributions,
-    Diagnosis,
-    contributions,
-    diagnose,
-    row_labels,
-)
-from trueaxis.diagnostics.inputs import check_positions
+from trueaxis.diagnostics import Diagnosis, diagnose, row_labels
+from trueaxis.pipeline import fitted_parts
 from trueaxis.plots.canvas import (
     BLUE,
-    ORANGE,
     TEXT,
     Display,
     distance_axis,
@@ -29,15 +23,11 @@ from trueaxis.plots.canvas import (
     legend_below,
     name_axes,
 )
-from trueaxis.wording import shorten
+from trueaxis.wording import percent
 
-IN_WORDS = {
-    "regular": "regular",
-    "inside": "far out in the subspace",
-    "off": "off the subspace",
-    "both": "off the subspace and far out in it",
-    "group": "in a group that stands apart",
-}
+LEVEL = 0.975  # share of normally distributed rows within a tolerance ellipse
+REACH = 10  # rows beyond this many robust ellipses are drawn on the edge
+LINES = {"robust": (BLUE, "-"), "plain": ("black", "--")}
 
 
 @dataclass(eq=False, repr=False)
@@ -73,48 +63,13 @@ class OutlierMapDisplay(Display):
     diagnosis: Diagnosis
     labels: NDArray[Any]
 
-    def _brief(self) -> str:
-        found = self.diagnosis
-        return f"{len(found.kind):,} rows, {found.flagged.sum():,} outliers"
-
     @classmethod
-    @own_floats
-    def from_estimator(
-        cls,
-        model: Any,
-        X: ArrayLike,
-        *,
-        n_labels: int = 5,
-        scale: Literal["auto", "linear", "symlog"] = "auto",
-        ax: Any = None,
-    ) -> Self:
-        """Diagnose rows and draw the map of their distances.
-
-        Parameters
-        ----------
-        model : estimator or Pipeline
-            Any fitted method, alone or at the end of a pipeline.
-        X : array-like of shape (n, D)
-            Rows, those of the fit or new ones.
-        n_labels, scale, ax
-            See `plot`.
-
-        Returns
-        -------
-        OutlierMapDisplay
-        """
+    def _of(cls, model: Any, X: ArrayLike) -> Self:
         diagnosis = diagnose(model, X)
-        display = cls(diagnosis, row_labels(X, len(diagnosis.kind)))
-        return display.plot(ax, n_labels=n_labels, scale=scale)
+        return cls(diagnosis, row_labels(X, len(diagnosis.share)))
 
     @own_floats
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        n_labels: int = 5,
-        scale: Literal["auto", "linear", "symlog"] = "auto",
-    ) -> Self:
+    def plot(self, ax: Any = None, *, n_labels: int = 5) -> Self:
         """Draw the map.
 
         Parameters
@@ -123,9 +78,6 @@ class OutlierMapDisplay(Display):
             Axes to draw on; a new figure if not given.
         n_labels : int, default=5
             Number of outliers to label, worst first.
-        scale : {"auto", "linear", "symlog"}, default="auto"
-            Scale of both axes; "auto" uses "symlog" for an axis on which a distance
-            exceeds 15 cut-offs.
 
         Returns
         -------
@@ -135,12 +87,12 @@ class OutlierMapDisplay(Display):
         score, orthogonal = diagnosis.score, diagnosis.orthogonal
         notes = []
         for axis, distance, cutoff, draw_line in (
-            (ax.xaxis, score, diagnosis.score_cutoff, ax.axvline),
-            (ax.yaxis, orthogonal, diagnosis.orthogonal_cutoff, ax.axhline),
+            (ax.xaxis, score, diagnosis.cutoffs.score, ax.axvline),
+            (ax.yaxis, orthogonal, diagnosis.cutoffs.orthogonal, ax.axhline),
         ):
-            notes.append(distance_axis(axis, distance, cutoff, scale))
+            notes.append(distance_axis(axis, distance, cutoff))
             draw_line(cutoff, color=TEXT, lw=1, ls="--", zorder=1)
-        draw_kinds(ax, score, orthogonal, diagnosis.kind, clip_on=False)
+        draw_kinds(ax, score, orthogonal, diagnosis.kind)
         flagged = int(diagnosis.flagged.sum())
         name_axes(
             ax,
@@ -159,133 +111,153 @@ class OutlierMapDisplay(Display):
 
 
 @dataclass(eq=False, repr=False)
-class ContributionsDisplay(Display):
-    """Contributions of every column to the squared distances of one row.
+class ScoresDisplay(Display):
+    """Scores on two components, with robust and plain axes and tolerance ellipses.
 
-    Both squared distances are shown in units of their squared cut-offs, so that bars
-    can be compared. A row is an outlier if the bars of one color add up to more than 1.
-    A bar to the left belongs to a column that pulls the row back toward the center.
+    Both ellipses would contain 97.5 % of normally distributed rows, one according to
+    the variances of the model, the other to the covariance of the scores of all rows.
+    Rows beyond 10 robust ellipses are drawn on the edge. With a single component, the
+    vertical axis is the orthogonal distance.
 
     Parameters
     ----------
-    parts : Contributions
-        Contributions to the row, two arrays (1, D), see
-        `trueaxis.diagnostics.contributions`.
+    scores : ndarray of shape (n, k)
+    variances, variance_ratio : ndarray of shape (k,)
+        Explained variances of the components, and their shares of the total.
     diagnosis : Diagnosis
-        Diagnosis of the row.
-    label : object
-        Label of the row.
+        Kinds, and orthogonal distances if there is a single component.
 
     Examples
     --------
     >>> from trueaxis import DSWL
     >>> from trueaxis.datasets import sensors
-    >>> from trueaxis.plots import ContributionsDisplay
+    >>> from trueaxis.plots import ScoresDisplay
     >>> X = sensors().X
-    >>> display = ContributionsDisplay.from_estimator(DSWL(2).fit(X), X, 62)
-    >>> display.ax_.get_title()
-    'Row 62 is off the subspace: x5 explains 98 %'
+    >>> display = ScoresDisplay.from_estimator(DSWL(2).fit(X), X)
+    >>> display.ax_.get_ylabel()[:20]  # and its share of the variance
+    'score on component 2'
     """
 
-    parts: Contributions
+    scores: NDArray[np.float64]
+    variances: NDArray[np.float64]
+    variance_ratio: NDArray[np.float64]
     diagnosis: Diagnosis
-    label: Any
-
-    def _brief(self) -> str:
-        kind, D = self.diagnosis.kind[0], len(self.diagnosis.names)
-        return f"row {self.label}, {kind}, {D:,} columns"
 
     @classmethod
-    @own_floats
-    def from_estimator(
-        cls,
-        model: Any,
-        X: ArrayLike,
-        row: int,
-        *,
-        n_columns: int = 12,
-        ax: Any = None,
-    ) -> Self:
-        """Compute the contributions to one row and draw them.
-
-        Parameters
-        ----------
-        model : estimator or Pipeline
-            Any fitted method, alone or at the end of a pipeline.
-        X : array-like of shape (n, D)
-            Rows, those of the fit or new ones.
-        row : int
-            Position of the row, from 0, and not its label in a frame: see "position"
-            of `outliers`.
-        n_columns, ax
-            See `plot`.
-
-        Returns
-        -------
-        ContributionsDisplay
-        """
-        n = int(X.shape[0]) if hasattr(X, "shape") else len(X)  # type: ignore[arg-type]
-        check_positions([row], n)
-        single = _safe_indexing(X, [row])
-        label = row_labels(X, n)[row]
-        display = cls(contributions(model, single), diagnose(model, single), label)
-        return display.plot(ax, n_columns=n_columns)
+    def _of(cls, model: Any, X: ArrayLike) -> Self:
+        method = fitted_parts(model).model
+        scores = np.asarray(model.transform(X), dtype=float)
+        variances = method.explained_variance_.astype(float)
+        ratio = method.explained_variance_ratio_
+        return cls(scores, variances, ratio, diagnose(model, X))
 
     @own_floats
-    def plot(self, ax: Any = None, *, n_columns: int = 12) -> Self:
-        """Draw the contributions.
+    def plot(self, ax: Any = None, *, components: Sequence[int] | None = None) -> Self:
+        """Draw the scores.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
             Axes to draw on; a new figure if not given.
-        n_columns : int, default=12
-            Number of columns to show, largest contributions first. The others are
-            added up.
+        components : one or two ints, default the first two
+            Indices, from 0.
 
         Returns
         -------
         self
         """
-        bars, names, unit = self._bars(n_columns)
-        ax = self._canvas(ax, (6.4, 1.9 + 0.36 * len(names)))
-        place = np.arange(len(names))
-        for shift, values, color, hatch, label in (
-            (-0.2, bars[0], BLUE, "", "inside (score distance)"),
-            (0.2, bars[1], ORANGE, "////", "off (orthogonal distance)"),
-        ):
-            ax.barh(
-                place + shift, values, 0.38, color=color, edgecolor="black", lw=0.5,
-                hatch=hatch, label=label,
-            )  # fmt: skip
-        ax.axvline(0, color=TEXT, lw=0.8)
-        ax.set_yticks(place, names)
-        ax.set_ylim(len(names) - 0.4, -0.6)
-        diagnosis = self.diagnosis
-        column = shorten(str(diagnosis.names[diagnosis.column[0]]))
-        kind = IN_WORDS[str(diagnosis.kind[0])]
-        share = f"{diagnosis.share[0]:.0%}".replace("%", " %")
-        title = f"Row {shorten(str(self.label))} is {kind}: {column} explains {share}"
-        if len(title) > 44:  # long names do not fit into one line
-            title = title.replace(": ", ":\n", 1)
-        name_axes(ax, title, f"part of the squared distance ({unit})")
+        some = list(_check_components(components, len(self.variances)))
+        scores, variances = self.scores[:, some], self.variances[some]
+        ax = self._canvas(ax, (6.4, 5.2))
+        spreads = _spreads(scores, variances)
+        x, beyond = _view(scores, 0, spreads, ax.set_xlim)
+        names = [
+            f"score on component {j + 1} ({percent(self.variance_ratio[j])} of "
+            "variance)"
+            for j in some
+        ]
+        if len(names) == 1:
+            y, cutoff = self.diagnosis.orthogonal, self.diagnosis.cutoffs.orthogonal
+            note = distance_axis(ax.yaxis, y, cutoff)
+            names.append(f"orthogonal distance (off the subspace){note}")
+            ax.axhline(cutoff, color=TEXT, lw=1, ls=":", zorder=1, label="cut-off")
+        else:
+            y, above = _view(scores, 1, spreads, ax.set_ylim)
+            beyond |= above
+        for name, (center, covariance) in spreads.items():
+            _draw_spread(ax, name, center, covariance)
+        draw_kinds(ax, x, y, self.diagnosis.kind)
+        edge = f", {beyond.sum()} of them beyond the edge" if beyond.any() else ""
+        name_axes(ax, f"Scores of {len(x)} rows{edge}", *names)
         legend_below(ax)
         return self
 
-    def _bars(self, n_columns: int) -> tuple[NDArray[Any], list[str], str]:
-        """Return lengths of the bars (2, columns shown), names and unit."""
-        diagnosis = self.diagnosis
-        limits = np.array([diagnosis.score_cutoff, diagnosis.orthogonal_cutoff])
-        unit = "1 = squared cut-off"
-        if (limits <= 0).any():
-            limits, unit = np.ones(2), "a cut-off is 0"
-        bars = np.vstack([self.parts.score, self.parts.orthogonal])
-        bars = bars / limits[:, None] / limits[:, None]
-        order = np.argsort(-np.abs(bars).max(axis=0), kind="stable")
-        top, rest = order[:n_columns], order[n_columns:]
-        names = [shorten(str(name)) for name in diagnosis.names[top]]
-        if len(rest):
-            names.append(f"{len(rest)} other columns")
-            others = bars[:, rest].sum(axis=1, keepdims=True)
-            return np.hstack([bars[:, top], others]), names, unit
-        return bars[:, top], names, unit
+
+def _spreads(
+    scores: NDArray[Any], variances: NDArray[Any]
+) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
+    """Return centers and covariances of the scores, of all rows and robust ones."""
+    n, j = scores.shape
+    plain = np.cov(scores.T) if n > 1 else np.zeros((j, j))
+    return {
+        "plain": (scores.mean(axis=0), np.reshape(plain, (j, j))),
+        "robust": (np.zeros(j), np.diag(variances)),
+    }
+
+
+def _view(
+    scores: NDArray[Any], j: int, spreads: dict[str, Any], limit: Any
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Set limits; return scores clipped to the edge, and which ones were."""
+    t, r = scores[:, j], _radius(scores.shape[1])
+    ends = [
+        center[j] + r * np.sqrt(covariance[j, j]) * np.array([-1, 1])
+        for center, covariance in spreads.values()
+    ]
+    most = REACH * ends[1][1] or np.inf
+    inside = np.concatenate([*ends, t])
+    inside = inside[np.abs(inside) <= most]
+    low, high = inside.min(), inside.max()
+    margin = 0.04 * (high - low) or 1.0
+    low, high = low - margin, high + margin
+    limit(low, high)
+    shown = np.clip(t, low, high)
+    return shown, shown != t
+
+
+def _radius(n_components: int) -> float:
+    """Return how many standard deviations a tolerance ellipse reaches."""
+    return float(np.sqrt(2 * gammaincinv(n_components / 2, LEVEL)))
+
+
+def _draw_spread(
+    ax: Any, name: str, center: NDArray[Any], covariance: NDArray[Any]
+) -> None:
+    """Draw an ellipse with its axes; of a single component, the ends of an interval."""
+    color, style = LINES[name]
+    share = f"{100 * LEVEL:g} %"
+    variances, turn = np.linalg.eigh(covariance)
+    half = _radius(len(center)) * np.sqrt(np.maximum(variances, 0.0)) * turn
+    if len(center) == 1:
+        for end, label in ((-half, None), (half, f"{name} {share}")):
+            x = float(center[0] + end[0, 0])
+            ax.axvline(x, color=color, ls=style, lw=1.6, zorder=1, label=label)
+        return
+    angle = np.linspace(0, 2 * np.pi, 200)
+    line = center + np.column_stack([np.cos(angle), np.sin(angle)]) @ half.T
+    label = f"{name} axes and {share} ellipse"
+    ax.plot(*line.T, style, color=color, lw=1.6, zorder=5, label=label)
+    for axis in half.T:
+        ends = center + np.outer([-1, 1], axis)
+        ax.plot(*ends.T, style, color=color, lw=1.1, zorder=5)
+
+
+def _check_components(components: Sequence[int] | None, k: int) -> tuple[int, ...]:
+    chosen = tuple(range(min(k, 2)) if components is None else components)
+    distinct = len(set(chosen)) == len(chosen) in (1, 2)
+    if not distinct or not all(0 <= j < k for j in chosen):
+        raise ValueError(
+            f"components={components!r}, but the model has {k}: pass one or two "
+            f"different numbers from 0 to {k - 1}."
+        )
+    return chosen

@@ -1,18 +1,19 @@
 """Collect all diagnostics of a model and rows in one record.
 
-`analyse` computes them once; the report and the command line only read them, and
+`analyze` computes them once; the report and the command line only read them, and
 `sentences` puts them into words.
 """
 
 from __future__ import annotations
 
-import copy
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from trueaxis.data.threads import cached_property
 from trueaxis.diagnostics import (
@@ -21,78 +22,59 @@ from trueaxis.diagnostics import (
     Diagnosis,
     Effect,
     cell_map,
-    cell_table,
-    column_names,
     diagnose,
     effect,
     row_labels,
 )
-from trueaxis.diagnostics.inputs import as_records
-from trueaxis.pipeline import SplitPipeline, split_pipeline
+from trueaxis.diagnostics.tables import as_records
+from trueaxis.pipeline import SplitPipeline, fitted_parts
 from trueaxis.preprocessing.decisions import is_series
-from trueaxis.preprocessing.encoder import TableEncoder
-from trueaxis.preprocessing.scaler import ColumnScaler, UnevenSpread, uneven_columns
-from trueaxis.report.given import (
-    ignore_feature_name_warning,
-    numbers_of,
-    one_per_row,
-    texts_of,
-)
+from trueaxis.preprocessing.scaler import UnevenSpread, uneven_columns
+from trueaxis.report import sentences
 
-SAME = 1e-6  # relative difference below which two levels are one
 ROUNDING = 1e-9  # of a column's spread; what fits is 0 if it is below
 SPREAD_ROWS = 100_000  # whose spreads say whether columns should be scaled
 LAST_DIGITS = 16 * np.finfo(float).eps  # of a value; the same
 
 
-class CellRepairs(NamedTuple):
-    """Wrong cells, those of the same row together, each of shape (m,).
-
-    row, column : indices
-    value, fitted : what is there and what would fit, in raw units
-    deviation : of the value, in standard deviations of good cells
-    """
-
-    row: NDArray[np.intp]
-    column: NDArray[np.intp]
-    value: NDArray[np.float64]
-    fitted: NDArray[np.float64]
-    deviation: NDArray[np.float64]
-
-
 @dataclass(frozen=True)
 class Analysis:
-    """A fitted model, rows, and their diagnostics.
+    """A fitted model, rows, and their diagnostics, in the units of the data.
 
     Attributes
     ----------
-    model : estimator
-        The method, without the scaler in front of it.
-    scaler : ColumnScaler, TableEncoder or None
+    parts : SplitPipeline
+        The method, and what comes before it.
     raw : ndarray of shape (n, D)
         Rows as given, with NaN in holes.
     X : ndarray of shape (n, D)
         Rows as the method sees them, scaled if there is a scaler.
-    names : ndarray of shape (D,), str
-        Names of the columns.
     given_ids : ndarray of shape (n,)
         Names of the rows: as given, from the index of a frame, or numbers from 0.
     labels : ndarray of shape (n,), str, or None
         Labels of the rows, to be shown with them.
     diagnosis : Diagnosis
-    of_the_fit : bool
-        Whether these are the rows that the model was fitted on.
+    new_rows : bool
+        Whether the model was fitted on other rows.
     """
 
-    model: Any
-    scaler: ColumnScaler | TableEncoder | None
+    parts: SplitPipeline
     raw: NDArray[Any]
     X: NDArray[Any]
-    names: NDArray[np.str_]
     given_ids: NDArray[Any]
     labels: NDArray[np.str_] | None
     diagnosis: Diagnosis
-    of_the_fit: bool
+    new_rows: bool
+
+    @property
+    def model(self) -> Any:
+        """The method, without the scaler in front of it."""
+        return self.parts.model
+
+    @property
+    def names(self) -> NDArray[np.str_]:
+        """Names of the columns."""
+        return self.diagnosis.names
 
     @cached_property
     def ids(self) -> NDArray[np.str_]:
@@ -104,74 +86,40 @@ class Analysis:
         return str(self.given_ids[[row]].tolist()[0])
 
     @cached_property
-    def plain(self) -> Effect:
-        """Difference of plain PCA of the same rows from the model, and who made it."""
-        with ignore_feature_name_warning():
-            return effect(self.model, self.X)
-
-    @cached_property
     def flagged(self) -> NDArray[np.intp]:
         """Indices of the outliers, worst first."""
         return self.diagnosis.worst_first()
 
     @cached_property
-    def counts(self) -> dict[str, int]:
-        """Number of rows of each kind."""
-        return self.diagnosis.counts()
+    def plain(self) -> Effect:
+        """Difference of plain PCA of the same rows from the model, and who made it.
+
+        As the method sees them: `shift` is in the units of the data.
+        """
+        with ignore_feature_name_warning():
+            return effect(self.model, self.X)
 
     @property
-    def level(self) -> float:
-        """The p-value below which rows are outliers."""
-        return level_of(self.model)
+    def shift(self) -> NDArray[np.float64]:
+        """Plain mean minus robust mean of every column."""
+        return np.asarray(self.parts.unscaled(self.plain.shift))
 
-    @cached_property
-    def fitting(self) -> NDArray[np.float64]:
-        """Value that would fit best in the blamed column of every row, in raw units."""
-        unit = 1.0 if self.scaler is None else self.scaler.unit_[self.diagnosis.column]
-        fits = self.value - self.diagnosis.surplus * unit
-        return self.without_rounding(fits, self.value, self.diagnosis.column)
-
-    @cached_property
-    def value(self) -> NDArray[np.float64]:
-        """Value in the blamed column of every row, in raw units."""
-        rows = np.arange(len(self.raw))
-        return self.raw[rows, self.diagnosis.column].astype(float)
-
-    @cached_property
-    def spread(self) -> NDArray[np.float64]:
-        """Standard deviation of every column in the model, in raw units."""
-        axes, model = self.model.components_.astype(float), self.model
-        inside = model.explained_variance_.astype(float) @ axes**2
-        outside = float(model.noise_variance_) * (1.0 - (axes**2).sum(axis=0))
-        unit = 1.0 if self.scaler is None else self.scaler.unit_
-        return np.asarray(np.sqrt(np.maximum(inside + outside, 0.0)) * unit)
-
-    def without_rounding(
-        self,
-        fits: NDArray[np.float64],
-        values: NDArray[np.float64],
-        columns: NDArray[np.intp],
-    ) -> NDArray[np.float64]:
-        """Return `fits`, with 0 for rounding errors, given the values found there."""
-        least = np.fmax(ROUNDING * self.spread[columns], LAST_DIGITS * np.abs(values))
-        return np.where(np.abs(fits) <= least, 0.0, fits)
-
-    @cached_property
-    def most_shifted(self) -> NDArray[np.intp]:
-        """Indices of the columns, largest shift of the scaled mean first."""
-        return np.argsort(-np.abs(self.plain.shift), kind="stable")
+    @property
+    def most_shifted(self) -> int:
+        """Index of the column with the largest shift of the scaled mean."""
+        return int(np.abs(self.plain.shift).argmax())
 
     @cached_property
     def uneven(self) -> UnevenSpread | None:
         """Columns whose spreads differ too much; None if they do not."""
-        if is_series(self.names.tolist()):  # of a spectrum, with a common unit
-            return None
         n = len(self.X)
         rows = self.X[np.linspace(0, n - 1, min(n, SPREAD_ROWS)).astype(int)]
         if self.has_holes:
             with ignore_feature_name_warning():
                 rows = self.model.repair(rows, wrong=False)
-        return uneven_columns(rows)
+        found = uneven_columns(rows)
+        # Columns of a spectrum have a common unit.
+        return None if found and is_series(self.names.tolist()) else found
 
     @cached_property
     def has_holes(self) -> bool:
@@ -186,66 +134,56 @@ class Analysis:
 
     @cached_property
     def cells(self) -> CellMap | None:
-        """Deviations of all cells; None if none can be wrong or missing."""
+        """All cells, and what would fit; None if none can be wrong or missing."""
         if not self.has_holes and not self.finds_wrong_cells:
             return None
         with ignore_feature_name_warning():
-            return cell_map(self.model, self.X)._replace(names=self.names)
+            found = cell_map(self.model, self.X)
+        values = self.raw.astype(float, copy=False)
+        fitted = self.without_rounding(self.parts.restored(found.fitted), values)
+        return found._replace(values=values, fitted=fitted, names=self.names)
 
     @cached_property
-    def wrong_cells(self) -> CellRepairs:
-        """The wrong cells, with what would fit."""
-        if self.cells is None or not self.cells.wrong.any():
-            none = np.zeros(0, dtype=np.intp)
-            return CellRepairs(none, none, *np.zeros((3, 0)))
-        with ignore_feature_name_warning():
-            listed = cell_table(self.model, self.X)
-        row, column = np.nonzero(self.cells.wrong)  # in the order of the table
-        value = self.raw[row, column].astype(float)
-        fitted = np.asarray(listed["fitted"], dtype=float)
-        if self.scaler is not None:
-            fitted = fitted * self.scaler.unit_[column] + self.scaler.center_[column]
-        fitted = self.without_rounding(fitted, value, column)
-        deviation = np.asarray(listed["deviation"], dtype=float)
-        return CellRepairs(row, column, value, fitted, deviation)
+    def wrong_cells(self) -> dict[str, Any]:
+        """The wrong cells as columns of a table, if any can be: `CellMap.listed`."""
+        assert self.cells is not None
+        return self.cells.listed()
 
     @cached_property
     def only_cells(self) -> NDArray[np.bool_]:
         """Whether each row is good, apart from wrong cells."""
-        if self.cells is None:
+        if not self.finds_wrong_cells:
             return np.zeros(len(self.raw), dtype=bool)
+        assert self.cells is not None
         return np.asarray(self.cells.wrong.any(axis=1) & ~self.diagnosis.flagged)
 
-    @cached_property
-    def shift(self) -> NDArray[np.float64]:
-        """Plain mean minus robust mean of every column, in raw units."""
-        return self.plain.shift * (1.0 if self.scaler is None else self.scaler.unit_)
+    def without_rounding(
+        self, fitted: Any, values: NDArray[np.float64], column: Any = slice(None)
+    ) -> NDArray[np.float64]:
+        """Return what fits in columns, 0 for rounding errors, given what is there."""
+        model, axes = self.model, self.model.components_.astype(float)
+        inside = model.explained_variance_.astype(float) @ axes**2
+        outside = float(model.noise_variance_) * (1.0 - (axes**2).sum(axis=0))
+        spread = self.parts.unscaled(np.sqrt(np.maximum(inside + outside, 0.0)))
+        least = np.fmax(ROUNDING * spread[column], LAST_DIGITS * np.abs(values))
+        return np.where(np.abs(fitted) <= least, 0.0, fitted)
 
     def columns(self, rows: NDArray[np.intp] | None = None) -> dict[str, Any]:
         """Return the verdict on every row, or on some rows, as columns of a table."""
-        d, some = self.diagnosis, np.arange(len(self.raw)) if rows is None else rows
+        some = np.arange(len(self.raw)) if rows is None else rows
         columns: dict[str, Any] = {"row": texts_of(self.given_ids[some])}
         if self.labels is not None:
             columns["label"] = self.labels[some]
-        columns |= {
-            "outlier": d.flagged[some],
-            "kind": d.kind[some],
-            "p_value": np.exp(d.log_p[some]),
-            "excess": d.excess[some],
-            "score": d.score[some],
-            "orthogonal": d.orthogonal[some],
-            "column": d.names[d.column[some]],
-            "share": d.share[some],
-            "value": self.value[some],
-            "fits": self.fitting[some],
-        }
+        columns |= {"outlier": self.diagnosis.flagged[some]}
+        columns |= self.diagnosis.columns(some)
         if self.finds_wrong_cells:
             wrong: list[list[str]] = [[] for _ in self.raw]
             found = self.wrong_cells
-            for row, name in zip(found.row, self.names[found.column], strict=True):
-                wrong[row].append(str(name))
-            names = np.array([";".join(each) for each in wrong], dtype=object)
-            columns["wrong_cells"] = names[some]
+            names = self.names[found["column"]].tolist()
+            for row, name in zip(found["position"], names, strict=True):
+                wrong[row].append(name)
+            joined = np.array([";".join(each) for each in wrong], dtype=object)
+            columns["wrong_cells"] = joined[some]
         return columns
 
     def to_dict(self, positions: NDArray[np.intp] | None = None) -> dict[str, Any]:
@@ -256,55 +194,52 @@ class Analysis:
         positions : ndarray of int, optional
             Numbers of the rows in their file; from 0 by default.
         """
-        # `sentences` puts an analysis into words, so that it imports this module.
-        from trueaxis.report.sentences import hints, reason
-
         if positions is None:
             positions = np.arange(len(self.raw))
-        rows, most = self.flagged, self.most_shifted[0]
-        worst = {
-            "position": positions[rows],
-            **(self.columns(rows) if len(rows) else {}),
-        }
-        worst["reason"] = [reason(self, row) for row in rows]
-        content = SplitPipeline(self.scaler, self.model).to_dict() | {
-            "level": self.level,
-            "contamination": self.model.contamination,
-            "outliers": {"count": len(rows)}
-            | {kind: self.counts.get(kind, 0) for kind in KINDS[1:]},
-            "worst_first": as_records(worst) if len(rows) else [],
+        rows, most = self.flagged, self.most_shifted
+        worst = {"position": positions[rows], **self.columns(rows)}
+        worst["reason"] = [sentences.reason(self, row) for row in rows]
+        content = self.parts.to_dict() | {
+            "outliers": counts_of(self.diagnosis.counts()),
+            "worst_first": as_records(worst),
             "angle_to_plain_pca": self.plain.angle,
             "plain_mean_moves_most": {
                 "column": str(self.names[most]),
                 "by": float(self.shift[most]),
             },
-            "hints": hints(self),
+            "hints": sentences.hints(self),
         }
         if self.finds_wrong_cells:
             found = self.wrong_cells
             cells = {
-                "position": positions[found.row],
-                "row": self.ids[found.row],
-                "column": self.names[found.column],
-                "value": found.value,
-                "fitted": found.fitted,
-                "deviation": found.deviation,
+                "position": positions[found["position"]],
+                "row": self.ids[found["position"]],
+                "column": self.names[found["column"]],
+                **{name: found[name] for name in ("value", "fitted", "deviation")},
             }
             content["wrong_cells"] = {
-                "count": len(found.row),
-                "rows": len(np.unique(found.row)),
+                "count": len(found["position"]),
+                "rows": len(np.unique(found["position"])),
                 "cells": as_records(cells),
             }
         return content
 
 
-def analyse(
+def counts_of(kinds: dict[str, int]) -> dict[str, int]:
+    """Return the number of outliers, and that of each kind, given those of all rows."""
+    counts = {"count": sum(kinds.values()) - kinds.get("regular", 0)}
+    if not kinds.keys() <= {*KINDS}:  # some are not known
+        return counts
+    return counts | {kind: kinds.get(kind, 0) for kind in KINDS[1:]}
+
+
+def analyze(
     model: Any,
     X: ArrayLike,
     *,
     ids: Any = None,
     labels: Any = None,
-    of_the_fit: bool = True,
+    new_rows: bool = False,
 ) -> Analysis:
     """Compute all diagnostics of a model and rows.
 
@@ -318,8 +253,8 @@ def analyse(
         Names of the rows; a series needs the index of X.
     labels : array-like of shape (n,), optional
         Labels of the rows, to be shown with them; a series needs the index of X.
-    of_the_fit : bool, default=True
-        Whether the model was fitted on these rows: the page says if it was not.
+    new_rows : bool, default=False
+        Whether the model was fitted on other rows: the page says so.
 
     Returns
     -------
@@ -334,41 +269,60 @@ def analyse(
     Examples
     --------
     >>> from trueaxis import DSWL
-    >>> from trueaxis.report.analysis import analyse
+    >>> from trueaxis.report import analyze
     >>> from trueaxis.datasets import sensors
     >>> X = sensors().X
-    >>> analysis = analyse(DSWL(2).fit(X), X)
-    >>> analysis.counts["off"], analysis.ids[analysis.flagged[0]].item()
+    >>> analysis = analyze(DSWL(2).fit(X), X)
+    >>> analysis.diagnosis.counts()["off"], analysis.ids[analysis.flagged[0]].item()
     (6, '96')
     """
-    scaler, method = parts = split_pipeline(model)
+    parts = fitted_parts(model)
     # Only the first step checks the names of columns: later ones get plain arrays.
-    check_is_fitted(method, "components_")
     with ignore_feature_name_warning():
-        raw = numbers_of(parts, X)
+        raw = parts.raw(X)
         rows, n = parts.scaled(raw), len(raw)
-        diagnosis = diagnose(method, rows)
-        return Analysis(
-            model=method,
-            scaler=scaler,
-            raw=raw,
-            X=rows,
-            names=column_names(method),
-            given_ids=row_labels(X, n) if ids is None else one_per_row(ids, X, n),
-            labels=None if labels is None else texts_of(one_per_row(labels, X, n)),
-            diagnosis=diagnosis,
-            of_the_fit=of_the_fit,
+        diagnosis = diagnose(parts.model, rows)
+    found = Analysis(
+        parts=parts,
+        raw=raw,
+        X=rows,
+        given_ids=row_labels(X, n) if ids is None else _one_per_row(ids, X, n),
+        labels=None if labels is None else texts_of(_one_per_row(labels, X, n)),
+        diagnosis=diagnosis,
+        new_rows=new_rows,
+    )
+    column = diagnosis.column
+    value = raw[np.arange(n), column].astype(float)
+    surplus = parts.unscaled(diagnosis.value - diagnosis.fitted, column)
+    fitted = found.without_rounding(value - surplus, value, column)
+    return replace(found, diagnosis=replace(diagnosis, value=value, fitted=fitted))
+
+
+def _one_per_row(names: Any, X: Any, n: int) -> NDArray[Any]:
+    """Return one name or label for each of the n rows X."""
+    given = np.asarray(names)
+    if len(given) != n:
+        raise ValueError(
+            f"There are {len(given)} names or labels for {n} rows: give one per row."
         )
+    index, own = getattr(X, "index", None), getattr(names, "index", None)
+    known = [each for each in (index, own) if each is not None and not callable(each)]
+    if len(known) == 2 and not known[0].equals(known[1]):
+        raise ValueError(
+            "The series of names or labels has another index than X: pass its "
+            "to_numpy() if it is in the order of the rows."
+        )
+    return given
 
 
-def level_of(model: Any) -> float:
-    """Return the p-value below which rows are outliers for a method."""
-    return float(f"{10**model.offset_:.12g}")  # without the rounding of the logarithm
+def texts_of(values: NDArray[Any]) -> NDArray[np.str_]:
+    """Return names or labels as text."""
+    return np.array([str(value) for value in values.tolist()])
 
 
-def with_line(model: Any, level: float) -> Any:
-    """Return a fitted model with the line between regular rows and outliers moved."""
-    moved = copy.copy(model)
-    if abs(level - level_of(model)) > SAME * level:
-        moved._set_line(float(np.log10(level)))
-    return moved
+@contextmanager
+def ignore_feature_name_warning() -> Iterator[None]:
+    """Ignore the warning about arrays without names, which were checked before."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        yield

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trueaxis.core.verdicts import cutoff_ratio
 from trueaxis.diagnostics import KINDS
 from trueaxis.diagnostics.columns import explained_rows
-from trueaxis.report.analysis import Analysis
-from trueaxis.report.given import ignore_feature_name_warning, texts_of
-from trueaxis.report.levels import Levels
+from trueaxis.diagnostics.outliers import NOTHING, kinds
+from trueaxis.report.analysis import Analysis, ignore_feature_name_warning, texts_of
 from trueaxis.report.sentences import (
     KIND_MEANINGS,
     KIND_NAMES,
@@ -27,7 +27,6 @@ from trueaxis.report.sentences import (
     explained,
     format_p,
     hole_note,
-    outlier_count,
     reason,
     verdict,
     wrong_in_row,
@@ -40,9 +39,13 @@ MAX_OTHERS = 2000  # all other rows, in the plots only
 MAX_CELLS = 40_000  # of rows that are shown with all their columns
 MIN_OPENED = 10  # rows with all columns, however wide the table is
 FARTHEST = 1e6  # standard deviations; where regular rows have none, it is infinite
-NEAR_SHARE = 0.2  # of them, for rows near the line
 MAX_COMPONENTS = 10
 MAX_NAME = 80  # characters; longer names are cut in the middle
+LEVELS = (
+    1e-6, 1e-5, 1e-4, 5e-4, 0.001, 0.0025, 0.005,
+    0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25,
+)  # fmt: skip
+SAME = 1e-6  # relative difference below which two levels are one
 CURVE = 20  # columns in a natural order that make a curve
 # Control characters that change the direction of all text after them. Letters do not.
 DIRECTION_MARKS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
@@ -56,9 +59,40 @@ OUTLINES = {
 }
 
 
-class ShownRows(NamedTuple):
-    """Indices of the rows on the page, in the order of its points."""
+class Stop(NamedTuple):
+    """One position of the slider.
 
+    level : the p-value below which rows are outliers
+    lines : cut-offs of score and orthogonal distance, and where a group that stands
+        apart begins, in units of the model's own
+    counts : number of rows of each kind, among all rows
+    """
+
+    level: float
+    lines: list[float]
+    counts: dict[str, int]
+
+
+class Shown(NamedTuple):
+    """The rows on the page, and the verdicts on them at the stops of the slider.
+
+    Attributes
+    ----------
+    stops : list of Stop
+        From strict to lenient.
+    own : int
+        The stop of the model's own level.
+    beyond : ndarray of shape (3, n)
+        The first stop at which each row is beyond each of the three lines, where it
+        then stays; the number of stops if it never is.
+    flagged, near, others : ndarray of int
+        Rows in the order of the points: the worst flagged ones, regular ones nearest to
+        the line, and a sample of the others.
+    """
+
+    stops: list[Stop]
+    own: int
+    beyond: NDArray[np.intp]
     flagged: NDArray[np.intp]
     near: NDArray[np.intp]
     others: NDArray[np.intp]
@@ -71,28 +105,46 @@ class ShownRows(NamedTuple):
     @property
     def drawn(self) -> NDArray[np.intp]:
         """The points of the plots."""
-        return np.concatenate(self)
+        return np.concatenate([self.flagged, self.near, self.others])
+
+    def first_flagged(self) -> NDArray[np.intp]:
+        """Return the first stop at which each row of the table is an outlier."""
+        return np.asarray(self.beyond[:, self.listed].min(axis=0))
 
 
-def shown_rows(analysis: Analysis, levels: Levels) -> ShownRows:
-    """Choose the rows of plots and table."""
-    d, order = analysis.diagnosis, analysis.diagnosis.worst_first(everything=True)
+def shown_rows(analysis: Analysis) -> Shown:
+    """Judge all rows at the stops of the slider, and choose those of the page."""
+    d = analysis.diagnosis
+    levels = [level for level in LEVELS if abs(level - d.level) > SAME * d.level]
+    levels = sorted([*levels, d.level])
+    own, stops = levels.index(d.level), []
+    beyond = np.zeros((3, len(d.share)), dtype=np.intp)
+    for i, level in enumerate(levels):
+        moved = d if i == own else d.at(float(np.log(level)))
+        beyond += ~moved.beyond
+        lines = [
+            1.0 if unit < NOTHING else float(cutoff_ratio(np.array(cut), unit))
+            for cut, unit in zip(moved.lines, d.lines, strict=True)
+        ]
+        stops.append(Stop(level, lines, moved.counts()))
+    order = d.worst_first(everything=True)
     regular = order[~d.flagged[order]]
     # Rows that are regular at every stop are not near the line.
-    is_near = levels.first_flagged()[regular] < len(levels.stops)
-    near = regular[is_near][:MAX_NEAR]
+    near = regular[beyond[:, regular].min(axis=0) < len(stops)][:MAX_NEAR]
     flagged = analysis.flagged[:MAX_FLAGGED]
     # In the order of their p-values, so that flagged ones have their share, too.
     others = order[~np.isin(order, np.concatenate([flagged, near]))]
     if len(others) > MAX_OTHERS:
         others = others[np.linspace(0, len(others) - 1, MAX_OTHERS).astype(int)]
-    return ShownRows(flagged, near, others)
+    return Shown(stops, own, beyond, flagged, near, others)
 
 
-def script_data(analysis: Analysis, levels: Levels, rows: ShownRows) -> dict[str, Any]:
+def script_data(analysis: Analysis, shown: Shown) -> dict[str, Any]:
     """Return everything that the plots and the table show."""
-    d, drawn, listed = analysis.diagnosis, rows.drawn, rows.listed
-    first = levels.first_kind()[listed]
+    d, drawn, listed = analysis.diagnosis, shown.drawn, shown.listed
+    inside, off, apart = d.ratios
+    # The kind that a row has, or will have where it is first an outlier.
+    first = kinds(*(shown.beyond[:, listed] <= shown.first_flagged()))
     kind = np.where(d.flagged[listed], d.kind[listed], first).tolist()
     return {
         "columns": analysis.names.tolist(),
@@ -105,42 +157,38 @@ def script_data(analysis: Analysis, levels: Levels, rows: ShownRows) -> dict[str
             }
             for name in KINDS
         ],
-        "stops": [
-            stop_data(analysis, levels, i, rows) for i in range(len(levels.stops))
-        ],
-        "own": levels.own,
+        "stops": [stop_data(analysis, shown, i) for i in range(len(shown.stops))],
+        "own": shown.own,
         "id": names_of(analysis, drawn),
         **label_data(analysis, drawn),
-        "beyond": levels.beyond[:, drawn].tolist(),
-        "score": rounded(d.score_ratio[drawn]),
-        "off": rounded(d.orthogonal_ratio[drawn]),
+        "beyond": shown.beyond[:, drawn].tolist(),
+        "score": rounded(inside[drawn]),
+        "off": rounded(off[drawn]),
         "p": [format_p(p) for p in np.exp(d.log_p[listed])],
         "logP": rounded(d.log_p[listed] / np.log(10), 6),
-        "group": rounded(d.group_ratio[listed]) if d.group_ratio.any() else None,
+        "group": rounded(apart[listed]) if apart.any() else None,
         "because": [reason(analysis, *each) for each in zip(listed, kind, strict=True)],
         "column": d.column[listed].tolist(),
-        "value": rounded(analysis.value[listed], 7),
-        "fits": rounded(analysis.fitting[listed], 7),
-        "cells": opened_rows(analysis, rows),
+        "value": rounded(d.value[listed], 7),
+        "fits": rounded(d.fitted[listed], 7),
+        "cells": opened_rows(analysis, shown),
         "notes": cell_notes(analysis, drawn),
         "axes": axes_data(analysis, drawn),
     }
 
 
-def stop_data(
-    analysis: Analysis, levels: Levels, i: int, rows: ShownRows
-) -> dict[str, Any]:
+def stop_data(analysis: Analysis, shown: Shown, i: int) -> dict[str, Any]:
     """Return what the page shows at one stop of the slider."""
-    stop, n = levels.stops[i], len(analysis.raw)
-    own, bad = i == levels.own, outlier_count(stop.counts)
-    said = count_outliers(stop.counts, 0, 0, describe_level(stop.level))
-    listed = int((levels.first_flagged()[rows.listed] <= i).sum())
+    stop, n = shown.stops[i], len(analysis.raw)
+    bad = n - stop.counts.get("regular", 0)
+    said = count_outliers(stop.counts, describe_level(stop.level))
+    listed = int((shown.first_flagged() <= i).sum())
     missing = f"The table lists {listed:,} of {bad:,} flagged rows."
     return {
         "level": f"{stop.level:.3g}",
-        "verdict": verdict(analysis) if own else said,
+        "verdict": verdict(analysis) if i == shown.own else said,
         "flagged": f"{bad:,} ({percent(bad / n)})",
-        "counts": [f"{stop.counts[kind]:,}" for kind in KINDS],
+        "counts": [f"{stop.counts.get(kind, 0):,}" for kind in KINDS],
         "lines": rounded(np.array(stop.lines), 6),
         "missing": missing if listed < bad else "",
     }
@@ -151,35 +199,31 @@ def label_data(analysis: Analysis, drawn: NDArray[np.intp]) -> dict[str, Any]:
     if analysis.labels is None:
         return {"labels": None, "label": None}
     given = [tidy(label) for label in analysis.labels[drawn].tolist()]
-    counts = Counter(given)
-    labels = sorted(counts, key=lambda label: (-counts[label], label))
-    place = {label: i for i, label in enumerate(labels)}
-    return {"labels": labels, "label": [place[label] for label in given]}
+    place = {each: i for i, (each, _) in enumerate(Counter(given).most_common())}
+    return {"labels": list(place), "label": [place[label] for label in given]}
 
 
-def opened_rows(analysis: Analysis, rows: ShownRows) -> list[Any]:
+def opened_rows(analysis: Analysis, rows: Shown) -> list[Any]:
     """Return value, fit and deviation of all columns, for the worst listed rows.
 
     None for other rows of the table, for which there is no room.
     """
     room = max(MAX_CELLS // len(analysis.names), MIN_OPENED)
-    near = min(len(rows.near), int(NEAR_SHARE * room))
-    flagged = min(len(rows.flagged), room - near)
-    some = np.concatenate([np.arange(flagged), len(rows.flagged) + np.arange(near)])
-    opened: list[Any] = [None] * len(rows.listed)
-    if not len(some):
-        return opened
-    chosen = rows.listed[some]
+    chosen, n = rows.listed[:room], len(rows.listed)
+    if not n:
+        return []
     with ignore_feature_name_warning():
-        found = explained_rows(analysis.model, analysis.X[chosen], np.arange(len(some)))
-    values, fits = analysis.raw[chosen].astype(float), found.fitted
-    if analysis.scaler is not None:
-        fits = fits * analysis.scaler.unit_ + analysis.scaler.center_
-    fits = analysis.without_rounding(fits, values, np.arange(values.shape[1]))
-    deviations = np.clip(found.deviation, -FARTHEST, FARTHEST)
-    for place, *row in zip(some, values, fits, deviations, strict=True):
-        opened[place] = [rounded(x, n) for x, n in zip(row, (7, 7, 3), strict=True)]
-    return opened
+        some = np.arange(len(chosen))
+        found = explained_rows(analysis.model, analysis.X[chosen], some)
+    values = analysis.raw[chosen].astype(float)
+    fits = analysis.parts.restored(found["fitted"])
+    fits = analysis.without_rounding(fits, values)
+    deviations = np.clip(found["deviation"], -FARTHEST, FARTHEST)
+    opened = [
+        [rounded(value, 7), rounded(fit, 7), rounded(far, 3)]
+        for value, fit, far in zip(values, fits, deviations, strict=True)
+    ]
+    return [*opened, *[None] * (n - len(chosen))]
 
 
 def cell_notes(analysis: Analysis, drawn: NDArray[np.intp]) -> dict[int, str]:
@@ -222,7 +266,7 @@ def axes_data(analysis: Analysis, drawn: NDArray[np.intp]) -> dict[str, Any]:
         "loadings": [rounded(component) for component in model.loadings_[:k]],
         "center": rounded(plain.mean(axis=0)),
         "covariance": [rounded(row, 6) for row in covariance],
-        "cutoff": rounded(np.array([analysis.diagnosis.score_cutoff]))[0],
+        "cutoff": rounded(np.array(analysis.diagnosis.cutoffs))[0],
         "positions": curve_positions(analysis.names),
     }
 

@@ -1,4 +1,8 @@
-"""Fill the template: one HTML file that contains style, script, data and text."""
+"""Write an analysis as one HTML file: style, script, data and text in a template.
+
+The page is a single file that loads nothing from the network. It needs Jinja2, which is
+imported when a page is made: ``pip install 'trueaxis[report]'``.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +13,18 @@ import json
 import platform
 from dataclasses import replace
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
 from numpy.typing import NDArray
 
 import trueaxis
+from trueaxis._files import atomic_write
+from trueaxis.data.threads import own_floats
 from trueaxis.report import sentences
-from trueaxis.report.analysis import Analysis, level_of
-from trueaxis.report.data import ShownRows, names_of, script_data, shown_rows, tidy
-from trueaxis.report.levels import Levels, levels_of
+from trueaxis.report.analysis import Analysis, analyze
+from trueaxis.report.data import Shown, names_of, script_data, shown_rows, tidy
 from trueaxis.report.sentences import format_number
 from trueaxis.wording import percent
 
@@ -42,26 +46,107 @@ MAX_WITHOUT_SCRIPT = 50  # rows listed for browsers without scripts
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 
-def page_of(
-    analysis: Analysis,
-    title: str | None,
-    source: str | None,
-    command: str | None,
-    seconds: float | None,
+@own_floats
+def write_report(
+    model: Any,
+    X: Any,
+    path: str | Path,
+    *,
+    ids: Any = None,
+    labels: Any = None,
+    new_rows: bool = False,
+    **texts: Any,
+) -> None:
+    """Write a report on a fitted model and rows as one HTML file.
+
+    Parameters
+    ----------
+    model : estimator or Pipeline
+        Any fitted method, alone or after a `ColumnScaler`.
+    X : array-like of shape (n, D)
+        Rows of the fit, or new ones.
+    path : str or Path
+        File to write; it stays unchanged if writing fails.
+    ids, labels, new_rows
+        See `analyze`.
+    **texts
+        Title, source, command and seconds: see `render`.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from trueaxis import DSWL
+    >>> from trueaxis.datasets import sensors
+    >>> from trueaxis.report import write_report
+    >>> X = sensors().X
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
+    >>> write_report(DSWL(2).fit(X), X, path, title="Pump")
+    >>> path.read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
+    require_jinja()
+    found = analyze(model, X, ids=ids, labels=labels, new_rows=new_rows)
+    page = render(found, **texts)
+    with atomic_write(path) as file:
+        file.write(page.encode("utf-8"))
+
+
+def require_jinja() -> Any:
+    """Return Jinja2, which a page needs; raise if it is not installed."""
+    try:
+        import jinja2
+    except ImportError:
+        raise ImportError(
+            "The report needs Jinja2, which is not installed: "
+            "pip install 'trueaxis[report]'"
+        ) from None
+    return jinja2
+
+
+@own_floats
+def render(
+    found: Analysis,
+    *,
+    title: str | None = None,
+    source: str | None = None,
+    command: str | None = None,
+    seconds: float | None = None,
 ) -> str:
-    """Return the page; the parameters are those of `trueaxis.report.render`."""
-    analysis = with_short_names(analysis)
-    levels = levels_of(analysis)
-    rows = shown_rows(analysis, levels)
-    data = script_data(analysis, levels, rows)
-    n = len(analysis.raw)
-    worst = analysis.flagged[:MAX_WITHOUT_SCRIPT]
+    """Return the report on an analysis as HTML.
+
+    Parameters
+    ----------
+    found : Analysis
+        See `analyze`.
+    title : str, optional
+        Heading; by default it names the source.
+    source : str, optional
+        Name of the file that the rows come from.
+    command : str, optional
+        The command that wrote the report.
+    seconds : float, optional
+        Duration of the fit.
+
+    Returns
+    -------
+    str
+        A complete HTML page.
+    """
+    jinja2 = require_jinja()
+    analysis = with_short_names(found)
+    shown = shown_rows(analysis)
+    data, n = script_data(analysis, shown), len(analysis.raw)
+    worst = names_of(analysis, analysis.flagged[:MAX_WITHOUT_SCRIPT])
     heading = title or (f"Outliers in {source}" if source else "Outlier report")
-    script = _own_scope("".join(map(_read_part, SCRIPTS)))
-    template = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    ).from_string(_read_part("page.html"))
-    page = template.render(
+    script = f'"use strict";\n(() => {{\n{"".join(map(_read_part, SCRIPTS))}}})();\n'
+    digest = hashlib.sha256(script.encode("utf-8")).digest()  # the policy allows it
+    environment = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page: str = environment.from_string(_read_part("page.html")).render(
         title=tidy(heading),
         source=tidy(source or ""),
         verdict=sentences.verdict(analysis),
@@ -69,33 +154,29 @@ def page_of(
         hints=sentences.hints(analysis),
         key_figures=key_figures(analysis),
         kinds=data["kinds"],
-        stop=data["stops"][levels.own],
-        has_rows=bool(levels.stops[-1].counts["regular"] < n),
-        has_groups=has_groups(levels),
-        scaled=analysis.scaler is not None,
+        stop=data["stops"][shown.own],
+        has_rows=shown.stops[-1].counts.get("regular", 0) < n,
+        has_groups=any("group" in stop.counts for stop in shown.stops),
+        scaled=analysis.parts.scaler is not None,
         has_labels=analysis.labels is not None,
-        of_the_fit=analysis.of_the_fit,
+        new_rows=analysis.new_rows,
         counted=np.array_equal(analysis.given_ids, np.arange(n)),
-        left_out=left_out(analysis, rows),
-        without_script=list(
-            zip(names_of(analysis, worst), data["because"], strict=False)
-        ),
+        left_out=left_out(analysis, shown),
+        without_script=list(zip(worst, data["because"], strict=False)),
         about_cells=sentences.about_cells(analysis),
         finds_wrong=analysis.finds_wrong_cells,
         cell_table=worst_cells(analysis),
         cell_map=cell_map(analysis),
         plain=plain_pca(analysis),
-        fit=sentences.fit_sentence(analysis, seconds),
+        fit=sentences.fit_sentence(analysis.model, seconds),
         command=command,
         shape="{:,} rows and {:,} columns".format(*analysis.raw.shape),
-        steps=[
-            repr(step) for step in (analysis.scaler, analysis.model) if step is not None
-        ],
+        steps=[repr(step) for step in analysis.parts if step is not None],
         versions=versions(),
-        style=Markup(_read_part("page.css")),
-        script=Markup(script),
-        script_hash=_digest(script),
-        data=Markup(script_safe(data)),
+        style=_read_part("page.css"),
+        script=script,
+        script_hash=base64.b64encode(digest).decode("ascii"),
+        data=script_safe(data),
     )
     # File names may contain lone surrogates, which cannot be encoded.
     return page.encode("utf-8", "replace").decode("utf-8")
@@ -104,18 +185,10 @@ def page_of(
 def with_short_names(analysis: Analysis) -> Analysis:
     """Return the same analysis, with names of columns short enough for a page."""
     names = np.array([tidy(name) for name in analysis.names.tolist()])
-    if (names == analysis.names).all():
-        return analysis
-    diagnosis = replace(analysis.diagnosis, names=names)
-    return replace(analysis, names=names, diagnosis=diagnosis)
+    return replace(analysis, diagnosis=replace(analysis.diagnosis, names=names))
 
 
-def has_groups(levels: Levels) -> bool:
-    """Return whether rows are in a group that stands apart, at any level."""
-    return any(stop.counts["group"] for stop in levels.stops)
-
-
-def left_out(analysis: Analysis, rows: ShownRows) -> str:
+def left_out(analysis: Analysis, rows: Shown) -> str:
     """Return a sentence about rows that the plots do not show."""
     n, drawn = len(analysis.raw), len(rows.drawn)
     bad, shown = len(analysis.flagged), len(rows.flagged)
@@ -132,7 +205,7 @@ def left_out(analysis: Analysis, rows: ShownRows) -> str:
 def key_figures(analysis: Analysis) -> list[tuple[str, str]]:
     """Return the names and values of the most important numbers."""
     model, (n, D), bad = analysis.model, analysis.raw.shape, len(analysis.flagged)
-    line = ("level", f"{level_of(model):g}")
+    line = ("level", f"{analysis.diagnosis.level:g}")
     if model.contamination is not None:
         line = ("contamination", f"{model.contamination:g}")
     found = [
@@ -154,17 +227,19 @@ def key_figures(analysis: Analysis) -> list[tuple[str, str]]:
 
 def worst_cells(analysis: Analysis) -> list[dict[str, str]]:
     """Return the largest deviations of wrong cells, those of good rows first."""
-    cells, flagged = analysis.wrong_cells, analysis.diagnosis.flagged
-    order = np.lexsort((-np.abs(cells.deviation), flagged[cells.row]))[:MAX_CELLS]
-    names = names_of(analysis, cells.row[order])
+    if analysis.cells is None:
+        return []
+    row, column, value, fitted, far, outlier = analysis.wrong_cells.values()
+    order = np.lexsort((-np.abs(far), outlier))[:MAX_CELLS]
+    names = names_of(analysis, row[order])
     return [
         {
             "id": name,
-            "column": str(analysis.names[cells.column[i]]),
-            "value": format_number(cells.value[i]),
-            "fitted": format_number(cells.fitted[i]),
-            "deviation": f"{cells.deviation[i]:+.1f}".replace("-", "−"),
-            "row": "bad" if flagged[cells.row[i]] else "good",
+            "column": str(analysis.names[column[i]]),
+            "value": format_number(value[i]),
+            "fitted": format_number(fitted[i]),
+            "deviation": f"{far[i]:+.1f}".replace("-", "\N{MINUS SIGN}"),
+            "row": "bad" if outlier[i] else "good",
         }
         for i, name in zip(order, names, strict=True)
     ]
@@ -179,24 +254,20 @@ def cell_map(analysis: Analysis) -> dict[str, Any] | None:
     rows = np.argsort(-odd.sum(axis=1), kind="stable")[:MAX_LINES]
     rows = rows[odd[rows].any(axis=1)]
     columns = np.sort(np.argsort(-odd.sum(axis=0), kind="stable")[:MAX_COLUMNS])
-    share = np.nan_to_num(cells.deviations[np.ix_(rows, columns)]) / FULL
+    share = np.nan_to_num(cells.deviations / FULL)
     marks = [
         [
             {
-                "called": "missing"
-                if cells.missing[i, j]
-                else "wrong"
-                if cells.wrong[i, j]
-                else "",
-                "low": share[y, x] < 0,
-                "full": f"{min(abs(share[y, x]), 1.0):.2f}",
+                "called": ("", "missing", "wrong")[odd[i, j]],
+                "low": share[i, j] < 0,
+                "full": f"{min(abs(share[i, j]), 1.0):.2f}",
             }
-            for x, j in enumerate(columns)
+            for j in columns
         ]
-        for y, i in enumerate(rows)
+        for i in rows
     ]
     return {
-        "columns": [str(analysis.names[j]) for j in columns],
+        "columns": analysis.names[columns].tolist(),
         "rows": list(zip(names_of(analysis, rows), marks, strict=True)),
         "whole": len(columns) == len(analysis.names),
     }
@@ -221,13 +292,9 @@ def responsible_rows(analysis: Analysis, share: NDArray[Any]) -> list[tuple[str,
 
 def versions() -> str:
     """Return the versions of what has computed the page."""
-    found = [(name, importlib.metadata.version(name)) for name in LIBRARIES]
-    found = [
-        ("trueaxis", trueaxis.__version__),
-        ("Python", platform.python_version()),
-        *found,
-    ]
-    return ", ".join(f"{name} {version}" for name, version in found)
+    found = {"trueaxis": trueaxis.__version__, "Python": platform.python_version()}
+    found |= {name: importlib.metadata.version(name) for name in LIBRARIES}
+    return ", ".join(f"{name} {version}" for name, version in found.items())
 
 
 def script_safe(values: Any) -> str:
@@ -240,14 +307,3 @@ def script_safe(values: Any) -> str:
 
 def _read_part(name: str) -> str:
     return (resources.files("trueaxis.report") / name).read_text(encoding="utf-8")
-
-
-def _own_scope(text: str) -> str:
-    """Wrap the script in a scope of its own."""
-    return f'"use strict";\n(() => {{\n{text}}})();\n'
-
-
-def _digest(script: str) -> str:
-    """Return the hash of the only script that the page's policy allows."""
-    digest = hashlib.sha256(script.encode("utf-8")).digest()
-    return base64.b64encode(digest).decode("ascii")

@@ -5,14 +5,18 @@ All numbers come from `analysis`; nothing is computed here.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis.diagnostics.columns import MAIN_SHARE
-from trueaxis.report.analysis import Analysis, level_of
-from trueaxis.wording import percent
+from trueaxis.pipeline import level_of
+from trueaxis.wording import counted, percent
+
+if TYPE_CHECKING:
+    from trueaxis.report.analysis import Analysis
 
 # What users read for the kinds of `diagnostics.KINDS`.
 KIND_NAMES = {
@@ -41,56 +45,45 @@ SMALL_ANGLE, LARGE_ANGLE = 3.0, 15.0  # degrees
 
 def verdict(analysis: Analysis) -> str:
     """Return how many rows are outliers, of which kinds, and where the line is."""
-    good, cells = 0, 0
-    if analysis.cells is not None:
-        good = int(analysis.only_cells.sum())
-        cells = int(analysis.cells.wrong[analysis.only_cells].sum())
+    rows, cells = int(analysis.only_cells.sum()), 0
+    if rows:
+        cells = int((~analysis.wrong_cells["outlier"]).sum())
     line = describe_line(analysis.model)
-    return count_outliers(analysis.counts, good, cells, line)
+    return count_outliers(analysis.diagnosis.counts(), line, rows, cells)
 
 
 def count_outliers(
-    counts: dict[str, int], good_rows: int, wrong_cells: int, line: str
+    counts: dict[str, int], line: str, good_rows: int = 0, wrong_cells: int = 0
 ) -> str:
     """Return how many rows are outliers, of which kinds, and a sentence on the line.
 
     Parameters
     ----------
     counts : dict
-        Number of rows of each kind.
-    good_rows, wrong_cells : int
-        Rows that are good apart from wrong cells, and these cells.
+        Number of rows of each kind; other keys count outliers of unknown kinds.
     line : str
         See `describe_line`.
+    good_rows, wrong_cells : int
+        Rows that are good apart from wrong cells, and these cells.
     """
-    n, bad = sum(counts.values()), outlier_count(counts)
-    cells = _good_rows_with_wrong_cells(good_rows, wrong_cells)
+    n, more = sum(counts.values()), ""
+    bad = n - counts.get("regular", 0)
+    if good_rows:
+        more = (
+            f" {plural(good_rows, 'more row is/more rows are')} good apart from "
+            f"{counted(wrong_cells, 'wrong cell')}."
+        )
     if not bad:
-        return f"None of the {n:,} rows is an outlier.{cells} {line}"
+        return f"None of the {n:,} rows is an outlier.{more} {line}"
     kinds = [
         f"{counts[kind]:,} {name if kind != 'both' else 'in both ways'}"
         for kind, name in KIND_NAMES.items()
         if kind != "regular" and counts.get(kind)
     ]
     are = "is an outlier" if bad == 1 else "are outliers"
-    found = (
-        f"{bad:,} of {n:,} rows ({percent(bad / n)}) {are}: {enumerate_parts(kinds)}."
-    )
-    return f"{found}{cells} {line}"
-
-
-def outlier_count(counts: dict[str, int]) -> int:
-    """Return the number of outliers, given the number of rows of each kind."""
-    return sum(n for kind, n in counts.items() if kind != "regular")
-
-
-def _good_rows_with_wrong_cells(rows: int, cells: int) -> str:
-    if not rows:
-        return ""
-    return (
-        f" {plural(rows, 'more row is/more rows are')} good apart from "
-        f"{plural(cells, 'wrong cell/wrong cells')}."
-    )
+    listed = f": {enumerate_parts(kinds)}" if kinds else ""
+    found = f"{bad:,} of {n:,} rows ({percent(bad / n)}) {are}{listed}."
+    return f"{found}{more} {line}"
 
 
 def describe_line(model: Any) -> str:
@@ -143,7 +136,7 @@ def change(analysis: Analysis) -> str:
     else:
         degree = "a different" if angle >= LARGE_ANGLE else "a somewhat different"
         result = f"{degree} {what}, turned by {angle:.0f} degrees"
-    column = analysis.most_shifted[0]
+    column = analysis.most_shifted
     size = np.sqrt(float(analysis.model._total_variance) / len(analysis.names))
     if abs(analysis.plain.shift[column]) <= ROUNDING * size:
         return f"Plain PCA would find {result}; its mean is the same."
@@ -176,32 +169,31 @@ def wrong_in_row(analysis: Analysis, row: int) -> str:
 
     The column that is the reason why the row is an outlier is left out.
     """
-    if analysis.cells is None or not analysis.cells.wrong[row].any():
+    if not analysis.finds_wrong_cells:
         return ""
     cells, d = analysis.wrong_cells, analysis.diagnosis
-    some = slice(*np.searchsorted(cells.row, [row, row + 1]))
-    blamed = d.column[row] if d.kind[row] != "regular" else -1
+    some = slice(*np.searchsorted(cells["position"], [row, row + 1]))
+    blamed = d.column[row] if d.flagged[row] else -1
     parts = [
-        f"{analysis.names[j]} is {value:.4g}, {fits:.4g} would fit"
-        for j, value, fits in zip(
-            cells.column[some], cells.value[some], cells.fitted[some], strict=True
+        f"{analysis.names[j]} is {value:.4g}, {fitted:.4g} would fit"
+        for j, value, fitted in zip(
+            *(cells[name][some] for name in ("column", "value", "fitted")), strict=True
         )
         if j != blamed
     ]
-    if not parts:
-        return ""
-    n = plural(len(parts), "wrong cell/wrong cells")
-    more = f" and {len(parts) - FEW_CELLS:,} more" if len(parts) > FEW_CELLS else ""
-    return f"{n}: {', '.join(parts[:FEW_CELLS])}{more}"
+    return f"{counted(len(parts), 'wrong cell')}: {_first(parts)}" if parts else ""
 
 
 def hole_note(analysis: Analysis, row: int) -> str:
     """Return which cells of a row are missing; empty if there are none."""
-    if analysis.cells is None or not analysis.cells.missing[row].any():
-        return ""
-    names = analysis.names[analysis.cells.missing[row]].tolist()
-    more = f" and {len(names) - FEW_CELLS:,} more" if len(names) > FEW_CELLS else ""
-    return f"missing: {', '.join(names[:FEW_CELLS])}{more}"
+    missing = np.isnan(analysis.raw[row])
+    return f"missing: {_first(analysis.names[missing])}" if missing.any() else ""
+
+
+def _first(parts: Sequence[Any]) -> str:
+    """Return the first few parts, and how many there are besides."""
+    more = f" and {len(parts) - FEW_CELLS:,} more" if len(parts) > FEW_CELLS else ""
+    return f"{', '.join(parts[:FEW_CELLS])}{more}"
 
 
 def _reason(analysis: Analysis, row: int, kind: str) -> str:
@@ -210,7 +202,7 @@ def _reason(analysis: Analysis, row: int, kind: str) -> str:
     if kind in ("regular", "group"):  # no distance that a column could explain
         return KIND_MEANINGS[kind]
     if share >= MAIN_SHARE:
-        value, fits = analysis.value[row], analysis.fitting[row]
+        value, fits = d.value[row], d.fitted[row]
         return f"{name} is {value:.4g}, {fits:.4g} would fit ({percent(share)})"
     if kind == "inside":
         return "extreme but consistent, no single column stands out"
@@ -222,8 +214,8 @@ def hints(analysis: Analysis) -> list[str]:
     model, n, found = analysis.model, len(analysis.raw), []
     if not model.converged_:
         found.append(
-            f"The fit stopped after {_iterations(model.n_iter_)} without converging: "
-            "raise max_iter."
+            f"The fit stopped after {counted(model.n_iter_, 'iteration')} without "
+            "converging: raise max_iter."
         )
     if analysis.uneven:
         wide, narrow, ratio = analysis.uneven
@@ -244,14 +236,14 @@ def hints(analysis: Analysis) -> list[str]:
     return found
 
 
-def fit_sentence(analysis: Analysis, seconds: float | None) -> str:
+def fit_sentence(model: Any, seconds: float | None) -> str:
     """Return what was fitted, whether it converged, and how long it took."""
-    model, k = analysis.model, analysis.model.n_components_
-    end = _iterations(model.n_iter_)
+    k = model.n_components_
+    end = counted(model.n_iter_, "iteration")
     end = f"converged after {end}" if model.converged_ else f"did not converge in {end}"
     time = "" if seconds is None else f" It took {seconds:.3g} seconds."
     return (
-        f"The fit of {type(model).__name__} with {k} component{'s' if k > 1 else ''} "
+        f"The fit of {type(model).__name__} with {counted(k, 'component')} "
         f"({explained(model.explained_variance_ratio_.sum())} of the regular variance) "
         f"{end}.{time}"
     )
@@ -263,10 +255,6 @@ def plural(n: int, words: str) -> str:
     return f"1 {one}" if n == 1 else f"{n:,} {many}"
 
 
-def _iterations(n: int) -> str:
-    return "1 iteration" if n == 1 else f"{n:,} iterations"
-
-
 def enumerate_parts(parts: list[str]) -> str:
     """Join parts by commas and a final "and"."""
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
@@ -274,33 +262,37 @@ def enumerate_parts(parts: list[str]) -> str:
 
 def about_cells(analysis: Analysis) -> list[str]:
     """Return how many cells are wrong and missing, and in which columns."""
-    if analysis.cells is None:
+    cells, wrong = analysis.cells, analysis.finds_wrong_cells
+    if cells is None:
         return []
-    wrong, size = analysis.wrong_cells, analysis.raw.size
-    holes = np.nonzero(analysis.cells.missing)
     found = []
-    if not analysis.finds_wrong_cells:
+    if not wrong:
         found.append(
             "Wrong cells were not looked for: fit with DSWL(cells=True) to find them."
         )
-    elif not len(wrong.row):
-        found.append(f"None of the {size:,} cells is wrong.")
+    elif not cells.wrong.any():
+        found.append(f"None of the {cells.wrong.size:,} cells is wrong.")
     else:
-        n, good = len(wrong.row), analysis.only_cells[wrong.row]
+        bad = int(analysis.wrong_cells["outlier"].sum())
         found.append(
-            f"{n:,} of {size:,} cells ({percent(n / size)}) "
-            f"{'is' if n == 1 else 'are'} wrong, "
-            f"{_most_frequent(analysis, wrong.column)}: {good.sum():,} in rows that "
-            f"are good otherwise, {n - good.sum():,} in outliers."
+            f"{_share_of_cells(analysis, cells.wrong, 'wrong')}: "
+            f"{cells.wrong.sum() - bad:,} in rows that are good otherwise, {bad:,} in "
+            "outliers."
         )
-    if n := len(holes[0]):
+    if cells.missing.any():
         found.append(
-            f"{n:,} of {size:,} cells ({percent(n / size)}) "
-            f"{'is' if n == 1 else 'are'} missing, "
-            f"{_most_frequent(analysis, holes[1])}. What the other cells of a row say "
-            "takes their place."
+            f"{_share_of_cells(analysis, cells.missing, 'missing')}. What the other "
+            "cells of a row say takes their place."
         )
     return found
+
+
+def _share_of_cells(analysis: Analysis, some: NDArray[np.bool_], what: str) -> str:
+    n, size, (_, column) = some.sum(), some.size, np.nonzero(some)
+    return (
+        f"{n:,} of {size:,} cells ({percent(n / size)}) {'is' if n == 1 else 'are'} "
+        f"{what}, {_most_frequent(analysis, column)}"
+    )
 
 
 def _most_frequent(analysis: Analysis, column: NDArray[np.intp]) -> str:

@@ -149,7 +149,7 @@ function csvP(logP) {
 
 function csvOf(data, levels, rows) {
   const names = ["row", ...(data.label ? ["label"] : []), "kind", "p_value", "excess", "score_distance",
-    "orthogonal_distance", "column", "value", "fits", "reason", ...data.columns];
+    "orthogonal_distance", "column", "value", "fitted", "reason", ...data.columns];
   const lines = rows.map((i) => {
     const { score, off, excess } = levels.distances(i);
     return [
