@@ -26,7 +26,7 @@ from trueaxis.data.rows import ArrayRows, Rows
 from trueaxis.data.transformed import (
     CheckedRows,
     IncompleteRows,
-    RowwiseRows,
+    TransformedRows,
     check_columns,
     refuse_nonfinite,
 )
@@ -164,7 +164,7 @@ def fitted_rows(model: Any, X: Any) -> Rows:
     rows = validate_rows(model, X, reset=False, holes=True)
     if rows.complete and repair.wrong is None:  # nothing to repair
         return rows
-    return RowwiseRows(rows, repair)
+    return TransformedRows(rows, repair)
 
 
 def raw_rows(model: Any, X: Any) -> Rows:

@@ -123,26 +123,19 @@ class WatchedFile:
     path : Path
     name : str
         Name in error messages.
-    size : int
-        Size in bytes when it was opened.
-    modified : int or None
-        Time of the last modification in ns; None if it is not compared.
-    number : int
-        Number of the file in its file system (inode), which another file of the same
-        name does not have.
+    size, modified, number : int
+        Bytes, time in ns, and number in the file system (inode) when it was opened.
     """
 
     path: Path
     name: str
     size: int
-    modified: int | None
+    modified: int
     number: int
 
     @classmethod
-    def of(
-        cls, path: Path, name: str | None = None, *, times: bool = True
-    ) -> WatchedFile:
-        """Record the size of a file and, with `times`, when it was last modified."""
+    def of(cls, path: Path, name: str | None = None) -> WatchedFile:
+        """Record the state of a file."""
         name = str(path) if name is None else name
         try:
             now = os.stat(path)
@@ -150,12 +143,11 @@ class WatchedFile:
             raise SourceError(
                 f"{name} cannot be read ({error.strerror}): check the path."
             ) from None
-        modified = now.st_mtime_ns if times else None
-        return cls(path, name, now.st_size, modified, now.st_ino)
+        return cls(path, name, now.st_size, now.st_mtime_ns, now.st_ino)
 
     def check(self) -> None:
         """Raise if the file is gone or has changed."""
-        now = WatchedFile.of(self.path, self.name, times=self.modified is not None)
+        now = WatchedFile.of(self.path, self.name)
         if now != self:
             raise SourceError(
                 f"{self.name} has been modified since it was opened (it had "
@@ -185,8 +177,6 @@ class BinaryRows(Rows):
     block_rows : int, optional
     """
 
-    independent = True
-
     def __init__(
         self,
         file: WatchedFile | FileIO,
@@ -210,19 +200,19 @@ class BinaryRows(Rows):
                 f"{shape[1]} columns take {need:,}: it is truncated. Write it again."
             )
 
-    def blocks_between(self, first: int, last: int) -> Blocks:
-        """Yield the blocks of rows `first` up to, but not including, `last`."""
+    def blocks(self) -> Blocks:
+        """Yield (index of the first row, block), in order."""
+        n = self.shape[0]
         with self._opened() as file:
-            for begin in range(first, last, self.block_rows):
-                yield begin, self._read(file, begin, min(begin + self.block_rows, last))
+            for first in range(0, n, self.block_rows):
+                yield first, self._read(file, first, min(first + self.block_rows, n))
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
         """Copy the rows with these indices, reading little beyond them."""
         order = np.argsort(index, kind="stable")
         wanted = index[order]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
-        width = max(1, self.stored_shape[1])
-        gap = max(1, GAP_BYTES // (width * self.stored.itemsize))
+        gap = max(1, GAP_BYTES // (max(1, self.stored_shape[1]) * self.stored.itemsize))
         far = (np.diff(wanted) > gap) | (np.diff(wanted // self.block_rows) > 0)
         with self._opened() as file:
             for run in np.split(order, np.flatnonzero(far) + 1) if len(index) else ():
@@ -231,9 +221,9 @@ class BinaryRows(Rows):
                 out[run] = block[index[run] - first]
         return out
 
-    def place(self, row: int, overall: int | None = None) -> str:
+    def place(self, row: int) -> str:
         """Describe where a row is."""
-        return f"{self.name}, row {row:,}" + overall_index(overall)
+        return f"{self.name}, row {row:,}"
 
     @contextmanager
     def _opened(self) -> Iterator[FileIO]:
@@ -273,38 +263,22 @@ def _read_at(file: FileIO, out: NDArray[Any], position: int) -> None:
         view, position = view[n:], position + n
 
 
-def overall_index(overall: int | None) -> str:
-    """Format the index of a row among the rows of all files."""
-    return "" if overall is None else f" (row {overall:,} of all)"
-
-
 def mapped_rows(
     array: np.memmap[Any, Any],
     columns: Sequence[int] | None = None,
     block_rows: int | None = None,
 ) -> BinaryRows | None:
-    """Open the rows of a memory map through its file, or return None if impossible.
-
-    It is impossible for maps that may be modified in memory only (mode "c"), and for
-    views that leave out columns or are in Fortran order.
-    """
-    whole: NDArray[Any] = array
-    while isinstance(whole.base, np.ndarray):
+    """Open the rows of a memory map through its file; None if that may differ."""
+    whole = array
+    while isinstance(whole.base, np.memmap):
         whole = whole.base
     ordered = array.flags.c_contiguous and array.size
-    if not (isinstance(whole, np.memmap) and ordered):
+    if array.mode != "r" or not ordered or whole.filename is None:
         return None
-    if whole.filename is None or whole.mode == "c":
-        return None
-    writable = whole.mode != "r"
-    if writable:
-        whole.flush()
-    # After a change through the map, the modification time may be updated late.
-    watched = WatchedFile.of(Path(whole.filename), times=not writable)
     # A view keeps the `offset` of the map that it is a part of.
     offset = whole.offset + array.ctypes.data - whole.ctypes.data
-    shape = (array.shape[0], array.shape[1])
-    return BinaryRows(watched, offset, shape, array.dtype, columns, block_rows)
+    file, shape = WatchedFile.of(Path(whole.filename)), (len(array), array.shape[1])
+    return BinaryRows(file, offset, shape, array.dtype, columns, block_rows)
 
 
 def decoded_rows(

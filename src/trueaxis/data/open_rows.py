@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trueaxis.data.arrow import (
     ArrowFile,
@@ -209,9 +208,7 @@ def describe_file(path: Path) -> tuple[int, dict[str, str]]:
         return n, {f"x{i}": "number" for i in range(width)}
     file = ArrowFile(WatchedFile.of(files[0], names[0]))
     kinds = {field.name: arrow_kind(field.type) for field in file.schema}
-    return int(file.starts[-1]), {
-        name: kinds[name] for name in data_columns(file.schema)
-    }
+    return file.n_rows, {name: kinds[name] for name in data_columns(file.schema)}
 
 
 def npy_rows(
@@ -252,7 +249,7 @@ class SlicedRows(Rows):
     ----------
     source : object
         With `shape`, `dtype` and slices of rows. If it has `chunks`, whole chunks are
-        read.
+        read, since reading a part of a chunk decodes all of it.
     columns : sequence of int, optional
         Columns to read.
     block_rows : int, optional
@@ -268,55 +265,44 @@ class SlicedRows(Rows):
         name: str | None = None,
     ) -> None:
         self.source = source
-        n, width = (int(size) for size in source.shape)
+        n, self.width = (int(size) for size in source.shape)
         label = getattr(source, "name", None)
         self.name = name or type(source).__name__ + (f" {label}" if label else "")
-        self.columns = column_positions(columns, width, self.name)
+        self.columns = column_positions(columns, self.width, self.name)
         self.stored = np.dtype(source.dtype)
         self.dtype = float_type(self.stored, self.name)
-        self.stored_shape = (n, width)
-        self.shape = (n, width if columns is None else len(columns))
-        self.block_rows = block_rows or self._whole_chunks(width)
+        self.shape = (n, self.width if columns is None else len(columns))
+        self.block_rows = block_rows or self._whole_chunks(n)
 
-    def blocks_between(self, first: int, last: int) -> Blocks:
-        """Yield the blocks of rows `first` up to, but not including, `last`."""
-        # Reading a part of a chunk decodes all of it: blocks start where chunks do.
-        for begin in range(first - first % self.block_rows, last, self.block_rows):
-            block = self._slice(begin)[max(first - begin, 0) : last - begin]
-            yield max(begin, first), block
+    def blocks(self) -> Blocks:
+        """Yield (index of the first row, block), in order."""
+        for first in range(0, self.shape[0], self.block_rows):
+            last = min(first + self.block_rows, self.shape[0])
+            try:
+                block = np.asarray(self.source[first:last])
+                if block.shape != (last - first, self.width):
+                    raise ValueError(f"their shape is {block.shape}")
+            except Exception as error:  # any error of the library that reads
+                raise SourceError(
+                    f"Reading rows {first:,} to {last - 1:,} of {self.name} failed "
+                    f"({type(error).__name__}: {error}). Keep it open and unchanged "
+                    "until the end."
+                ) from error
+            if self.columns is not None:
+                block = block[:, self.columns]
+            yield first, block.astype(self.dtype, copy=False)
 
-    def place(self, row: int, overall: int | None = None) -> str:
+    def place(self, row: int) -> str:
         """Describe where a row is."""
         return f"{self.name}, row {row:,}"
 
-    def _slice(self, first: int) -> NDArray[Any]:
-        last = min(first + self.block_rows, self.shape[0])
-        try:
-            block = np.asarray(self.source[first:last])
-        except Exception as error:  # any error of the library that reads
-            raise SourceError(
-                f"Reading rows {first:,} to {last - 1:,} of {self.name} failed "
-                f"({type(error).__name__}: {error}). Keep it open and unchanged until "
-                "the end."
-            ) from error
-        expected = (last - first, self.stored_shape[1])
-        if block.shape != expected:
-            raise SourceError(
-                f"Rows {first:,} to {last - 1:,} of {self.name} have shape "
-                f"{block.shape} instead of {expected}, which does not match the "
-                "object's own shape. Keep it unchanged until the end."
-            )
-        if self.columns is not None:
-            block = block[:, self.columns]
-        return block.astype(self.dtype, copy=False)
-
-    def _whole_chunks(self, width: int) -> int:
-        cached = rows_per_block(self.stored_shape, self.dtype)
+    def _whole_chunks(self, n: int) -> int:
+        cached = rows_per_block((n, self.width), self.dtype)
         chunks = getattr(self.source, "chunks", None)
         if not chunks or not isinstance(chunks[0], (int, np.integer)):
             return cached
-        chunk = min(int(chunks[0]), max(1, self.stored_shape[0]))
-        chunk_bytes = chunk * max(1, width) * self.dtype.itemsize
+        chunk = min(int(chunks[0]), max(1, n))
+        chunk_bytes = chunk * max(1, self.width) * self.dtype.itemsize
         refuse_large(
             chunk_bytes,
             f"A chunk of {self.name} ({chunk:,} rows)",

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
+from time import monotonic
 from typing import Any
 
 DELAY = 0.5  # seconds before a pass gets a bar
@@ -39,18 +39,11 @@ def show_progress() -> Iterator[None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    class LateBars(Progress):
-        """A bar for the innermost running pass, once it has run for a while."""
-
-        def get_renderables(self) -> Iterator[Any]:
-            late = [task for task in self.tasks if (task.elapsed or 0) > DELAY]
-            yield self.make_tasks_table(late[-1:])
-
     console = Console(stderr=True, soft_wrap=True)
     if not console.is_interactive:
         yield
         return
-    bars = LateBars(
+    bars = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.completed:,} of {task.total:,} rows"),
@@ -70,18 +63,16 @@ def show_progress() -> Iterator[None]:
 
 
 @contextmanager
-def passing(title: str, total: int) -> Iterator[Callable[[int], None]]:
+def passing(
+    title: str, total: int, *, hidden: bool = False
+) -> Iterator[Callable[[int], object]]:
     """Yield a function to call with the number of rows that were just processed."""
     bars = _bars.get()
-    if bars is None:
-        yield _ignore
+    if bars is None or hidden:
+        yield lambda rows: None
         return
-    task = bars.add_task(title, total=total)
+    task, late = bars.add_task(title, total=total, visible=False), monotonic() + DELAY
     try:
-        yield partial(bars.advance, task)
+        yield lambda n: bars.update(task, advance=n, visible=monotonic() > late)
     finally:
         bars.remove_task(task)
-
-
-def _ignore(rows: int) -> None:
-    pass

@@ -2,14 +2,14 @@
 
 `_validation` turns user input into a `Rows`, and the engine passes kernels to it, so no
 method knows where its rows are stored. A new source of rows implements `shape`, `dtype`
-and `blocks` or `blocks_between`, and inherits the rest. A source whose blocks live in
-other processes also implements `scan` and `map`.
+and `blocks`, and inherits the rest. It also implements `take` if it can read some rows
+without the others, and `scan` and `each` if its blocks live in other processes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import closing
 from functools import partial, reduce
 from typing import Any, Self
 
@@ -20,7 +20,8 @@ from trueaxis.data.memory import SHARE_OF_ALL_ROWS, refuse_large
 from trueaxis.data.progress import passing
 from trueaxis.data.threads import ONE_BLAS_THREAD, in_order, n_threads
 
-Blocks = Iterator[tuple[int, NDArray[Any]]]  # index of the first row, and the rows
+Block = tuple[int, NDArray[Any]]  # index of the first row, and the rows
+Blocks = Iterator[Block]
 
 # A block of this size stays in a core's own cache while a kernel goes over it
 # several times.
@@ -80,12 +81,15 @@ class Kernel:
         Number of values recorded for each row.
     field_type : type
         Type of these values.
+    by_row : bool
+        Whether the record is made for reading row by row instead of field by field.
     title : str
         Purpose of the pass, as shown by a progress bar.
     """
 
     n_fields: int = 0
-    field_type: type = float
+    field_type: Any = float
+    by_row: bool = False
     title: str = "reading"
 
     def start(self) -> Any:
@@ -122,22 +126,23 @@ class RecordKernel(Kernel):
 
 
 class MapKernel(RecordKernel):
-    """Kernel that writes a function of every row into an array."""
+    """Kernel that records a function of every row: `width` numbers."""
 
     title = "transforming"
+    by_row = True
 
     def __init__(
-        self, function: Callable[[NDArray[Any]], NDArray[Any]], out: NDArray[Any]
+        self,
+        function: Callable[[NDArray[Any]], NDArray[Any]],
+        width: int,
+        dtype: DTypeLike,
     ) -> None:
-        self.function, self.out = function, out
+        self.function, self.n_fields = function, width
+        self.field_type = np.dtype(dtype)
 
-    def absorb(self, state: None, block: NDArray[Any], first: int) -> None:
-        """Write the results of a block."""
-        self.out[first : first + len(block)] = self.function(block)
-
-
-def _ignore(rows: int) -> None:
-    pass
+    def absorb(self, state: None, block: NDArray[Any], first: int) -> NDArray[Any]:
+        """Return the results of a block."""
+        return self.function(block).T
 
 
 class Rows:
@@ -166,12 +171,6 @@ class Rows:
         no distance.
     lazy : bool
         Whether `map` and `each` return lazy arrays.
-    independent : bool
-        Whether `blocks_between` reads any range of rows without the rows before it, and
-        several ranges at the same time, in different threads.
-    limit : float or None
-        Largest absolute value that is allowed, for rows that are checked while they
-        are read.
     """
 
     shape: tuple[int, int]
@@ -183,8 +182,6 @@ class Rows:
     one_block: bool = False
     off: NDArray[np.float64] | None = None
     lazy: bool = False
-    independent: bool = False
-    limit: float | None = None
     _holders: int = 0  # number of `with` statements still open
 
     def blocks(self) -> Blocks:
@@ -192,51 +189,33 @@ class Rows:
 
         A block stays as it is when the next one is requested.
         """
-        return self.blocks_between(0, self.shape[0])
-
-    def blocks_between(self, first: int, last: int) -> Blocks:
-        """Yield the blocks of rows `first` up to, but not including, `last`."""
-        for begin, block in self.blocks():
-            inside = block[max(first - begin, 0) : max(last - begin, 0)]
-            if len(inside):
-                yield max(begin, first), inside
+        raise TypeError(f"{type(self).__name__} does not implement `blocks`.")
 
     def scan(self, kernel: Kernel) -> tuple[NDArray[Any], Any]:
         """Read the data once; return the per-row records and the kernel's state.
 
-        All cores take part if the table is large.
+        This thread reads. If the table is large, others compute: each adds up some
+        blocks, and the states are merged in the order of the rows.
         """
         if not is_threaded(self.shape, self.dtype):
             return self.scan_in_sequence(kernel)
         (n, D), step = self.shape, rows_per_block(self.shape, self.dtype)
         blocks = min(max(-(-n // (PORTIONS * step)), MIN_BLOCKS), MAX_BLOCKS)
         rows = step * max(blocks, -(-ROWS_PER_COLUMN * D // step))
-        held = (2 * step if self.independent else rows) * D * self.dtype.itemsize
-        # Twice as many portions as threads are under way: see `in_order`.
-        each = 2 * (held + GROUPS * D * D * np.dtype(float).itemsize)
-        threads = max(1, min(n_threads(), -(-n // rows), MEMORY // each))
+        # Twice, as the next portion is read while the others are under way.
+        held = 2 * (rows * D * self.dtype.itemsize + GROUPS * 8 * D * D)
+        threads = max(1, min(n_threads(), -(-n // rows), MEMORY // held))
         record = self._empty_record(kernel)
         absorb = partial(self._absorb, kernel, record)
-        with (
-            ONE_BLAS_THREAD,
-            self._counted(kernel.title) as advance,
-            closing(self._portions(rows)) as portions,
-        ):
-            tasks = (partial(absorb, portion) for portion in portions)
-            with closing(in_order(tasks, threads)) as results:
-
-                def states() -> Iterator[Any]:
-                    for n_rows, state in results:
-                        advance(n_rows)
-                        yield state
-
-                return record, reduce(kernel.merge, states())
+        with ONE_BLAS_THREAD, closing(self._counted_blocks(kernel.title)) as read:
+            with closing(in_order(absorb, _portions(read, rows), threads)) as states:
+                return record, reduce(kernel.merge, states)
 
     def scan_in_sequence(self, kernel: Kernel) -> tuple[NDArray[Any], Any]:
         """Read the data once, in this thread and with one state."""
         record = self._empty_record(kernel)
-        with self._counted(kernel.title) as advance:
-            return record, self._absorb(kernel, record, self.blocks, advance)[1]
+        with closing(self._counted_blocks(kernel.title)) as blocks:
+            return record, self._absorb(kernel, record, blocks)
 
     def each(self, kernel: Kernel) -> Any:
         """Return only the per-row records, lazily if the rows are lazy."""
@@ -247,22 +226,12 @@ class Rows:
         function: Callable[[NDArray[Any]], NDArray[Any]],
         width: int,
         dtype: DTypeLike | None = None,
-    ) -> NDArray[Any]:
+    ) -> Any:
         """Apply a function that turns each row of a block into `width` numbers.
 
         The result has the dtype of the rows unless another one is given.
         """
-        shape, kind = (self.shape[0], width), np.dtype(dtype or self.dtype)
-        if not self.in_memory:
-            size = shape[0] * width * kind.itemsize
-            what = f"The result of {shape[0]:,} rows x {width} numbers"
-            refuse_large(size, what, "Pass fewer rows at a time.", share=0.9)
-        out = np.empty(shape, dtype=kind)
-        kernel = MapKernel(function, out)
-        # A kernel that is sent to other processes cannot write into this array.
-        scan = self.scan_in_sequence if self.lazy else self.scan
-        scan(kernel)
-        return out
+        return self.each(MapKernel(function, width, dtype or self.dtype)).T
 
     def read(self) -> NDArray[Any]:
         """Return all rows in memory, if there is room."""
@@ -282,24 +251,27 @@ class Rows:
         order = np.argsort(index, kind="stable")
         wanted = index[order]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
-        first, last = (wanted[0], wanted[-1] + 1) if len(wanted) else (0, 0)
+        if not len(wanted):
+            return out
         title = f"selecting {len(index):,} rows"
-        with self._counted(title, int(last - first)) as advance:
-            for begin, block in self.blocks_between(int(first), int(last)):
+        with closing(self._counted_blocks(title)) as blocks:
+            for begin, block in blocks:
                 low, high = np.searchsorted(wanted, [begin, begin + len(block)])
                 out[order[low:high]] = block[wanted[low:high] - begin]
-                advance(len(block))
+                if high == len(wanted):
+                    break
         return out
 
-    def place(self, row: int, overall: int | None = None) -> str:
-        """Describe where a row is; `overall` is its index among the rows of all files.
+    def refuse_above(self, limit: float) -> bool:
+        """Refuse larger values when they are read; False if this cannot be done."""
+        return False
 
-        The text is used in error messages.
-        """
-        return f"row {row if overall is None else overall}"
+    def place(self, row: int) -> str:
+        """Describe where a row is, for error messages."""
+        return f"row {row}"
 
     def close(self) -> None:
-        """Release the resources that reading needs."""
+        """Release what was kept for the next reads."""
 
     def __enter__(self) -> Self:
         self._holders += 1
@@ -310,63 +282,46 @@ class Rows:
         if self._holders == 0:
             self.close()
 
-    def _counted(
-        self, title: str, total: int | None = None
-    ) -> AbstractContextManager[Callable[[int], None]]:
+    def _counted_blocks(self, title: str) -> Generator[Block, None, None]:
+        """Yield blocks that fit the cache of a core, and show progress."""
+        limit, n = rows_per_block(self.shape, self.dtype), self.shape[0]
         # Passes over rows in memory are too short to report.
-        if self.in_memory:
-            return nullcontext(_ignore)
-        return passing(title, self.shape[0] if total is None else total)
+        with passing(title, n, hidden=self.in_memory) as advance:
+            for begin, chunk in self.blocks():
+                for offset in range(0, len(chunk), limit):
+                    block = chunk[offset : offset + limit]
+                    yield begin + offset, block
+                    advance(len(block))
 
     def _empty_record(self, kernel: Kernel) -> NDArray[Any]:
         (n, _), fields, dtype = self.shape, kernel.n_fields, np.dtype(kernel.field_type)
         if not self.in_memory:  # a small file may expand to very many rows
             what = f"Keeping {fields} value(s) per row for {n:,} rows"
             size = fields * n * dtype.itemsize
-            refuse_large(size, what, "Pass fewer rows.", share=0.9)
-        return np.empty((fields, n), dtype=dtype)
+            refuse_large(size, what, "Pass fewer rows at a time.", share=0.9)
+        return np.empty((fields, n), dtype, order="F" if kernel.by_row else "C")
 
-    def _portions(self, rows: int) -> Generator[Callable[[], Blocks], None, None]:
-        """Yield all rows, in order, in portions of about as many rows."""
-        if self.independent:
-            for first in range(0, self.shape[0], rows):
-                last = min(first + rows, self.shape[0])
-                yield partial(self.blocks_between, first, last)
-            return
-        held: list[tuple[int, NDArray[Any]]] = []
-        size = 0
-        for first, block in self._small_blocks(self.blocks()):
-            held.append((first, block))
-            size += len(block)
-            if size >= rows:
-                yield partial(iter, held)
-                held, size = [], 0
-        if held:
-            yield partial(iter, held)
-
-    def _absorb(
-        self,
-        kernel: Kernel,
-        record: NDArray[Any],
-        read: Callable[[], Blocks],
-        advance: Callable[[int], None] = _ignore,
-    ) -> tuple[int, Any]:
-        """Write the records of some rows; return their number and their state."""
-        state, n = kernel.start(), 0
-        for first, block in self._small_blocks(read()):
+    def _absorb(self, kernel: Kernel, record: NDArray[Any], blocks: Any) -> Any:
+        """Write the records of some blocks; return their state."""
+        state = kernel.start()
+        for first, block in blocks:
             part = kernel.absorb(state, block, first)
             if part is not None:
                 record[:, first : first + len(block)] = part
-            n += len(block)
-            advance(len(block))
-        return n, state
+        return state
 
-    def _small_blocks(self, blocks: Blocks) -> Blocks:
-        # A source may yield blocks of any size; kernels need blocks that fit the cache.
-        limit = rows_per_block(self.shape, self.dtype)
-        for begin, chunk in blocks:
-            for offset in range(0, len(chunk), limit):
-                yield begin + offset, chunk[offset : offset + limit]
+
+def _portions(blocks: Blocks, rows: int) -> Iterator[list[Block]]:
+    """Yield neighboring blocks together, about as many rows at a time."""
+    held, size = [], 0
+    for first, block in blocks:
+        held.append((first, block))
+        size += len(block)
+        if size >= rows:
+            yield held
+            held, size = [], 0
+    if held:
+        yield held
 
 
 class ArrayRows(Rows):
@@ -382,7 +337,6 @@ class ArrayRows(Rows):
     """
 
     in_memory = True
-    independent = True
 
     def __init__(
         self,
@@ -400,10 +354,10 @@ class ArrayRows(Rows):
         self.one_block = 0 < len(array) <= self.block_rows
         self.one_block |= at_once and array.nbytes <= MOST_AT_ONCE
 
-    def blocks_between(self, first: int, last: int) -> Blocks:
-        """Yield the blocks of rows `first` up to, but not including, `last`."""
-        for begin in range(first, last, self.block_rows):
-            yield begin, self.array[begin : min(begin + self.block_rows, last)]
+    def blocks(self) -> Blocks:
+        """Yield (index of the first row, block), in order."""
+        for first in range(0, len(self.array), self.block_rows):
+            yield first, self.array[first : first + self.block_rows]
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
         """Copy the rows with these indices, in the order of `index`."""
@@ -428,14 +382,12 @@ class StackedRows(Rows):
         self.shape = (int(self.starts[-1]), parts[0].shape[1])
         filled = [part for part in parts if part.shape[0]]
         self.dtype = np.result_type(*(part.dtype for part in filled or parts))
-        self.independent = all(part.independent for part in parts)
 
-    def blocks_between(self, first: int, last: int) -> Blocks:
-        """Yield the blocks of rows `first` up to, but not including, `last`."""
+    def blocks(self) -> Blocks:
+        """Yield (index of the first row, block), in order."""
         for start, part in zip(self.starts.tolist(), self.parts, strict=False):
-            low, high = max(first - start, 0), min(last - start, part.shape[0])
-            for begin, block in part.blocks_between(low, high) if low < high else ():
-                yield start + begin, block.astype(self.dtype, copy=False)
+            for first, block in part.blocks():
+                yield start + first, block.astype(self.dtype, copy=False)
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
         """Copy the rows with these indices into memory, in the order of `index`."""
@@ -446,32 +398,8 @@ class StackedRows(Rows):
             out[mine] = self.parts[number].take(index[mine] - self.starts[number])
         return out
 
-    def place(self, row: int, overall: int | None = None) -> str:
+    def place(self, row: int) -> str:
         """Describe where a row is."""
         number = int(self.starts.searchsorted(row, side="right")) - 1
-        within = row - int(self.starts[number])
-        return self.parts[number].place(within, row if overall is None else overall)
-
-
-class WrappedRows(Rows):
-    """Wrapper of another source; `with` statements are passed on to that source."""
-
-    def __init__(self, rows: Rows) -> None:
-        self.rows = rows
-        self.shape, self.dtype = rows.shape, rows.dtype
-        self.in_memory, self.lazy = rows.in_memory, rows.lazy
-
-    def place(self, row: int, overall: int | None = None) -> str:
-        """Describe where a row is."""
-        return self.rows.place(row, overall)
-
-    def close(self) -> None:
-        """Release the resources of the source."""
-        self.rows.close()
-
-    def __enter__(self) -> Self:
-        self.rows.__enter__()
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self.rows.__exit__(*raised)
+        within = self.parts[number].place(row - int(self.starts[number]))
+        return f"{within} (row {row:,} of all)"

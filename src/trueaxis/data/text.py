@@ -75,17 +75,11 @@ class TextRows(Rows):
         """Yield (index of the first row, block), in order."""
         return self._rows.blocks()
 
-    def blocks_between(
-        self, first: int, last: int
-    ) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield the blocks of rows `first` up to, but not including, `last`."""
-        return self._rows.blocks_between(first, last)
-
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
         """Copy the rows with these indices into memory, in the order of `index`."""
         return self._rows.take(index)
 
-    def place(self, row: int, overall: int | None = None) -> str:
+    def place(self, row: int) -> str:
         """Describe where a row is."""
         return f"{self.path}, {self.text.file.place(row)}"
 

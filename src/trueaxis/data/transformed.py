@@ -8,12 +8,12 @@ a source when they are first read, since a separate pass may cost as much as the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from trueaxis.data.rows import Blocks, Kernel, Rows, WrappedRows
+from trueaxis.data.rows import Blocks, Kernel, Rows
 
 Where = slice | NDArray[np.intp]  # the indices of a block's rows
 
@@ -59,12 +59,13 @@ class TransformedKernel(Kernel):
         return TransformedKernel(kernel, change)
 
 
-class TransformedRows(WrappedRows):
+class TransformedRows(Rows):
     """Rows after a transform that is applied block by block."""
 
     def __init__(self, rows: Rows, change: BlockTransform) -> None:
-        super().__init__(rows)
-        self.change = change
+        self.rows, self.change = rows, change
+        self.shape, self.dtype = rows.shape, rows.dtype
+        self.in_memory, self.lazy = rows.in_memory, rows.lazy
 
     def blocks(self) -> Blocks:
         """Yield (index of the first row, block), in order."""
@@ -83,23 +84,16 @@ class TransformedRows(WrappedRows):
         """Copy the rows with these indices, in the order of `index`."""
         return self.change(self.rows.take(index), index)
 
+    def place(self, row: int) -> str:
+        """Describe where a row is."""
+        return self.rows.place(row)
 
-class RowwiseRows(TransformedRows):
-    """Rows after a transform that depends on nothing but each row."""
+    def __enter__(self) -> Self:
+        self.rows.__enter__()
+        return self
 
-    def map(
-        self,
-        function: Callable[[NDArray[Any]], NDArray[Any]],
-        width: int,
-        dtype: DTypeLike | None = None,
-    ) -> Any:
-        """Apply a function to the transformed rows, lazily if the rows are lazy."""
-        change, anywhere = self.change, slice(None)
-
-        def composed(block: NDArray[Any]) -> NDArray[Any]:
-            return function(change(block, anywhere))
-
-        return self.rows.map(composed, width, dtype)
+    def __exit__(self, *raised: Any) -> None:
+        self.rows.__exit__(*raised)
 
 
 class ReplaceUncounted(NamedTuple):
@@ -246,8 +240,7 @@ def refuse_nonfinite(
 def refuse_overflow(rows: Rows) -> None:
     """Raise if squares of values overflow, now or when the rows are first read."""
     limit = largest_squarable(rows.dtype)
-    if rows.limit is not None:
-        rows.limit = limit
+    if rows.refuse_above(limit):
         return
     # Masked rows may have values of any size. The maximum over all rows is already
     # known, and often makes a pass unnecessary.
@@ -256,8 +249,8 @@ def refuse_overflow(rows: Rows) -> None:
         rows.scan(RangeKernel(ValueCheck(rows.place, None, limit, holes=True)))
 
 
-class CheckedRows(WrappedRows):
-    """Rows whose values are checked when they are first read.
+class CheckedRows(TransformedRows):
+    """Rows whose values are checked until all have been read once.
 
     Parameters
     ----------
@@ -268,38 +261,31 @@ class CheckedRows(WrappedRows):
         Whether NaN are allowed.
     """
 
-    limit: float
+    change: ValueCheck
 
     def __init__(
         self, rows: Rows, names: Sequence[Any] | None = None, *, holes: bool = False
     ) -> None:
-        super().__init__(rows)
-        self.holes = holes
-        self.names = rows.names
-        self.limit = np.inf
-        self._columns = names if rows.names is None else rows.names
-        self._checked = False
+        names = names if rows.names is None else rows.names
+        super().__init__(rows, ValueCheck(rows.place, names, holes=holes))
+        self.names, self._checked = rows.names, False
 
-    def blocks(self) -> Blocks:
-        """Yield (index of the first row, block), in order."""
-        check = self._check()
-        for first, block in self.rows.blocks():
-            yield first, check(block, slice(first, first + len(block)))
+    def refuse_above(self, limit: float) -> bool:
+        """Refuse larger values when they are read."""
+        self.change = self.change._replace(limit=limit)
+        return True
 
     def scan(self, kernel: Kernel) -> tuple[NDArray[Any], Any]:
         """Read the data once; return the per-row records and the kernel's state."""
-        if not self._checked:
-            kernel = TransformedKernel(kernel, self._check())
-        answer = self.rows.scan(kernel)
+        if self._checked:
+            return self.rows.scan(kernel)
+        answer = super().scan(kernel)
         self._checked = True
         return answer
 
-    def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
-        """Copy the rows with these indices into memory, in the order of `index`."""
-        return self._check()(self.rows.take(index), index)
-
-    def _check(self) -> ValueCheck:
-        return ValueCheck(self.place, self._columns, self.limit, self.holes)
+    def each(self, kernel: Kernel) -> Any:
+        """Return only the per-row records."""
+        return self.scan(kernel)[0]
 
 
 def largest_squarable(dtype: np.dtype[Any]) -> float:

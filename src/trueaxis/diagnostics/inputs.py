@@ -24,7 +24,7 @@ from trueaxis.base import SubspaceEstimator
 from trueaxis.cells.model import CellModel
 from trueaxis.data.rows import Rows
 from trueaxis.data.threads import own_floats
-from trueaxis.data.transformed import RowwiseRows, Where
+from trueaxis.data.transformed import TransformedRows, Where
 from trueaxis.pipeline import SplitPipeline, is_pipeline, split_pipeline
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Filling:
 
 def cell_repair(rows: Rows) -> CellModel | None:
     """Return what repairs the rows that `fitted_rows` returned; None if nothing."""
-    if isinstance(rows, RowwiseRows) and isinstance(rows.change, CellModel):
+    if isinstance(rows, TransformedRows) and isinstance(rows.change, CellModel):
         return rows.change
     return None
 
@@ -141,8 +141,8 @@ def imputed(rows: Rows) -> Rows:
     repair = cell_repair(rows)
     if repair is None or repair.wrong is None:
         return rows
-    assert isinstance(rows, RowwiseRows)
-    return RowwiseRows(rows.rows, Filling(repair))
+    assert isinstance(rows, TransformedRows)
+    return TransformedRows(rows.rows, Filling(repair))
 
 
 def column_names(model: Any) -> NDArray[np.str_]:
