@@ -24,10 +24,10 @@ from trueaxis.data.files import ENDINGS
 from trueaxis.data.open_rows import open_rows
 from trueaxis.data.rows import ArrayRows, Rows
 from trueaxis.data.transformed import (
-    CheckedRows,
     IncompleteRows,
     TransformedRows,
     check_columns,
+    checked_rows,
     refuse_nonfinite,
 )
 
@@ -148,7 +148,7 @@ def _validate_source(estimator: Any, rows: Rows, reset: bool, holes: bool) -> Ro
     if isinstance(rows, DaskRows):  # which checks its values on the workers
         rows.check_anew(names, holes=holes)
         return rows
-    return CheckedRows(rows, names, holes=holes)
+    return checked_rows(rows, names, holes=holes)
 
 
 def fitted_rows(model: Any, X: Any) -> Rows:

@@ -7,7 +7,8 @@ from streamed import Streamed
 
 from trueaxis import DSWL
 from trueaxis.data import rows as rows_module
-from trueaxis.data.rows import ArrayRows, Kernel, StackedRows
+from trueaxis.data.open_rows import FileRows
+from trueaxis.data.rows import ArrayRows, Kernel
 from trueaxis.data.transformed import TransformedRows, replace_uncounted
 
 
@@ -33,8 +34,8 @@ def sources(X):
         "array": ArrayRows(X),
         "small blocks": ArrayRows(X, block_rows=5),
         "streamed": Streamed(X),
-        "stacked": StackedRows([ArrayRows(X[:half]), ArrayRows(X[half:])]),
-        "stacked, mixed": StackedRows([Streamed(X[:half]), ArrayRows(X[half:])]),
+        "stacked": FileRows([ArrayRows(X[:half]), ArrayRows(X[half:])]),
+        "stacked, mixed": FileRows([Streamed(X[:half]), ArrayRows(X[half:])]),
         "wrapped": TransformedRows(ArrayRows(X), Doubled(0.5)),
     }
 
@@ -73,7 +74,8 @@ def test_a_pass_in_threads_sees_what_a_pass_in_sequence_sees(
     name, threads, monkeypatch
 ):
     """Every row once, records in their places, states merged in order."""
-    monkeypatch.setenv("TRUEAXIS_THREADS", str(threads))
+    monkeypatch.setattr(rows_module, "n_threads", lambda: threads)
+    monkeypatch.setattr(rows_module, "PORTION_BYTES", 1)
     monkeypatch.setattr(rows_module, "THREADED_BYTES", 1)
     monkeypatch.setattr(rows_module, "BLOCK_BYTES", 1)
     X = normal_cloud(n=20_003)
@@ -88,9 +90,9 @@ def test_a_pass_in_threads_sees_what_a_pass_in_sequence_sees(
 def test_the_number_of_threads_does_not_change_the_model(threads, X, monkeypatch):
     many = np.tile(X, (6, 1))
     assert rows_module.is_threaded(many.shape, many.dtype)
-    monkeypatch.setenv("TRUEAXIS_THREADS", "1")
+    monkeypatch.setattr(rows_module, "n_threads", lambda: 1)
     expected = DSWL(3).fit(many)
-    monkeypatch.setenv("TRUEAXIS_THREADS", str(threads))
+    monkeypatch.setattr(rows_module, "n_threads", lambda: threads)
     for source in (many, Streamed(many)):
         model = DSWL(3).fit(source)
         np.testing.assert_allclose(

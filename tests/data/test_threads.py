@@ -26,19 +26,11 @@ def blas_threads():
 
 
 def test_the_number_of_threads(monkeypatch):
-    """The variable decides; without it, as many as cores and the BLAS allow."""
-    monkeypatch.setenv("TRUEAXIS_THREADS", " 3 ")
-    with threadpool_limits(1, user_api="blas"):
-        assert n_threads() == 3
-    monkeypatch.setenv("TRUEAXIS_THREADS", "")
+    """As many as cores and the BLAS allow."""
     monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
     for limit in (1, 3, 64):
         with threadpool_limits(limit, user_api="blas"):
             assert n_threads() == min(4, limit, *blas_threads())
-    for value in ("0", "-1", "two", "1.5"):
-        monkeypatch.setenv("TRUEAXIS_THREADS", value)
-        with pytest.raises(ValueError, match=f"is '{value}', .* at least 1, or unset"):
-            n_threads()
 
 
 def test_limits_of_passes_that_overlap():
@@ -47,7 +39,6 @@ def test_limits_of_passes_that_overlap():
         with ONE_BLAS_THREAD:
             with ONE_BLAS_THREAD:
                 assert set(blas_threads()) == {1}
-                assert ONE_BLAS_THREAD.limit_outside() == min(before)
             assert set(blas_threads()) == {1}
         assert blas_threads() == before
 
@@ -117,7 +108,7 @@ def test_a_cached_property_is_computed_once():
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork")
 def test_processes_forked_while_another_thread_fits_can_fit(X, monkeypatch):
     """Whatever lock or pool the other thread holds at the time of the fork."""
-    monkeypatch.setenv("TRUEAXIS_THREADS", "2")
+    monkeypatch.setattr("trueaxis.data.rows.n_threads", lambda: 2)
     many, few = np.tile(X, (6, 1)), X[:300]
     DSWL(3).fit(many)
     expected = DSWL(3).fit(few).components_

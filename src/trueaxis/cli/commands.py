@@ -39,7 +39,6 @@ from trueaxis.cli.source import (
     write_table,
     written,
 )
-from trueaxis.data.progress import show_progress
 from trueaxis.datasets import sensors
 from trueaxis.diagnostics.comparison import MAX_ROWS, suitable
 from trueaxis.diagnostics.comparison import compare as compare_methods
@@ -121,16 +120,15 @@ def fit(
         RowFiles(clean, flagged),
     )
     check_outputs((data,), files={"--output": output}, rows=files.targets)
-    with show_progress():
-        source = open_source(
-            data,
-            choice_from(options),
-            method,
-            targets=files.targets.values(),
-            large=True,
-        )
-        findings = fit_source(source, first, method)
-        findings.run()
+    source = open_source(
+        data,
+        choice_from(options),
+        method,
+        targets=files.targets.values(),
+        large=True,
+    )
+    findings = fit_source(source, first, method)
+    findings.run()
     with written(files.writers(findings)):
         if output:
             save_model(findings.model, output)
@@ -178,7 +176,7 @@ def score(
 
     # The verdicts come first: they tell which rows go where.
     writers = {output: write_verdicts} | files.writers(findings)
-    with show_progress(), written(writers):
+    with written(writers):
         findings.run()
     if as_json:
         content = findings.to_dict() | {"model": model, "output": output or None}
@@ -210,7 +208,7 @@ def transform(
     source = open_source(data, choice, loaded, large=bool(output))
 
     def blocks() -> Any:
-        for some, rows in source.blocks(loaded, "transforming"):
+        for some, rows in source.blocks(loaded):
             with ignore_feature_name_warning():
                 scores = np.asarray(loaded.transform(rows))
             columns: dict[str, Any] = {} if is_npy else {"row": source.ids[some]}
@@ -221,7 +219,7 @@ def transform(
     def write_scores(file: Any) -> None:
         write_table(file, output, blocks(), source.n_rows)
 
-    with show_progress(), written({output: write_scores}):
+    with written({output: write_scores}):
         pass
     if as_json:
         content = source.to_dict()

@@ -74,7 +74,7 @@ class RowFindings:
         kinds: Counter[str] = Counter()
         wrong = None
         source, of_the_fit = self.source, self.seconds is not None
-        for some, rows in source.blocks(self.model, "scoring"):
+        for some, rows in source.blocks(self.model):
             labels = None if source.labels is None else source.labels[some]
             analysis = analyse(
                 self.model,

@@ -101,8 +101,6 @@ class ColumnSpread:
 class SpreadKernel(Kernel):
     """Kernel that adds up the spread of all rows."""
 
-    title = "spread of columns"
-
     def __init__(self, pivot: NDArray[np.float64]) -> None:
         self.pivot = pivot
 

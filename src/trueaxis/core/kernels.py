@@ -125,8 +125,6 @@ class MomentKernel(Kernel):
         How often each row counts.
     """
 
-    title = "subspace"
-
     def __init__(
         self,
         pivot: NDArray[np.float64],
@@ -224,7 +222,6 @@ class DistanceKernel(CountedKernel):
     ) -> None:
         self.off = off
         self.n_fields, self.field_type, self._function = record
-        self.title = "subspace" if weigh else "distances"
         self.subspace = subspace
         self.weigh = weigh
         self.row_counts = row_counts

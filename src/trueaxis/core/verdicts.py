@@ -204,7 +204,6 @@ class LogWeightKernel(CountedKernel):
     """
 
     n_fields = 1
-    title = "weights"
 
     def __init__(
         self,
@@ -268,7 +267,6 @@ class ReweightKernel(CountedKernel):
     """
 
     n_fields = 1
-    title = "weights and subspace"
 
     def __init__(
         self,
@@ -355,7 +353,6 @@ class MeasuringKernel(Kernel):
 class SupportKernel(MeasuringKernel):
     """Kernel that records which rows lie within cut-offs, and in no group apart."""
 
-    title = "verdicts"
     field_type = bool
 
     def __init__(
@@ -378,7 +375,6 @@ class SupportKernel(MeasuringKernel):
 class PValueKernel(MeasuringKernel):
     """Kernel that records the logarithm of the p-value of every row."""
 
-    title = "p-values"
     field_type = float
 
     def __init__(self, subspace: Subspace, law: Law) -> None:

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trueaxis.data.files import SourceError, WatchedFile, decoded_rows
+from trueaxis.data.files import SourceError, WatchedFile, column_names
 from trueaxis.data.memory import refuse_large
-from trueaxis.data.progress import passing
 from trueaxis.data.rows import Blocks, Rows, rows_per_block
-from trueaxis.data.threads import n_threads
 
-# A default fit of DSWL, which reads its sample and makes two passes, would not recover
-# the cost of writing a file.
-FREE_READS = 4
 BATCH_BYTES = 1 << 24  # smaller batches take longer to decode, larger ones more memory
 
 
@@ -87,9 +79,7 @@ class ArrowFile:
         # are larger than the buffer bypass it.
         path, options = self.watched.path, {"pre_buffer": False, "buffer_size": 1 << 14}
         with parquet.ParquetFile(path, **options) as file:
-            yield from file.iter_batches(
-                batch_rows, columns=list(columns), use_threads=n_threads() > 1
-            )
+            yield from file.iter_batches(batch_rows, columns=list(columns))
 
     def _decode_feather(self, columns: Sequence[str], batch_rows: int) -> Iterator[Any]:
         from pyarrow import ipc
@@ -131,28 +121,14 @@ class ArrowRows(Rows):
         columns: Sequence[str] | None = None,
         block_rows: int | None = None,
     ) -> None:
-        self.file = ArrowFile(WatchedFile.of(path, name))
+        self.file, self.name = ArrowFile(WatchedFile.of(path, name)), name
         schema = self.file.schema
-        available = schema.names if columns is not None else data_columns(schema)
-        self.names = tuple(available if columns is None else columns)
-        for column, times in ((each, available.count(each)) for each in self.names):
-            if times != 1:
-                what = f"{times} columns named" if times else "no column"
-                more = "" if len(available) < 13 else f" and {len(available) - 12} more"
-                raise SourceError(
-                    f"{name} has {what} {column!r}; its {len(available)} columns are "
-                    f"{', '.join(map(repr, available[:12]))}{more}."
-                )
-            if arrow_kind(schema.field(column).type) != "number":
-                raise SourceError(
-                    f"Column {column!r} of {name} has values of type "
-                    f"{schema.field(column).type}, but only numbers can be analyzed. "
-                    "Choose the numeric columns with columns=[...]."
-                )
-        if not self.names:
-            raise SourceError(
-                f"No column of {name} is selected: choose some of its {len(available)}."
-            )
+        kinds = {field.name: arrow_kind(field.type) for field in schema}
+        chosen = data_columns(schema) if columns is None else columns
+        self.names = column_names(chosen, kinds, name)
+        for column in self.names:
+            if schema.names.count(column) > 1:
+                raise SourceError(f"{name} has several columns named {column!r}.")
         single = all(str(schema.field(each).type) == "float" for each in self.names)
         self.dtype = np.dtype(np.float32 if single else np.float64)
         self.shape = (self.file.n_rows, len(self.names))
@@ -182,54 +158,6 @@ class ArrowRows(Rows):
                 for j, column in enumerate(columns):
                     block[:, j] = column[begin : begin + m]
                 yield first + begin, block
-
-    def place(self, row: int) -> str:
-        """Describe where a row is."""
-        return f"{self.file.name}, row {row:,}"
-
-
-class OftenReadRows(Rows):
-    """Rows that are slow to decode, in a temporary file once a fit has read them often.
-
-    The file exists until the last `with` statement that holds these rows ends.
-    """
-
-    def __init__(self, rows: Rows) -> None:
-        self.rows = rows
-        self.shape, self.dtype, self.names = rows.shape, rows.dtype, rows.names
-        self.close()
-
-    def blocks(self) -> Blocks:
-        """Yield (index of the first row, block), in order."""
-        return self._source().blocks()
-
-    def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
-        """Copy the rows with these indices into memory, in the order of `index`."""
-        return self._source().take(index)
-
-    def place(self, row: int) -> str:
-        """Describe where a row is."""
-        return self.rows.place(row)
-
-    def close(self) -> None:
-        """Remove the file; later reads decode the rows again."""
-        self._decoded: Rows | None = None
-        self._reads = 0
-
-    def _source(self) -> Rows:
-        # No lock: two threads at worst decode twice, and a fork cannot inherit a lock.
-        self._reads += 1
-        if self._decoded is None and self._reads > FREE_READS and self._holders:
-            size = self.shape[0] * self.shape[1] * self.dtype.itemsize
-            if size < shutil.disk_usage(gettempdir()).free:
-                self._decoded = decoded_rows(self._decode(), self.shape[1], self.dtype)
-        return self._decoded or self.rows
-
-    def _decode(self) -> Iterator[NDArray[Any]]:
-        with passing("decoding", self.shape[0]) as advance:
-            for _, block in self.rows.blocks():
-                yield block
-                advance(len(block))
 
 
 def data_columns(schema: Any) -> list[str]:

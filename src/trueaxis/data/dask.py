@@ -7,6 +7,7 @@ this process.
 
 from __future__ import annotations
 
+import operator
 import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -15,17 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.data.files import SourceError, column_positions, float_type
+from trueaxis.data.files import SourceError, column_names, column_positions, float_type
 from trueaxis.data.memory import SHARE, available_memory
-from trueaxis.data.rows import ArrayRows, Blocks, Kernel, Rows, row_starts
+from trueaxis.data.rows import ArrayRows, Blocks, Changes, Kernel, Rows, row_starts
 from trueaxis.data.threads import own_floats
 from trueaxis.data.transformed import ValueCheck
 
 FAN = 8  # number of states merged at a time
-MANY_BLOCKS = 64  # above this number, blocks are bundled
-BUNDLE_BYTES = 1 << 24  # maximum size of a bundle
 WORKER_SHARE = 0.5  # share of the workers' memory that rows may take
-LOST = ("KilledWorker", "CancelledError", "FutureCancelledError")  # errors of a cluster
 
 
 class DaskRows(Rows):
@@ -40,28 +38,16 @@ class DaskRows(Rows):
         2D array of float64 or float32, with blocks of whole rows and of known length.
     names : sequence of str, optional
         Column names.
-    place : callable, optional
-        Describes where a row is, for error messages.
     """
 
     lazy = True
 
-    def __init__(
-        self,
-        array: Any,
-        names: Sequence[str] | None = None,
-        place: Callable[[int], str] | None = None,
-    ) -> None:
-        self.array = self._bundled = array
+    def __init__(self, array: Any, names: Sequence[str] | None = None) -> None:
+        self.array = array
         self.names = None if names is None else tuple(names)
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = np.dtype(array.dtype)
-        lengths = array.chunks[0]
-        self._place = place or partial(_place_in_block, row_starts(lengths), "block")
-        # Dask spends more time on many small blocks than the kernels do: bundle them.
-        most = BUNDLE_BYTES // (self.shape[1] * self.dtype.itemsize)
-        if len(lengths) > MANY_BLOCKS and max(lengths) < most:
-            self._bundled = array.rechunk((most, -1))
+        self.starts = row_starts(array.chunks[0])
         self._kept: Any = None  # the blocks, while workers hold them
         self.check_anew(self.names)
 
@@ -70,10 +56,8 @@ class DaskRows(Rows):
 
         Any finite value is allowed until `refuse_above`, and NaN if `holes` is set.
         """
-        self._check, self._checked = (
-            ValueCheck(self._place, columns, holes=holes),
-            False,
-        )
+        place = partial(_place_in_block, self.starts)
+        self._check = ValueCheck(place, columns, holes=holes)
 
     def refuse_above(self, limit: float) -> bool:
         """Refuse larger values when they are read."""
@@ -82,30 +66,33 @@ class DaskRows(Rows):
 
     def blocks(self) -> Blocks:
         """Yield (index of the first row, block), in order, fetching one at a time."""
-        array = self._read()
         for first, block in zip(
-            row_starts(array.chunks[0]).tolist(), array.blocks, strict=False
+            self.starts.tolist(), self._checked_array().blocks, strict=False
         ):
-            yield first, self._compute(block)[0]
+            yield first, _compute(block)[0]
 
-    def scan(self, kernel: Kernel) -> tuple[NDArray[Any], Any]:
+    def scan(self, kernel: Kernel, changes: Changes = ()) -> tuple[NDArray[Any], Any]:
         """Read the data once; return the per-row records and the kernel's state."""
         from dask.delayed import delayed
 
-        record, array = self._empty_record(kernel), self._read()
+        record = self._empty_record(kernel)
         absorb = delayed(_absorb_block, pure=False, nout=2)
         merge = delayed(_merge_states, pure=False)
-        common = kernel.part(0, 0)  # without values of single rows
+        pieces: list[Any] = [kernel, *changes]
+        common = [piece.part(0, 0) for piece in pieces]  # without values of rows
+        same = all(map(operator.is_, common, pieces))
         shared = _share(common)
         records, states = [], []
-        for first, n, block in zip(
-            row_starts(array.chunks[0]).tolist(),
-            array.chunks[0],
-            array.to_delayed().ravel(),
+        for first, last, block in zip(
+            self.starts.tolist(),
+            self.starts[1:].tolist(),
+            self._checked_array().to_delayed().ravel(),
             strict=False,
         ):
-            part = shared if common is kernel else _share(kernel.part(first, n))
-            part_record, state = absorb(block, part)
+            work = shared
+            if not same:
+                work = _share([each.part(first, last - first) for each in pieces])
+            part_record, state = absorb(block, work)
             records.append(part_record)
             states.append(state)
         while len(states) > 1:
@@ -113,73 +100,66 @@ class DaskRows(Rows):
                 merge(shared, states[at : at + FAN])
                 for at in range(0, len(states), FAN)
             ]
-        *parts, total = self._compute(*(records if kernel.n_fields else ()), states[0])
+        *parts, total = _compute(*(records if kernel.n_fields else ()), states[0])
         if kernel.n_fields:
             np.concatenate(parts, axis=1, out=record)
-        self._checked = True
         return record, total
 
-    def each(self, kernel: Kernel) -> Any:
+    def each(self, kernel: Kernel, changes: Changes = ()) -> Any:
         """Return the per-row records as a lazy Dask array (fields x rows)."""
-        assert kernel.part(0, 0) is kernel  # it holds no per-row values
-        record = partial(_record_block, kernel)
-        return _map_blocks(
-            record, self._with_checks(self.array), kernel.n_fields, kernel.field_type
-        ).T
+        record = partial(_record_block, [kernel, *changes])
+        array = self._checked_array(keep=False)
+        return _map_blocks(record, array, kernel.n_fields, kernel.field_type).T
 
     def mapped(self, function: Callable[[NDArray[Any]], NDArray[Any]]) -> DaskRows:
         """Return the rows after a transform that keeps their shape."""
-        return DaskRows(self.map(function, self.shape[1]), self.names, self._place)
+        return DaskRows(self.map(function, self.shape[1]), self.names)
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
         """Copy the rows with these indices into memory, in the order of `index`."""
         order = np.argsort(index, kind="stable")
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
-        (out[order],) = self._compute(self._read()[index[order]])
+        (out[order],) = _compute(self._checked_array()[index[order]])
         return out
 
     def place(self, row: int) -> str:
         """Describe where a row is."""
-        return self._place(row)
+        return _place_in_block(self.starts, row)
 
     def close(self) -> None:
         """Release the blocks that workers keep."""
         self._kept = None
 
-    def _read(self) -> Any:
-        """Return the array to read, which workers keep in a `with` if memory allows."""
-        if self._kept is None and self._holders and self.array.nbytes <= self._room():
-            self._kept = self._bundled.persist()
-        array = self._bundled if self._kept is None else self._kept
-        return array if self._checked else self._with_checks(array)
+    def _checked_array(self, *, keep: bool = True) -> Any:
+        """Return the array with checks of its values.
 
-    def _with_checks(self, array: Any) -> Any:
-        checks = partial(_check_block, self._check, row_starts(array.chunks[0]))
+        Workers keep it in a `with` statement if memory allows.
+        """
+        array = self._kept
+        if array is None:
+            array = self.array
+            if keep and self._holders and array.nbytes <= self._room():
+                array = self._kept = array.persist()
+        checks = partial(_check_block, self._check, self.starts)
         return _map_blocks(checks, array, self.shape[1], self.dtype)
 
     def _room(self) -> float:
         """Return the memory for rows in bytes, in this process or that of workers."""
-        client = _default_client()
+        from dask.base import get_scheduler
+
+        client = getattr(get_scheduler(), "__self__", None)
         if client is None:
             return SHARE * (available_memory() or 0)
         return WORKER_SHARE * float(sum(client.run(_memory_limit).values()))
 
-    def _compute(self, *tasks: Any) -> Sequence[Any]:
-        from dask.base import compute
 
-        try:
-            return list(compute(*tasks))
-        except Exception as error:
-            if type(error).__name__ not in LOST:
-                raise
-            raise SourceError(
-                f"The Dask cluster gave up ({type(error).__name__}: {error}): it was "
-                "shut down, or workers died, most likely for lack of memory. Give them "
-                "more, or use smaller chunks of rows, and fit again."
-            ) from error
+# ---------------------------------------------------------------- tasks of Dask
 
 
-# ---------------------------------------------------------------- tasks of workers
+def _compute(*tasks: Any) -> Any:
+    from dask.base import compute
+
+    return compute(*tasks)
 
 
 def _map_blocks(function: Any, array: Any, width: int, dtype: Any) -> Any:
@@ -205,7 +185,9 @@ def _check_block(
     first, last = starts[block_id[0] : block_id[0] + 2].tolist()
     plain = type(block) in (np.ndarray, np.memmap) and block.dtype.kind == "f"
     if plain and block.ndim == 2 and len(block) == last - first:
-        return check(np.asarray(block), slice(first, last))
+        for at, part in ArrayRows(np.asarray(block)).blocks():  # which fit the cache
+            check(part, slice(first + at, first + at + len(part)))
+        return np.asarray(block)
     raise SourceError(
         f"The Dask block that starts at row {first:,} is of type "
         f"{type(block).__name__} ({getattr(block, 'dtype', 'not numeric')}) and shape "
@@ -216,28 +198,29 @@ def _check_block(
 
 
 @own_floats
-def _absorb_block(block: NDArray[Any], kernel: Kernel) -> tuple[NDArray[Any], Any]:
+def _absorb_block(block: NDArray[Any], work: list[Any]) -> tuple[NDArray[Any], Any]:
     """Return the records of a block and its state."""
+    kernel, *changes = work
     # Dask decides how many threads work at a time.
-    return ArrayRows(block).scan_in_sequence(kernel)
+    return ArrayRows(block).scan_in_sequence(kernel, changes)
 
 
-def _record_block(kernel: Kernel, block: NDArray[Any]) -> NDArray[Any]:
-    return _absorb_block(block, kernel)[0].T
+def _record_block(work: list[Any], block: NDArray[Any]) -> NDArray[Any]:
+    return _absorb_block(block, work)[0].T
 
 
-def _merge_states(kernel: Kernel, states: Sequence[Any]) -> Any:
+def _merge_states(work: list[Any], states: Sequence[Any]) -> Any:
     # Merge into a new state: if a worker dies, Dask needs a task's arguments again.
-    total = kernel.start()
+    total = work[0].start()
     for state in states:
-        total = kernel.merge(total, state)
+        total = work[0].merge(total, state)
     return total
 
 
-def _place_in_block(starts: NDArray[np.intp], kind: str, row: int) -> str:
+def _place_in_block(starts: NDArray[np.intp], row: int) -> str:
     number = int(starts.searchsorted(row, side="right")) - 1
     within = row - int(starts[number])
-    return f"{kind} {number}, row {within:,} (row {row:,} of all)"
+    return f"block {number}, row {within:,} (row {row:,} of all)"
 
 
 def _memory_limit(dask_worker: Any) -> int:
@@ -249,20 +232,6 @@ def _share(value: Any) -> Any:
     from dask.delayed import delayed
 
     return delayed(value, name=f"trueaxis-{uuid.uuid4().hex}", traverse=False)
-
-
-def _default_client() -> Any:
-    """Return the client that Dask would use; None if it runs tasks in this process."""
-    import dask.config
-
-    if dask.config.get("scheduler", None) not in (None, "dask.distributed"):
-        return None
-    try:
-        import distributed
-
-        return distributed.default_client()
-    except (ImportError, ValueError):  # not installed, or no client
-        return None
 
 
 # ---------------------------------------------------------------- opening
@@ -295,48 +264,25 @@ def _array_rows(X: Any, columns: Sequence[int] | None) -> DaskRows:
             "reshape it to rows and columns."
         )
     if np.isnan(X.shape).any():
-        raise SourceError(
-            f"X is a Dask array whose shape {X.shape} is partly unknown: call "
-            "X.compute_chunk_sizes() first."
-        )
-    if X.numblocks[1] > 1:
-        raise SourceError(
-            f"X is a Dask array with {X.numblocks[1]} blocks of columns, but blocks "
-            'need whole rows: pass X.rechunk({0: "auto", 1: -1}).'
-        )
-    if not isinstance(X._meta, np.ndarray):
-        raise TypeError(
-            f"X is a Dask array with blocks of type {type(X._meta).__name__}, but only "
-            "NumPy arrays can be analyzed. Convert them with X.map_blocks(...)."
-        )
+        X = X.copy()
+        X.compute_chunk_sizes()
     dtype = float_type(X.dtype, "The Dask array")
     selected = column_positions(columns, X.shape[1], "The Dask array")
-    if selected is not None:
-        X = X[:, selected].rechunk({1: -1})
-    return DaskRows(X.astype(dtype))
+    X = X if selected is None else X[:, selected]
+    return DaskRows(X.astype(dtype).rechunk({1: -1}))
 
 
 def _frame_rows(X: Any, columns: Sequence[Any] | None) -> DaskRows:
-    if columns is not None:
-        missing = [name for name in columns if name not in list(X.columns)]
-        if missing:
-            raise SourceError(
-                f"The Dask data frame has no column {missing[0]!r}; its "
-                f"{len(X.columns)} columns are {list(X.columns)[:12]}."
-            )
-        X = X[list(columns)]
-    for name, kind in X.dtypes.items():
-        if getattr(kind, "kind", "O") not in "biuf":
-            raise SourceError(
-                f"Column {name!r} of the Dask data frame has values of type {kind}, "
-                "but only numbers can be analyzed. Drop it, or choose columns."
-            )
+    kinds = {
+        name: "number" if getattr(kind, "kind", "O") in "biuf" else str(kind)
+        for name, kind in X.dtypes.items()
+    }
+    chosen = column_names(columns or [*kinds], kinds, "The Dask data frame")
+    X = X[list(chosen)]
     single = all(str(kind).lower() == "float32" for kind in X.dtypes)
-    names = [str(name) for name in X.columns]
     # A data frame does not know the lengths of its partitions: the workers count.
     array = X.astype("float32" if single else "float64").to_dask_array(lengths=True)
-    place = partial(_place_in_block, row_starts(array.chunks[0]), "partition")
-    return DaskRows(array, names, place)
+    return DaskRows(array, [*map(str, chosen)])
 
 
 def refuse_frames(estimator: Any) -> None:

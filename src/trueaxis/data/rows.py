@@ -8,20 +8,20 @@ without the others, and `scan` and `each` if its blocks live in other processes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial, reduce
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from trueaxis.data.memory import SHARE_OF_ALL_ROWS, refuse_large
-from trueaxis.data.progress import passing
 from trueaxis.data.threads import ONE_BLAS_THREAD, in_order, n_threads
 
 Block = tuple[int, NDArray[Any]]  # index of the first row, and the rows
 Blocks = Iterator[Block]
+Where = slice | NDArray[np.intp]  # the indices of a block's rows
 
 # A block of this size stays in a core's own cache while a kernel goes over it
 # several times.
@@ -33,9 +33,7 @@ MOST_AT_ONCE = 4 << 20  # rows of this size take one step of a fit together
 # memory than its rows, and the BLAS makes good use of its own threads.
 THREADED_BYTES = 1 << 23
 MAX_COLUMNS = 1024
-# Blocks per portion: enough for the cost of a new state not to matter, but few enough
-# for all threads to end at about the same time.
-PORTIONS, MIN_BLOCKS, MAX_BLOCKS = 16, 2, 8
+PORTION_BYTES = 1 << 23  # of rows with one state, so that its cost does not matter
 ROWS_PER_COLUMN = 8  # at least, in a portion: fewer are added up faster than merged
 GROUPS = 3  # of rows whose sums a state may keep separate
 MEMORY = 1 << 30  # for what all threads need at the same time
@@ -83,18 +81,15 @@ class Kernel:
         Type of these values.
     by_row : bool
         Whether the record is made for reading row by row instead of field by field.
-    title : str
-        Purpose of the pass, as shown by a progress bar.
     """
 
     n_fields: int = 0
     field_type: Any = float
     by_row: bool = False
-    title: str = "reading"
 
     def start(self) -> Any:
-        """Return an empty state."""
-        raise TypeError(f"{type(self).__name__} does not implement `start`.")
+        """Return an empty state; None if only the record matters."""
+        return None
 
     def absorb(
         self, state: Any, block: NDArray[Any], first: int
@@ -104,7 +99,7 @@ class Kernel:
 
     def merge(self, state: Any, other: Any) -> Any:
         """Add the state of later rows to the state of earlier ones."""
-        raise TypeError(f"{type(self).__name__} does not implement `merge`.")
+        return None
 
     def part(self, first: int, n: int) -> Kernel:
         """Return the kernel for n rows starting at `first`, renumbered from 0.
@@ -115,20 +110,9 @@ class Kernel:
         return self
 
 
-class RecordKernel(Kernel):
-    """Kernel without a state: it only records something about every row."""
-
-    def start(self) -> None:
-        """Return None: the pass has no state."""
-
-    def merge(self, state: None, other: None) -> None:
-        """Return None: the pass has no state."""
-
-
-class MapKernel(RecordKernel):
+class MapKernel(Kernel):
     """Kernel that records a function of every row: `width` numbers."""
 
-    title = "transforming"
     by_row = True
 
     def __init__(
@@ -145,6 +129,19 @@ class MapKernel(RecordKernel):
         return self.function(block).T
 
 
+class BlockTransform(Protocol):
+    """Transform of a block that keeps its shape."""
+
+    def __call__(self, block: NDArray[Any], where: Where) -> NDArray[Any]:
+        """Return the transformed block."""
+
+    def part(self, first: int, n: int) -> BlockTransform:
+        """Return the transform for n rows starting at `first`."""
+
+
+Changes = Sequence[BlockTransform]
+
+
 class Rows:
     """Rows that can be read block by block, any number of times.
 
@@ -156,6 +153,8 @@ class Rows:
     shape : tuple of two ints
     dtype : dtype
         float64 or float32.
+    name : str or None
+        Name of the source, for error messages.
     names : sequence of str, or None
         Column names, if known.
     largest : float or None
@@ -175,6 +174,7 @@ class Rows:
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
+    name: str | None = None
     names: tuple[str, ...] | None = None
     largest: float | None = None
     complete: bool = False
@@ -191,35 +191,36 @@ class Rows:
         """
         raise TypeError(f"{type(self).__name__} does not implement `blocks`.")
 
-    def scan(self, kernel: Kernel) -> tuple[NDArray[Any], Any]:
+    def scan(self, kernel: Kernel, changes: Changes = ()) -> tuple[NDArray[Any], Any]:
         """Read the data once; return the per-row records and the kernel's state.
 
-        This thread reads. If the table is large, others compute: each adds up some
-        blocks, and the states are merged in the order of the rows.
+        The kernel gets the rows after the changes. This thread reads; if the table is
+        large, others compute: each adds up some blocks, and the states are merged in
+        the order of the rows.
         """
         if not is_threaded(self.shape, self.dtype):
-            return self.scan_in_sequence(kernel)
-        (n, D), step = self.shape, rows_per_block(self.shape, self.dtype)
-        blocks = min(max(-(-n // (PORTIONS * step)), MIN_BLOCKS), MAX_BLOCKS)
-        rows = step * max(blocks, -(-ROWS_PER_COLUMN * D // step))
+            return self.scan_in_sequence(kernel, changes)
+        D, row_bytes = self.shape[1], self.shape[1] * self.dtype.itemsize
+        rows = max(PORTION_BYTES // row_bytes, ROWS_PER_COLUMN * D)
         # Twice, as the next portion is read while the others are under way.
-        held = 2 * (rows * D * self.dtype.itemsize + GROUPS * 8 * D * D)
-        threads = max(1, min(n_threads(), -(-n // rows), MEMORY // held))
+        held = 2 * (rows * row_bytes + GROUPS * 8 * D * D)
+        threads = max(1, min(n_threads(), MEMORY // held))
         record = self._empty_record(kernel)
-        absorb = partial(self._absorb, kernel, record)
-        with ONE_BLAS_THREAD, closing(self._counted_blocks(kernel.title)) as read:
-            with closing(in_order(absorb, _portions(read, rows), threads)) as states:
-                return record, reduce(kernel.merge, states)
+        absorb = partial(self._absorb, kernel, changes, record)
+        portions = _portions(self.blocks(), rows)
+        with ONE_BLAS_THREAD, closing(in_order(absorb, portions, threads)) as states:
+            return record, reduce(kernel.merge, states)
 
-    def scan_in_sequence(self, kernel: Kernel) -> tuple[NDArray[Any], Any]:
+    def scan_in_sequence(
+        self, kernel: Kernel, changes: Changes = ()
+    ) -> tuple[NDArray[Any], Any]:
         """Read the data once, in this thread and with one state."""
         record = self._empty_record(kernel)
-        with closing(self._counted_blocks(kernel.title)) as blocks:
-            return record, self._absorb(kernel, record, blocks)
+        return record, self._absorb(kernel, changes, record, self.blocks())
 
-    def each(self, kernel: Kernel) -> Any:
+    def each(self, kernel: Kernel, changes: Changes = ()) -> Any:
         """Return only the per-row records, lazily if the rows are lazy."""
-        return self.scan(kernel)[0]
+        return self.scan(kernel, changes)[0]
 
     def map(
         self,
@@ -251,15 +252,11 @@ class Rows:
         order = np.argsort(index, kind="stable")
         wanted = index[order]
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
-        if not len(wanted):
-            return out
-        title = f"selecting {len(index):,} rows"
-        with closing(self._counted_blocks(title)) as blocks:
-            for begin, block in blocks:
-                low, high = np.searchsorted(wanted, [begin, begin + len(block)])
-                out[order[low:high]] = block[wanted[low:high] - begin]
-                if high == len(wanted):
-                    break
+        for begin, block in self.blocks() if len(wanted) else ():
+            low, high = np.searchsorted(wanted, [begin, begin + len(block)])
+            out[order[low:high]] = block[wanted[low:high] - begin]
+            if high == len(wanted):
+                break
         return out
 
     def refuse_above(self, limit: float) -> bool:
@@ -268,7 +265,7 @@ class Rows:
 
     def place(self, row: int) -> str:
         """Describe where a row is, for error messages."""
-        return f"row {row}"
+        return f"row {row}" if self.name is None else f"{self.name}, row {row:,}"
 
     def close(self) -> None:
         """Release what was kept for the next reads."""
@@ -282,17 +279,6 @@ class Rows:
         if self._holders == 0:
             self.close()
 
-    def _counted_blocks(self, title: str) -> Generator[Block, None, None]:
-        """Yield blocks that fit the cache of a core, and show progress."""
-        limit, n = rows_per_block(self.shape, self.dtype), self.shape[0]
-        # Passes over rows in memory are too short to report.
-        with passing(title, n, hidden=self.in_memory) as advance:
-            for begin, chunk in self.blocks():
-                for offset in range(0, len(chunk), limit):
-                    block = chunk[offset : offset + limit]
-                    yield begin + offset, block
-                    advance(len(block))
-
     def _empty_record(self, kernel: Kernel) -> NDArray[Any]:
         (n, _), fields, dtype = self.shape, kernel.n_fields, np.dtype(kernel.field_type)
         if not self.in_memory:  # a small file may expand to very many rows
@@ -301,27 +287,35 @@ class Rows:
             refuse_large(size, what, "Pass fewer rows at a time.", share=0.9)
         return np.empty((fields, n), dtype, order="F" if kernel.by_row else "C")
 
-    def _absorb(self, kernel: Kernel, record: NDArray[Any], blocks: Any) -> Any:
+    def _absorb(
+        self, kernel: Kernel, changes: Changes, record: NDArray[Any], blocks: Blocks
+    ) -> Any:
         """Write the records of some blocks; return their state."""
-        state = kernel.start()
-        for first, block in blocks:
-            part = kernel.absorb(state, block, first)
-            if part is not None:
-                record[:, first : first + len(block)] = part
+        state, limit = kernel.start(), rows_per_block(self.shape, self.dtype)
+        for begin, chunk in blocks:
+            # A source may yield blocks of any size; kernels need those that fit the
+            # cache.
+            for first in range(begin, begin + len(chunk), limit):
+                block = chunk[first - begin : first - begin + limit]
+                where = slice(first, first + len(block))
+                for change in changes:
+                    block = change(block, where)
+                part = kernel.absorb(state, block, first)
+                if part is not None:
+                    record[:, where] = part
         return state
 
 
-def _portions(blocks: Blocks, rows: int) -> Iterator[list[Block]]:
+def _portions(blocks: Blocks, rows: int) -> Iterator[Blocks]:
     """Yield neighboring blocks together, about as many rows at a time."""
-    held, size = [], 0
+    held: list[Block] = []
     for first, block in blocks:
         held.append((first, block))
-        size += len(block)
-        if size >= rows:
-            yield held
-            held, size = [], 0
+        if first + len(block) - held[0][0] >= rows:
+            yield iter(held)
+            held = []
     if held:
-        yield held
+        yield iter(held)
 
 
 class ArrayRows(Rows):
@@ -370,36 +364,3 @@ class ArrayRows(Rows):
         some = ArrayRows(self.array[::step], at_once=True)
         some.off = None if self.off is None else self.off[::step]
         return some
-
-
-class StackedRows(Rows):
-    """Rows of several sources, one after another."""
-
-    def __init__(self, parts: Sequence[Rows]) -> None:
-        self.parts = list(parts)
-        self.names = next((part.names for part in parts if part.names), None)
-        self.starts = row_starts([part.shape[0] for part in parts])
-        self.shape = (int(self.starts[-1]), parts[0].shape[1])
-        filled = [part for part in parts if part.shape[0]]
-        self.dtype = np.result_type(*(part.dtype for part in filled or parts))
-
-    def blocks(self) -> Blocks:
-        """Yield (index of the first row, block), in order."""
-        for start, part in zip(self.starts.tolist(), self.parts, strict=False):
-            for first, block in part.blocks():
-                yield start + first, block.astype(self.dtype, copy=False)
-
-    def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
-        """Copy the rows with these indices into memory, in the order of `index`."""
-        out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
-        owner = self.starts.searchsorted(index, side="right") - 1
-        for number in np.unique(owner):
-            mine = np.flatnonzero(owner == number)
-            out[mine] = self.parts[number].take(index[mine] - self.starts[number])
-        return out
-
-    def place(self, row: int) -> str:
-        """Describe where a row is."""
-        number = int(self.starts.searchsorted(row, side="right")) - 1
-        within = self.parts[number].place(row - int(self.starts[number]))
-        return f"{within} (row {row:,} of all)"

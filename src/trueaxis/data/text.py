@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from trueaxis._columns import examine
 from trueaxis.data.files import SourceError, WatchedFile, decoded_rows
-from trueaxis.data.progress import passing
 from trueaxis.data.rows import Rows
 from trueaxis.io.choice import Choice
 from trueaxis.io.formats import open_text
@@ -84,8 +83,6 @@ class TextRows(Rows):
         return f"{self.path}, {self.text.file.place(row)}"
 
     def _decoded(self) -> Iterator[NDArray[np.float64]]:
-        with passing("decoding", self.text.rows) as advance:
-            for _, block in self.text.blocks(self.names):
-                yield block
-                advance(len(block))
+        for _, block in self.text.blocks(self.names):
+            yield block
         self.watched.check()

@@ -19,28 +19,16 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-VARIABLE = "TRUEAXIS_THREADS"
-
 
 def n_threads() -> int:
     """Return the number of threads that a pass over many rows may use.
 
-    Without TRUEAXIS_THREADS, it is the number of cores or, if that is less, of threads
-    of the BLAS: who limits the one, as joblib and Dask do, means the other.
+    It is the number of cores or, if that is less, of threads of the BLAS: who limits
+    the one, as `threadpool_limits`, joblib and Dask do, means the other.
     """
-    asked = os.environ.get(VARIABLE, "").strip()
-    if not asked:
-        import joblib  # type: ignore[import-untyped]
+    import joblib  # type: ignore[import-untyped]
 
-        cores = int(joblib.cpu_count())
-        return max(1, min(cores, ONE_BLAS_THREAD.limit_outside()))
-    if not (asked.isdecimal() and int(asked) >= 1):
-        raise ValueError(
-            f"The environment variable {VARIABLE} is {asked!r}, which is not a number "
-            "of threads: set it to an integer of at least 1, or unset it to use all "
-            "cores."
-        )
-    return int(asked)
+    return max(1, min(int(joblib.cpu_count()), _fewest_threads()))
 
 
 class BlasLimit:
@@ -54,12 +42,10 @@ class BlasLimit:
         self._lock = threading.Lock()
         self._passes = 0
         self._limits: Any = None
-        self._outside = 1
 
     def __enter__(self) -> None:
         with self._lock:
             if self._passes == 0:
-                self._outside = _fewest_threads()
                 self._limits = _blas().limit(limits=1)
             self._passes += 1
 
@@ -68,11 +54,6 @@ class BlasLimit:
             self._passes -= 1
             if self._passes == 0:
                 self._limits.restore_original_limits()
-
-    def limit_outside(self) -> int:
-        """Return the number of threads of the BLAS outside of all passes."""
-        with self._lock:
-            return self._outside if self._passes else _fewest_threads()
 
 
 ONE_BLAS_THREAD = BlasLimit()

@@ -2,61 +2,27 @@
 
 Values are checked for infinity, for values whose square overflows, and for missing
 cells (NaN) unless a method takes them. Rows in memory are checked immediately; rows of
-a source when they are first read, since a separate pass may cost as much as the fit.
+a source whenever they are read, since a separate pass may cost as much as the fit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.data.rows import Blocks, Kernel, Rows
-
-Where = slice | NDArray[np.intp]  # the indices of a block's rows
-
-
-class BlockTransform(Protocol):
-    """Transform of a block that keeps its shape."""
-
-    def __call__(self, block: NDArray[Any], where: Where) -> NDArray[Any]:
-        """Return the transformed block."""
-
-    def part(self, first: int, n: int) -> BlockTransform:
-        """Return the transform for n rows starting at `first`."""
-
-
-class TransformedKernel(Kernel):
-    """Kernel that receives the rows after a transform."""
-
-    def __init__(self, kernel: Kernel, change: BlockTransform) -> None:
-        self.kernel, self.change = kernel, change
-        self.n_fields, self.field_type = kernel.n_fields, kernel.field_type
-        self.title = kernel.title
-
-    def start(self) -> Any:
-        """Return an empty state."""
-        return self.kernel.start()
-
-    def absorb(
-        self, state: Any, block: NDArray[Any], first: int
-    ) -> NDArray[Any] | None:
-        """Transform a block and pass it to the wrapped kernel."""
-        changed = self.change(block, slice(first, first + len(block)))
-        return self.kernel.absorb(state, changed, first)
-
-    def merge(self, state: Any, other: Any) -> Any:
-        """Add the state of later rows to the state of earlier ones."""
-        return self.kernel.merge(state, other)
-
-    def part(self, first: int, n: int) -> Kernel:
-        """Return the kernel for n rows starting at `first`."""
-        kernel, change = self.kernel.part(first, n), self.change.part(first, n)
-        if kernel is self.kernel and change is self.change:
-            return self
-        return TransformedKernel(kernel, change)
+from trueaxis.data.rows import (
+    Blocks,
+    BlockTransform,
+    Changes,
+    Kernel,
+    Rows,
+)
+from trueaxis.data.rows import (
+    Where as Where,
+)
 
 
 class TransformedRows(Rows):
@@ -72,17 +38,24 @@ class TransformedRows(Rows):
         for first, block in self.rows.blocks():
             yield first, self.change(block, slice(first, first + len(block)))
 
-    def scan(self, kernel: Kernel) -> tuple[NDArray[Any], Any]:
+    def scan(self, kernel: Kernel, changes: Changes = ()) -> tuple[NDArray[Any], Any]:
         """Read the data once; return the per-row records and the kernel's state."""
-        return self.rows.scan(TransformedKernel(kernel, self.change))
+        return self.rows.scan(kernel, [self.change, *changes])
 
-    def each(self, kernel: Kernel) -> Any:
+    def each(self, kernel: Kernel, changes: Changes = ()) -> Any:
         """Return only the per-row records, lazily if the rows are lazy."""
-        return self.rows.each(TransformedKernel(kernel, self.change))
+        return self.rows.each(kernel, [self.change, *changes])
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
         """Copy the rows with these indices, in the order of `index`."""
         return self.change(self.rows.take(index), index)
+
+    def refuse_above(self, limit: float) -> bool:
+        """Refuse larger values when they are read; False if this cannot be done."""
+        if not isinstance(self.change, ValueCheck):
+            return False
+        self.change = self.change._replace(limit=limit)
+        return True
 
     def place(self, row: int) -> str:
         """Describe where a row is."""
@@ -204,8 +177,6 @@ class RangeKernel(Kernel):
     Its state is the largest absolute value, and whether no cell is missing.
     """
 
-    title = "finite values"
-
     def __init__(self, check: ValueCheck) -> None:
         self.check = check
 
@@ -224,6 +195,10 @@ class RangeKernel(Kernel):
     def merge(self, state: list[Any], other: list[Any]) -> list[Any]:
         """Return the larger value, and whether neither has missing cells."""
         return [max(state[0], other[0]), state[1] and other[1]]
+
+    def part(self, first: int, n: int) -> RangeKernel:
+        """Return the kernel for n rows starting at `first`."""
+        return RangeKernel(self.check.part(first, n))
 
 
 def refuse_nonfinite(
@@ -249,43 +224,17 @@ def refuse_overflow(rows: Rows) -> None:
         rows.scan(RangeKernel(ValueCheck(rows.place, None, limit, holes=True)))
 
 
-class CheckedRows(TransformedRows):
-    """Rows whose values are checked until all have been read once.
+def checked_rows(
+    rows: Rows, names: Sequence[Any] | None = None, *, holes: bool = False
+) -> TransformedRows:
+    """Return rows whose values are checked as they are read, with these column names.
 
-    Parameters
-    ----------
-    rows : Rows
-    names : sequence of str, or None
-        Column names for error messages, if the rows have none.
-    holes : bool
-        Whether NaN are allowed.
+    NaN are allowed if `holes` is set.
     """
-
-    change: ValueCheck
-
-    def __init__(
-        self, rows: Rows, names: Sequence[Any] | None = None, *, holes: bool = False
-    ) -> None:
-        names = names if rows.names is None else rows.names
-        super().__init__(rows, ValueCheck(rows.place, names, holes=holes))
-        self.names, self._checked = rows.names, False
-
-    def refuse_above(self, limit: float) -> bool:
-        """Refuse larger values when they are read."""
-        self.change = self.change._replace(limit=limit)
-        return True
-
-    def scan(self, kernel: Kernel) -> tuple[NDArray[Any], Any]:
-        """Read the data once; return the per-row records and the kernel's state."""
-        if self._checked:
-            return self.rows.scan(kernel)
-        answer = super().scan(kernel)
-        self._checked = True
-        return answer
-
-    def each(self, kernel: Kernel) -> Any:
-        """Return only the per-row records."""
-        return self.scan(kernel)[0]
+    names = names if rows.names is None else rows.names
+    checked = TransformedRows(rows, ValueCheck(rows.place, names, holes=holes))
+    checked.names = rows.names
+    return checked
 
 
 def largest_squarable(dtype: np.dtype[Any]) -> float:

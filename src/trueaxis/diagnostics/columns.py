@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._validation import fitted_rows, raw_rows
-from trueaxis.data.rows import RecordKernel
+from trueaxis.data.rows import Kernel
 from trueaxis.data.transformed import largest_squarable
 from trueaxis.diagnostics.inputs import cell_repair, takes_pipelines
 from trueaxis.pipeline import SplitPipeline
@@ -97,7 +97,7 @@ class FreedColumns(NamedTuple):
         return _as_shares(self.gain, self.total[:, None])
 
 
-class ColumnCorrectionKernel(RecordKernel):
+class ColumnCorrectionKernel(Kernel):
     """Find the single column whose correction would help each row most.
 
     Contributions are smeared: a wrong value moves the scores, and with them the
@@ -109,7 +109,6 @@ class ColumnCorrectionKernel(RecordKernel):
     """
 
     n_fields = 4
-    title = "columns to correct"
 
     def __init__(
         self, model: SubspaceEstimator, repair: CellModel | None = None

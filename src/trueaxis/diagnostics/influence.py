@@ -17,7 +17,7 @@ from trueaxis._validation import fitted_rows
 from trueaxis.core.problem import affine_hull
 from trueaxis.core.starts import plain_moments
 from trueaxis.core.subspace import SquaresOverflow, Subspace, solve
-from trueaxis.data.rows import Kernel, RecordKernel, Rows
+from trueaxis.data.rows import Kernel, Rows
 from trueaxis.data.transformed import TransformedRows
 from trueaxis.diagnostics.inputs import imputed, takes_pipelines
 from trueaxis.pipeline import SplitPipeline
@@ -149,8 +149,6 @@ def plain_subspace(rows: Rows, k: int) -> Subspace:
 class TiltKernel(Kernel):
     """Sum residual t' over all rows, both in the given unit."""
 
-    title = "turn of the axes"
-
     def __init__(self, subspace: Subspace, unit: float) -> None:
         self.subspace, self.unit = subspace, unit
 
@@ -179,11 +177,10 @@ class TiltKernel(Kernel):
         return state + other
 
 
-class InfluenceKernel(RecordKernel):
+class InfluenceKernel(Kernel):
     """Record what every row adds to the tilt and to the shift of the mean."""
 
     n_fields = 2
-    title = "influence of rows"
 
     def __init__(
         self,
