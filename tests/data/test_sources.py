@@ -215,8 +215,12 @@ def test_files_with_different_columns_are_refused(X, tmp_path):
 
 def test_files_that_hold_no_table_of_numbers_are_refused(X, tmp_path, monkeypatch):
     cases = [
-        ("none.npy", b"", r"none.npy \(0 bytes\) is not a .npy file"),
-        ("a.npy", claiming("<f8", "(" * 40, bytes(96)), "not a .npy file.*numpy.save"),
+        ("none.npy", b"", r"none.npy \(0 bytes\) is not a complete .npy"),
+        (
+            "a.npy",
+            claiming("<f8", "(" * 40, bytes(96)),
+            "not a complete .*numpy.save",
+        ),
         ("none.parquet", b"", r"\(0 bytes\) is not a complete Parquet file"),
         ("none.feather", b"", r"\(0 bytes\) is not a complete Arrow file"),
         ("x.sav", b"", "does not end in .npy, .parquet.*Convert it"),
@@ -232,7 +236,7 @@ def test_files_that_hold_no_table_of_numbers_are_refused(X, tmp_path, monkeypatc
             open_rows(tmp_path / "x.npy")
     np.save(tmp_path / "x.npy", X)
     os.truncate(tmp_path / "x.npy", 5_000)
-    with pytest.raises(SourceError, match=r"5,000 bytes, but 9,000 rows.*truncated"):
+    with pytest.raises(SourceError, match=r"5,000 bytes\) is not a complete .npy file"):
         open_rows(tmp_path / "x.npy")
     table = pyarrow.table({"a": [1.0, 2.0], "b": ["x", "y"]})
     parquet.write_table(table, tmp_path / "x.parquet")

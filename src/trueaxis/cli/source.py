@@ -375,9 +375,8 @@ def _texts(
         if text is not None:
             batches: Iterable[Any] = (cells for _, cells in text.texts(names))
         elif file.suffix.lower() == ".npy":
-            stored = npy_rows(file, name, [int(column[1:]) for column in names])
-            blocks = (block.astype(stored.stored) for _, block in stored.blocks())
-            batches = (block.T.tolist() for block in blocks)
+            rows = npy_rows(file, name, [int(column[1:]) for column in names])
+            batches = (block.T.tolist() for _, block in rows.blocks())
         else:
             arrow = ArrowFile(WatchedFile.of(file, name))
             for column in {*names} - {*arrow.schema.names}:

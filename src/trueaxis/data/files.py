@@ -199,12 +199,6 @@ class FileArray:
         dtype: np.dtype[Any],
     ) -> None:
         self.file, self.offset, self.shape, self.dtype = file, offset, shape, dtype
-        need = offset + shape[0] * shape[1] * dtype.itemsize
-        if isinstance(file, WatchedFile) and file.size < need:
-            raise SourceError(
-                f"{file.name} has {file.size:,} bytes, but {shape[0]:,} rows of "
-                f"{shape[1]} columns take {need:,}: it is truncated. Write it again."
-            )
 
     def __getitem__(self, rows: slice) -> NDArray[Any]:
         """Read neighboring rows."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tokenize
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import gettempdir
@@ -18,7 +17,6 @@ from trueaxis.data.dask import dask_rows, is_dask
 from trueaxis.data.files import (
     ENDINGS,
     TEXT_ENDINGS,
-    FileArray,
     SlicedRows,
     SourceError,
     WatchedFile,
@@ -147,35 +145,33 @@ def _file_rows(path: Path, name: str, columns: Any, block_rows: int | None) -> R
     return kind(path, name, columns, block_rows)
 
 
-def _array_rows(source: Any, columns: Any, block_rows: int | None) -> Rows:
-    kind = type(source).__name__
+def _array_rows(
+    source: Any, columns: Any, block_rows: int | None, name: str | None = None
+) -> Rows:
+    kind = name or f"The {type(source).__name__}"
     try:
         shape, stored = tuple(map(int, source.shape)), np.dtype(source.dtype)
         source.__getitem__  # noqa: B018
     except (AttributeError, TypeError):
         raise TypeError(
-            f"The source is of type {kind}: pass a path, a list of paths, or an object "
-            "with shape, dtype and slices of rows. Pass data in memory, such as a data "
-            "frame, directly to fit."
+            f"The source is of type {type(source).__name__}: pass a path, a list of "
+            "paths, or an object with shape, dtype and slices of rows. Pass data in "
+            "memory, such as a data frame, directly to fit."
         ) from None
-    except Exception as error:  # any error of the library that reads
-        raise SourceError(
-            f"The shape of the {kind} cannot be read ({type(error).__name__}: "
-            f"{error}). Open its file first, and keep it open until the end."
-        ) from error
     if len(shape) != 2:
         raise SourceError(
-            f"The source is of type {kind} and has shape {shape}, but a 2D array is "
-            "needed: reshape it to rows and columns."
+            f"{kind} has shape {shape}, but a 2D array is needed: reshape it to rows "
+            "and columns."
         )
     if isinstance(source, np.memmap):
         file = file_of_map(source)
         if file is not None:
-            return SlicedRows(file, columns, block_rows, str(source.filename))
-    floats = columns is None and stored == float_type(stored, f"The {kind}")
-    if isinstance(source, np.ndarray) and floats:
+            name = name or str(source.filename)
+            return SlicedRows(file, columns, block_rows, name)
+    floats = columns is None and stored == float_type(stored, kind)
+    if isinstance(source, np.ndarray) and floats and name is None:
         return ArrayRows(np.asarray(source), block_rows)
-    return SlicedRows(source, columns, block_rows)
+    return SlicedRows(source, columns, block_rows, name)
 
 
 def describe_file(path: Path) -> tuple[int, dict[str, str]]:
@@ -198,31 +194,17 @@ def npy_rows(
     name: str,
     columns: Sequence[int] | None = None,
     block_rows: int | None = None,
-) -> SlicedRows:
+) -> Rows:
     """Open the rows of a .npy file."""
     watched = WatchedFile.of(path, name)
     try:
-        with open(path, "rb") as file:
-            version = np.lib.format.read_magic(file)
-            header = np.lib.format.read_array_header_1_0
-            if version != (1, 0):
-                header = np.lib.format.read_array_header_2_0
-            shape, by_column, stored = header(file)
-            offset = file.tell()
-    except (OSError, ValueError, tokenize.TokenError) as error:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception as error:  # NumPy raises anything for odd bytes
         raise SourceError(
-            f"{name} ({watched.size:,} bytes) is not a .npy file ({error}): write it "
-            "with numpy.save."
+            f"{name} ({watched.size:,} bytes) is not a complete .npy file ({error}): "
+            "write it with numpy.save."
         ) from None
-    if len(shape) != 2:
-        raise SourceError(
-            f"{name} contains an array of shape {shape}, but a 2D array is needed: "
-            "reshape it to rows and columns."
-        )
-    array: Any = FileArray(watched, offset, shape, stored)
-    if by_column and shape[1] > 1:
-        array = np.load(path, mmap_mode="r")
-    return SlicedRows(array, columns, block_rows, name)
+    return _array_rows(array, columns, block_rows, name)
 
 
 class FileRows(Rows):
