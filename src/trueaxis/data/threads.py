@@ -84,7 +84,8 @@ def in_order(
 ) -> Generator[Result, None, None]:
     """Apply a function in n threads; yield the results in the order of the items.
 
-    Only one item more than there are threads is under way at a time.
+    At most twice as many items as threads are under way, so that none waits for a slow
+    source.
 
     Examples
     --------
@@ -102,7 +103,7 @@ def in_order(
         for item in items:
             # Before NumPy 2, how overflows are treated is a setting of each thread.
             running.append(pool.submit(own_floats(function), item))
-            if len(running) > n:
+            if len(running) == 2 * n:
                 yield running.popleft().result()
         while running:
             yield running.popleft().result()
