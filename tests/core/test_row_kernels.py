@@ -23,12 +23,7 @@ from trueaxis.core.verdicts import (
     SupportKernel,
 )
 from trueaxis.data.rows import ArrayRows
-from trueaxis.data.transformed import (
-    RangeKernel,
-    ReplaceUncounted,
-    TransformedKernel,
-    ValueCheck,
-)
+from trueaxis.data.transformed import RangeKernel, ValueCheck
 from trueaxis.dswl.plan import EntropyRule
 from trueaxis.methods.signs import PowerPull
 
@@ -44,7 +39,6 @@ def kernels_of_every_kind():
     roll = RowCounts(counts)
     weighing = RowWeights(-rng.random(230), rng.random(230) < 0.7)
     sweep = DistanceKernel(sub, lambda v, e, s: RowWeights(-v, e < 4.0), roll)
-    row = ReplaceUncounted(counts, X[:1])
     kernels = {
         "sweep": sweep,
         "gather": MomentKernel(sub.mean, weighing, counts),
@@ -55,10 +49,6 @@ def kernels_of_every_kind():
         "scatter": ScatterKernel(sub.mean, counts, np.eye(6, 3)),
         "pull": PowerPull(sub, 1.5, 0.0, counts),
         "range": RangeKernel(ValueCheck(ArrayRows(X).place, None)),
-        "through": TransformedKernel(sweep, row),
-        "looked at": TransformedKernel(
-            sweep, ValueCheck(ArrayRows(X).place, None, offset=100)
-        ),
         "spread": SpreadKernel(X[3]),
     }
     return X, kernels
