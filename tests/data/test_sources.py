@@ -294,6 +294,7 @@ def test_views_and_writable_memory_maps(X, folder, tmp_path):
     np.save(tmp_path / "x.npy", X)
     stored = np.load(tmp_path / "x.npy", mmap_mode="r+")
     rows = open_rows(stored)
+    assert not rows.in_memory
     stored[0, 0] += 1
     stored.flush()
     assert rows.take(np.array([0]))[0, 0] == stored[0, 0]

@@ -163,13 +163,12 @@ def _array_rows(
             f"{kind} has shape {shape}, but a 2D array is needed: reshape it to rows "
             "and columns."
         )
+    floats = columns is None and stored == float_type(stored, kind)
     if isinstance(source, np.memmap):
         file = file_of_map(source)
         if file is not None:
-            name = name or str(source.filename)
-            return SlicedRows(file, columns, block_rows, name)
-    floats = columns is None and stored == float_type(stored, kind)
-    if isinstance(source, np.ndarray) and floats and name is None:
+            source, name = file, name or str(source.filename)
+    elif isinstance(source, np.ndarray) and floats:
         return ArrayRows(np.asarray(source), block_rows)
     return SlicedRows(source, columns, block_rows, name)
 
