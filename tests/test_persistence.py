@@ -1,10 +1,8 @@
 """Model files: what was saved is loaded, and nothing else is."""
 
 import functools
-import os
 
 import numpy as np
-import pandas as pd
 import pytest
 from forged_models import forged, honest, outcome
 from saved_models import (
@@ -93,16 +91,6 @@ def test_without_training_rows_answers_are_the_same(name, tmp_path):
     saved_and_loaded(lean, tmp_path)  # what is not there is not missed
 
 
-def test_pipelines_keep_the_names_of_steps_and_columns(tmp_path):
-    frame = pd.DataFrame(rows()).add_prefix("c")
-    steps = [("units", ColumnScaler()), ("robust", DSWL(2))]
-    loaded = saved_and_loaded(Pipeline(steps).fit(frame), tmp_path)
-    assert [*loaded.named_steps] == ["units", "robust"]
-    assert list(loaded.feature_names_in_) == list(frame.columns)
-    with pytest.raises(ValueError, match="feature names should match"):
-        loaded.predict(frame[frame.columns[::-1]])
-
-
 # ---------------------------------------------------------------- what is not saved
 
 
@@ -162,23 +150,6 @@ def test_changed_models_are_not_saved(change, match, tmp_path):
     with pytest.raises((ValueError, TypeError), match=match):
         trueaxis.save(model, tmp_path / "model.npz")
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("name", ["model.npz", "model.onnx"])
-@pytest.mark.parametrize("step", ["fsync", "replace"])
-def test_a_save_that_fails_keeps_the_old_file(step, name, tmp_path, monkeypatch):
-    path = tmp_path / name
-    trueaxis.save(models()["pca"][0], path)
-    old = path.read_bytes()
-
-    def failing(*_):
-        raise OSError("disk gone")
-
-    monkeypatch.setattr(os, step, failing)
-    with pytest.raises(OSError, match="disk gone"):
-        trueaxis.save(models()["dswl"][0], path)
-    assert [each.name for each in tmp_path.iterdir()] == [name]
-    assert path.read_bytes() == old
 
 
 # ---------------------------------------------------------------- what is not loaded
