@@ -1,7 +1,5 @@
 """Rows of Dask collections give the model of the array, and lazy answers."""
 
-import pickle
-
 import dask
 import dask.array as da
 import dask.dataframe as dd
@@ -10,10 +8,8 @@ import pandas as pd
 import pytest
 from dask_helpers import D, X, assert_same, counting, reads
 
-import trueaxis
 from trueaxis import DSWL, ColumnScaler, open_rows
 from trueaxis.data import dask as dask_module
-from trueaxis.data.dask import dask_rows
 from trueaxis.data.files import SourceError
 from trueaxis.datasets import planted
 from trueaxis.methods import METHODS, RPCAOM
@@ -162,11 +158,3 @@ def test_bad_values_are_reported_with_their_block(in_process):
     wrong = lazy.map_blocks(lambda b: b[:5], dtype=float, meta=np.empty((0, 0)))
     with pytest.raises(SourceError, match=r"\(5, 20\), but was declared"):
         RPCAOM(3).fit(wrong)
-
-
-def test_a_model_fitted_to_dask_can_be_saved(client, tmp_path):
-    lazy = da.from_array(X, chunks=(3_000, -1))
-    model = DSWL(3).fit(lazy)
-    trueaxis.save(model, tmp_path / "m.trueaxis")
-    assert_same(trueaxis.load(tmp_path / "m.trueaxis"), DSWL(3).fit(X))
-    assert pickle.loads(pickle.dumps(dask_rows(lazy))).shape == X.shape

@@ -121,12 +121,6 @@ def test_rows_without_weight_do_not_take_part():
     assert np.array_equal(replace_uncounted(ArrayRows(X), counts).read()[7], X[0])
 
 
-def test_a_rowwise_transform_is_part_of_what_is_mapped():
-    X = normal_cloud(n=50)
-    rows = TransformedRows(Streamed(X), Doubled(1.0))
-    assert np.array_equal(rows.map(lambda block: block + 1, X.shape[1]), 2 * X + 1)
-
-
 def test_a_source_is_closed_when_the_last_with_ends():
     closed = []
 

@@ -53,10 +53,8 @@ SOURCES = {
 def feathered(folder, X):
     path = folder / "feathered.feather"
     if not path.exists():
-        frame = pandas.DataFrame(X, columns=NAMES).assign(name="text")
+        frame = pandas.DataFrame(X, columns=NAMES)
         feather.write_feather(frame, path, chunksize=1_000)
-        table = feather.read_table(path).drop_columns("name")
-        feather.write_feather(table, path, chunksize=1_000)
     return path
 
 
