@@ -15,14 +15,13 @@ from typing import Any
 import dask.array as da
 import numpy as np
 from dask.delayed import delayed
-from distributed import Client, LocalCluster
+from distributed import Client, KilledWorker, LocalCluster
 
 from costs import PASSES, Costs, Parts, measure
 from sheet import CONSOLE, Sheet
 from trueaxis import DSWL
 from trueaxis.data import dask as dask_jobs
 from trueaxis.data.dask import dask_rows
-from trueaxis.data.files import SourceError
 from trueaxis.data.rows import Kernel
 
 WORKERS = 2
@@ -257,7 +256,7 @@ def _expect_error(sheet: Sheet, what: str, fit: Any) -> None:
     before = set(os.listdir(tempfile.gettempdir()))
     try:
         fit()
-    except SourceError as error:
+    except KilledWorker as error:
         left = {
             name
             for name in set(os.listdir(tempfile.gettempdir())) - before

@@ -15,11 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from scale import D, write_npy, write_parquet
 from sheet import CONSOLE, Sheet
 from trueaxis import DSWL
-from trueaxis.data.threads import VARIABLE
 
 K = 3
 LIMIT = 0.62  # of the wall time of one thread
@@ -29,9 +29,9 @@ Timing = tuple[float, float]  # wall and CPU seconds
 
 
 def timed(work: Callable[[], object], threads: int) -> Timing:
-    os.environ[VARIABLE] = str(threads)
     cpu, wall = time.process_time(), time.perf_counter()
-    work()
+    with threadpool_limits(threads, user_api="blas"):
+        work()
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
@@ -53,8 +53,8 @@ def same_bits(source: object) -> bool:
     """Return whether both numbers of threads give the same model, to the last bit."""
     models = []
     for n in THREADS:
-        os.environ[VARIABLE] = str(n)
-        models.append(bits(DSWL(K).fit(source)))
+        with threadpool_limits(n, user_api="blas"):
+            models.append(bits(DSWL(K).fit(source)))
     return len(set(models)) == 1
 
 

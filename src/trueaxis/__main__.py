@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import Any
 
 LINES = {signal.SIGINT: b"Interrupted.\n", signal.SIGTERM: b"Terminated.\n"}
-SHOW_CURSOR = b"\x1b[?25h"  # which a progress bar hides
 
 
 def main() -> None:
@@ -39,8 +38,7 @@ def end(number: int, frame: Any = None) -> None:
     if files is not None:
         files.remove_temporaries()
     with suppress(OSError, ValueError):  # stderr may be closed
-        line = LINES[signal.Signals(number)]
-        os.write(2, SHOW_CURSOR + b"\n" + line if os.isatty(2) else line)
+        os.write(2, LINES[signal.Signals(number)])
     os._exit(128 + number)
 
 

@@ -24,10 +24,10 @@ from trueaxis.data.files import ENDINGS
 from trueaxis.data.open_rows import open_rows
 from trueaxis.data.rows import ArrayRows, Rows
 from trueaxis.data.transformed import (
-    CheckedRows,
     IncompleteRows,
-    RowwiseRows,
+    TransformedRows,
     check_columns,
+    checked_rows,
     refuse_nonfinite,
 )
 
@@ -137,7 +137,7 @@ def _validate_source(estimator: Any, rows: Rows, reset: bool, holes: bool) -> Ro
     if isinstance(rows, DaskRows):  # which checks its values on the workers
         rows.check_anew(names, holes=holes)
         return rows
-    return CheckedRows(rows, names, holes=holes)
+    return checked_rows(rows, names, holes=holes)
 
 
 def fitted_rows(model: Any, X: Any) -> Rows:
@@ -153,7 +153,7 @@ def fitted_rows(model: Any, X: Any) -> Rows:
     rows = validate_rows(model, X, reset=False, holes=True)
     if rows.complete and repair.wrong is None:  # nothing to repair
         return rows
-    return RowwiseRows(rows, repair)
+    return TransformedRows(rows, repair)
 
 
 def raw_rows(model: Any, X: Any) -> Rows:

@@ -13,7 +13,6 @@ import io
 import json
 import os
 import zipfile
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,7 +34,6 @@ from trueaxis.preprocessing.encoder import TableEncoder
 from trueaxis.preprocessing.scaler import ColumnScaler
 
 FORMAT, VERSION, HEADER = "trueaxis model", 1, "header.json"
-CHECKSUM = 64  # bytes of the checksum at the end of a file
 NUMBERS = "biuf"  # kinds of arrays: booleans, integers, floats
 
 
@@ -77,7 +75,6 @@ def save(model: Any, path: str | os.PathLike[str], *, training: bool = True) -> 
     named = model.steps if is_pipeline(model) else [(None, model)]
     graph = path.suffix.lower() == ".onnx"
     steps = [_in_memory(step, training and not graph) for _, step in named]
-    _check_steps(steps)
     if graph:
         from trueaxis._onnx import write_graph
 
@@ -85,28 +82,31 @@ def save(model: Any, path: str | os.PathLike[str], *, training: bool = True) -> 
         return
     states = []
     for i, ((name, _), step) in enumerate(zip(named, steps, strict=True)):
-        known = _fitted_names(type(step)) | NOT_NEEDED
-        fitted = {each: vars(step)[each] for each in sorted(vars(step).keys() & known)}
         prefix = f"{i}." if is_pipeline(model) else ""
-        state = {"name": name, "class": type(step).__name__}
-        state["parameters"] = _encode_all(step.get_params(deep=False), prefix, arrays)
-        states.append(state | {"fitted": _encode_all(fitted, prefix, arrays)})
+        fitted = vars(step).keys() & (_fitted_names(type(step)) | NOT_NEEDED)
+        states.append(
+            {
+                "name": name,
+                "class": type(step).__name__,
+                "parameters": _encode_all(step.get_params(deep=False), prefix, arrays),
+                "fitted": _encode_all(
+                    {each: vars(step)[each] for each in sorted(fitted)}, prefix, arrays
+                ),
+            }
+        )
     header = {"format": FORMAT, "version": VERSION, "trueaxis": __version__}
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        # No time stamps, so that the same model gives the same file, and no
-        # compression, so that no file can expand beyond its size.
-        text = json.dumps(header | {"steps": states}, indent=1)
-        archive.writestr(zipfile.ZipInfo(HEADER), text)
-        for name, array in arrays.items():
-            member = zipfile.ZipInfo(f"{name}.npy")
-            with archive.open(member, "w", force_zip64=True) as npy:
-                np.lib.format.write_array(npy, array, (1, 0), allow_pickle=False)
-        archive.comment = bytes(CHECKSUM)  # room for that of all that comes before
-    content = file.getbuffer()[:-CHECKSUM]
-    with atomic_write(path) as target:
-        target.write(content)
-        target.write(hashlib.sha256(content).hexdigest().encode())
+    text = json.dumps(header | {"steps": states}, indent=1)
+    contents = {HEADER: text.encode()}
+    for name, array in arrays.items():
+        npy = io.BytesIO()
+        np.lib.format.write_array(npy, array, (1, 0), allow_pickle=False)
+        contents[f"{name}.npy"] = npy.getvalue()
+    # No time stamps, so that the same model gives the same file, and no compression, so
+    # that no file can expand beyond its size.
+    with atomic_write(path) as file, zipfile.ZipFile(file, "w") as archive:
+        for name, content in contents.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+        archive.comment = digest(contents)
 
 
 @own_floats
@@ -224,23 +224,8 @@ def _fitted_names(cls: Any) -> set[str]:
     return names | encoding if cls is TableEncoder else names
 
 
-def _check_steps(steps: list[Any]) -> None:
-    """Raise if a step, or two in a row, cannot be the result of a fit."""
-    if not steps:
-        raise ValueError("there are no steps")
-    for step in steps:
-        _check_step(step)
-    for step, after in pairwise(steps):
-        width = len(step.get_feature_names_out())
-        if width != after.n_features_in_:
-            raise ValueError(
-                f"The {type(step).__name__} returns {width} columns, but the "
-                f"{type(after).__name__} was fitted on {after.n_features_in_}: they "
-                "were not fitted together. Fit the pipeline."
-            )
-
-
 def _check_step(step: Any) -> None:
+    """Raise if a step cannot be the result of a fit."""
     values, sizes = vars(step), dict[str, int]()
     own = {*getattr(step, "_own_attributes", ())} - {"tau_", "_cells"}
     for name in [*FITTED, *sorted(own - FITTED.keys())]:
@@ -309,9 +294,9 @@ def _in_memory(step: Any, training: bool) -> Any:
         )
     check_is_fitted(step, sorted(_fitted_names(cls) - NOT_NEEDED))
     step = copy.copy(step)
-    if not training:
-        for name in vars(step).keys() & TRAINING:
-            delattr(step, name)
+    for name in vars(step).keys() & (set() if training else TRAINING):
+        delattr(step, name)
+    _check_step(step)
     return step
 
 
@@ -324,6 +309,9 @@ def _decode_step(state: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     if odd:  # other names could replace methods
         raise ValueError(f"{cls.__name__} lacks, or does not have, {sorted(odd)}")
     vars(step).update(fitted)
+    _check_step(step)
+    if isinstance(step, SubspaceEstimator):
+        step._set_line(step.offset_)
     return step
 
 
@@ -377,32 +365,33 @@ def _decode(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
     raise ValueError(f"a value is of the unknown kind {value!r:.60}")
 
 
+def digest(contents: dict[str, bytes]) -> bytes:
+    """Return the checksum of all members of a file."""
+    return hashlib.sha256(b"".join(contents.values())).hexdigest().encode()
+
+
 def _read(path: Path) -> Any:
-    with path.open("rb") as file:
-        data = file.read(2)
-        data += file.read() if data == b"PK" else b""  # not all of any large file
-    if hashlib.sha256(data[:-CHECKSUM]).hexdigest().encode() != data[-CHECKSUM:]:
-        raise ValueError("it was truncated, changed, or not written by save")
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+    with zipfile.ZipFile(path) as archive:
         members = archive.infolist()
         names = {member.filename for member in members}
         total = sum(member.file_size for member in members)
         if len(names) < len(members) or any(each.compress_type for each in members):
             raise ValueError("a member is compressed, or there twice")
-        if total > len(data):
-            raise ValueError(f"members of {total:,} bytes in a file of {len(data):,}")
-        header = json.loads(archive.read(HEADER))
-        if (header["format"], header["version"]) != (FORMAT, VERSION):
-            raise ValueError(f"format {VERSION} is expected: upgrade, or fit again")
-        arrays = {
-            name.removesuffix(".npy"): _read_array(archive.read(name))
-            for name in names - {HEADER}
-        }
+        if total > path.stat().st_size:
+            raise ValueError(f"its members claim {total:,} bytes, more than it has")
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    if archive.comment != digest(contents):
+        raise ValueError("it was changed, or not written by save")
+    header = json.loads(contents.pop(HEADER))
+    if (header["format"], header["version"]) != (FORMAT, VERSION):
+        raise ValueError(f"format {VERSION} is expected: upgrade, or fit again")
+    arrays = {
+        name.removesuffix(".npy"): _read_array(content)
+        for name, content in contents.items()
+    }
     steps = [_decode_step(each, arrays) for each in header["steps"]]
-    _check_steps(steps)
-    for step in steps:
-        if isinstance(step, SubspaceEstimator):
-            step._set_line(step.offset_)
+    if not steps:
+        raise ValueError("it has no steps")
     called = [each["name"] for each in header["steps"]]
     if called == [None]:
         return steps[0]

@@ -22,12 +22,7 @@ from trueaxis.core.verdicts import (
     SupportKernel,
 )
 from trueaxis.data.rows import ArrayRows
-from trueaxis.data.transformed import (
-    RangeKernel,
-    ReplaceUncounted,
-    TransformedKernel,
-    ValueCheck,
-)
+from trueaxis.data.transformed import RangeKernel, ValueCheck
 from trueaxis.dswl.plan import EntropyRule
 from trueaxis.methods.signs import PowerPull, Pull
 
@@ -42,7 +37,6 @@ def kernels_of_every_kind():
     law = Law(Tail(0.7, 1.0, 0.9), Tail(1.1, 0.7, -0.3), apart)
     roll = counts
     sweep = DistanceKernel(sub, lambda v, e, s: RowWeights(-v, e < 4.0), roll)
-    row = ReplaceUncounted(counts, X[:1])
     kernels = {
         "sweep": sweep,
         "gather": MomentKernel(sub.mean, -rng.random(230), counts),
@@ -53,10 +47,6 @@ def kernels_of_every_kind():
         "scatter": ScatterKernel(sub.mean, counts, np.eye(6, 3)),
         "pull": PowerPull(sub, 1.5, 0.0, counts),
         "range": RangeKernel(ValueCheck(ArrayRows(X).place, None)),
-        "through": TransformedKernel(sweep, row),
-        "looked at": TransformedKernel(
-            sweep, ValueCheck(ArrayRows(X).place, None, offset=100)
-        ),
     }
     return X, kernels
 

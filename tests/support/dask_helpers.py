@@ -2,25 +2,13 @@
 
 import os
 import time
-from contextlib import contextmanager
 
-import distributed
 import numpy as np
 
 from trueaxis.datasets import planted
 
 X = planted("ocs", n=9_000, share=0.2).X
 N, D = X.shape
-
-
-@contextmanager
-def local_cluster(n_workers, **options):
-    options = {"threads_per_worker": 1, "dashboard_address": ":0"} | options
-    with (
-        distributed.LocalCluster(n_workers=n_workers, **options) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
 
 
 def assert_same(model, expected, *, axes=1e-10, weights=1e-8):

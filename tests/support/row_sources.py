@@ -1,25 +1,13 @@
 """Sources of rows for tests: files, stored arrays, and rows that change."""
 
-import os
-
 import numpy as np
 import pyarrow
 import pyarrow.parquet as parquet
-import pytest
 
 from trueaxis.data.rows import Rows
 
 N, D = 9000, 20
 NAMES = [f"x{i}" for i in range(D)]
-posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and terminals")
-# The default fit of DSWL, Algorithm 1 alone, and a fit without the final reweighting.
-several_ways = pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"tau": (0.04, 0.007, 0.03)},
-    ],
-)
 
 
 def write_parquet(path, X, names=NAMES, **options):
@@ -31,14 +19,11 @@ def write_parquet(path, X, names=NAMES, **options):
 class Chunked:
     """Array-like object with chunks, such as an HDF5 or Zarr array."""
 
-    name = "/group/x"
-
-    def __init__(self, X, chunks=(100, 7)):
-        self.X, self.chunks = X, chunks
-        self.shape, self.dtype, self.slices = X.shape, X.dtype, []
+    def __init__(self, X):
+        self.X, self.chunks = X, (100, 7)
+        self.shape, self.dtype = X.shape, X.dtype
 
     def __getitem__(self, rows):
-        self.slices.append((rows.start, rows.stop))
         return self.X[rows]
 
 

@@ -1,7 +1,6 @@
 """Fitted models of all classes, with rows for them, and files that were changed."""
 
 import functools
-import hashlib
 import io
 import json
 import warnings
@@ -15,7 +14,7 @@ import trueaxis
 from trueaxis import DSWL, ColumnScaler, TableEncoder
 from trueaxis.datasets import planted
 from trueaxis.methods import METHODS, PlainPCA, ReweightedPCA
-from trueaxis.persistence import CHECKSUM, HEADER
+from trueaxis.persistence import HEADER, digest
 
 NAMES = ["a", "b", "Länge", "d,e", 'f"', "\N{SNOWMAN}"]
 
@@ -83,14 +82,19 @@ def repack(header, arrays, compression=zipfile.ZIP_STORED):
         archive.writestr(HEADER, json.dumps(header))
         for name, data in pairs:
             archive.writestr(f"{name}.npy", data)
-        archive.comment = bytes(CHECKSUM)
     return sealed(file.getvalue())
 
 
 def sealed(data):
-    """Return the bytes of a file with the right checksum at its end."""
-    content = data[:-CHECKSUM]
-    return content + hashlib.sha256(content).hexdigest().encode()
+    """Return the bytes of a file with the right checksum, if it can be read."""
+    file = io.BytesIO(data)
+    try:
+        with zipfile.ZipFile(file, "a") as archive:
+            contents = {name: archive.read(name) for name in archive.namelist()}
+            archive.comment = digest(contents)
+    except Exception:  # whatever zipfile says of odd bytes
+        return data
+    return file.getvalue()
 
 
 def npy(array, version=(1, 0)):

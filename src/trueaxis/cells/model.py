@@ -22,6 +22,10 @@ NEAR = 2.0  # rows are first compared by the cells within so many units of the c
 SWEEPS = 6  # over the cells of a row; they rarely change after three
 FAR = 1e8  # units of a column beyond which it does not matter how far a cell is
 
+# About the factors, of all cells of a row, in units of their prior variances. Beyond
+# 1e16, matrices are singular in floating point; fits reach about 1e3 per column.
+MOST_INFORMATION = 1e14
+
 # Wrong cells that are rarer than this, in a row, are never held against it.
 TOLERATED = 0.05
 UNLIKELY = 0.0025  # probability of so many wrong cells that the row is wrong
@@ -263,6 +267,9 @@ def find_flaw(arrays: dict[str, Any], D: int) -> str | None:
             return f"{name} of the cells has a value beyond what cells can show"
         if name in IN_UNITS and size > FAR**2:
             return f"{name} of the cells has a value of {size:.2g}, in units of columns"
+    L, noise = arrays["loadings"], arrays["noise"][:, None]
+    if (L**2 / noise).sum() > MOST_INFORMATION:
+        return "loadings of the cells leave no digits to what is filled"
     if "shares" in arrays and not (arrays["shares"].sum(axis=0) < 1).all():
         return "shares of the cells leave no cell that is right"
     if "limits" in arrays and not (arrays["limits"] >= 0).all():

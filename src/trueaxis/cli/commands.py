@@ -30,7 +30,6 @@ from trueaxis.cli.source import (
     written,
 )
 from trueaxis.data.memory import TooLarge
-from trueaxis.data.progress import passing, show_progress
 from trueaxis.datasets import sensors
 from trueaxis.diagnostics.comparison import MAX_ROWS, suitable
 from trueaxis.diagnostics.comparison import compare as compare_methods
@@ -102,7 +101,7 @@ class RowFindings:
             yield self.analysis
             return
         source, self.flags, self.counts = self.source, [], Counter()
-        for some, rows in source.blocks(self.model, "scoring"):
+        for some, rows in source.blocks(self.model):
             labels = None if source.labels is None else source.labels[some]
             new, ids = self.seconds is None, source.ids[some]
             analysis = analyze(self.model, rows, ids=ids, labels=labels, new_rows=new)
@@ -309,12 +308,11 @@ def fit(
     files, choice = RowFiles(clean, flagged), choice_from(options)
     first, method = first_step_from(options), method_from(options)
     check_outputs(as_json, (data,), files={"--output": output}, rows=files.targets)
-    with show_progress():
-        source = open_source(data, choice, method, targets=files, large=True)
-        start = time.perf_counter()
-        model = fit_source(source, first, method)
-        findings = RowFindings(model, source, time.perf_counter() - start)
-        findings.run()
+    source = open_source(data, choice, method, targets=files, large=True)
+    start = time.perf_counter()
+    model = fit_source(source, first, method)
+    findings = RowFindings(model, source, time.perf_counter() - start)
+    findings.run()
     with written(files.writers(findings)):
         if output:
             save_model(model, output)
@@ -360,7 +358,7 @@ def score(
         write_content(file, output, blocks, source.n_rows)
 
     # The verdicts come first: they tell which rows go where.
-    with show_progress(), written({output: write_verdicts} | files.writers(findings)):
+    with written({output: write_verdicts} | files.writers(findings)):
         findings.run()
     if as_json:
         content = findings.to_dict() | {"model": model, "output": output or None}
@@ -384,7 +382,7 @@ def transform(
     source = open_source(data, choice, loaded, large=bool(output))
 
     def blocks() -> Any:
-        for some, rows in source.blocks(loaded, "transforming"):
+        for some, rows in source.blocks(loaded):
             with ignore_feature_name_warning():
                 scores = np.asarray(loaded.transform(rows))
             columns: dict[str, Any] = {"row": source.ids[some]}
@@ -395,7 +393,7 @@ def transform(
     def write_scores(file: Any) -> None:
         write_content(file, output, blocks(), source.n_rows)
 
-    with show_progress(), written({output: write_scores}):
+    with written({output: write_scores}):
         pass
     if as_json:
         content = source.to_dict() | {"read_columns": list(source.columns)}
@@ -416,14 +414,13 @@ def report(data: str, output: str, model: str, as_json: bool, **options: Any) ->
     choice, method = choice_from(options), method_from(options)
     require_jinja()
     check_outputs(as_json, (data, model), files={"--output": output})
-    with show_progress():
-        taker = load(model) if model else method
-        source, start = open_source(data, choice, taker), time.perf_counter()
-        findings = RowFindings(taker, source)
-        if not model:
-            fitted = fit_source(source, first_step_from(options), method)
-            findings = RowFindings(fitted, source, time.perf_counter() - start)
-        findings.run()
+    taker = load(model) if model else method
+    source, start = open_source(data, choice, taker), time.perf_counter()
+    findings = RowFindings(taker, source)
+    if not model:
+        fitted = fit_source(source, first_step_from(options), method)
+        findings = RowFindings(fitted, source, time.perf_counter() - start)
+    findings.run()
     assert findings.analysis is not None  # the table is in memory
     page = render(
         findings.analysis,
@@ -466,15 +463,13 @@ def compare(
     fitted = min(n, MAX_ROWS)
     chosen = named or suitable(fitted, D)
     left_out = [] if named else sorted(METHODS.keys() - set(chosen))
-    with show_progress(), passing("comparing methods", len(chosen)) as advance:
-        results = compare_methods(
-            X,
-            named or None,
-            n_components=method.n_components,
-            level=method.level,
-            max_rows=MAX_ROWS,
-            progress=lambda name: advance(1),
-        )
+    results = compare_methods(
+        X,
+        named or None,
+        n_components=method.n_components,
+        level=method.level,
+        max_rows=MAX_ROWS,
+    )
     records = [result.to_dict() for result in results]
 
     def write_records(file: Any) -> None:

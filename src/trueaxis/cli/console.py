@@ -71,7 +71,6 @@ def note(text: str) -> None:
 
 def remark(text: str) -> None:
     """Print a line to standard error; that nobody reads it does not stop the work."""
-    # A progress bar redirects the stream, and keeps the line above it.
     with suppress(OSError):
         sys.stderr.write(printable(text) + "\n")
         sys.stderr.flush()

@@ -27,7 +27,6 @@ from trueaxis.cli.source import (
     open_source,
     written,
 )
-from trueaxis.data.progress import show_progress
 from trueaxis.diagnostics.cells import list_cells
 from trueaxis.diagnostics.tables import as_records
 from trueaxis.io.formats import compression_of, ending_of
@@ -141,12 +140,11 @@ def repair(
     rows, tables = {"--output": output}, {"--changes": changes}
     check_outputs(as_json, (data, model), rows=rows, tables=tables)
     loaded = _load(model) if model else None
-    with show_progress():
-        choice = choice_from(options)
-        source = open_source(data, choice, loaded or method, targets=[output])
-        if loaded is None:
-            loaded = fit_source(source, first_step_from(options), method)
-        repaired = repair_source(loaded, source, replace_wrong=not no_cells)
+    choice = choice_from(options)
+    source = open_source(data, choice, loaded or method, targets=[output])
+    if loaded is None:
+        loaded = fit_source(source, first_step_from(options), method)
+    repaired = repair_source(loaded, source, replace_wrong=not no_cells)
     if model and not no_cells and not repaired.looked_for_wrong:
         console.note(
             f"{model} was fitted without --set cells=true and knows no wrong cells, so "

@@ -31,10 +31,9 @@ from trueaxis.data.files import (
     list_files,
 )
 from trueaxis.data.open_rows import describe_file, npy_rows, open_rows
-from trueaxis.data.progress import passing
 from trueaxis.data.rows import Rows
 from trueaxis.data.text import TextRows, decoded_text
-from trueaxis.data.transformed import CheckedRows
+from trueaxis.data.transformed import checked_rows
 from trueaxis.io.cells import option
 from trueaxis.io.choice import Choice
 from trueaxis.io.formats import compression_of, kept_standard_input
@@ -114,17 +113,15 @@ class Source:
         """Return the rows as a scaler takes them, or as an encoder does."""
         return list(self.frame) if isinstance(first_step, TableEncoder) else self.rows
 
-    def blocks(self, model: Any, title: str) -> Iterator[tuple[slice, Any]]:
+    def blocks(self, model: Any) -> Iterator[tuple[slice, Any]]:
         """Yield which rows, and the rows as a model takes them; all if in memory."""
         if isinstance(self.rows, np.ndarray):
             yield slice(None), self.rows_for(split_pipeline(model).scaler)
             return
         missing = np.zeros_like(self.missing)
-        with passing(title, self.n_rows) as advance:
-            for first, block in self.rows.blocks():
-                missing += np.isnan(block).sum(axis=0)
-                yield slice(first, first + len(block)), block
-                advance(len(block))
+        for first, block in self.rows.blocks():
+            missing += np.isnan(block).sum(axis=0)
+            yield slice(first, first + len(block)), block
         self.missing = missing
         self.note_missing()
 
@@ -340,7 +337,7 @@ def _open_large(
         raise TableError(f"{data} has no rows: check the files.")
     # A fit refuses missing cells itself, and says what to do.
     holes = choice.missing == "fill" and (fits or taker._takes_holes)
-    checked = CheckedRows(rows, wanted, holes=holes)
+    checked = checked_rows(rows, wanted, holes=holes)
     checked.names = tuple(wanted)
     files, names = list_files(path)
     original = Original(data, choice, files) if targets else None
@@ -367,9 +364,8 @@ def _texts(
         if text is not None:
             batches: Iterable[Any] = (cells for _, cells in text.texts(names))
         elif file.suffix.lower() == ".npy":
-            stored = npy_rows(file, name, [int(column[1:]) for column in names])
-            blocks = (block.astype(stored.stored) for _, block in stored.blocks())
-            batches = (block.T.tolist() for block in blocks)
+            rows = npy_rows(file, name, [int(column[1:]) for column in names])
+            batches = (block.T.tolist() for _, block in rows.blocks())
         else:
             arrow = ArrowFile(WatchedFile.of(file, name))
             for column in {*names} - {*arrow.schema.names}:

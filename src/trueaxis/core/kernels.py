@@ -101,8 +101,6 @@ class MomentKernel(CountedKernel):
         How often each row counts.
     """
 
-    title = "subspace"
-
     def __init__(
         self,
         pivot: NDArray[np.float64],
@@ -159,7 +157,6 @@ class DistanceKernel(CountedKernel):
     ) -> None:
         self.off = off
         self.n_fields = 3 if record else 0
-        self.title = "subspace" if weigh else "distances"
         self.subspace = subspace
         self.weigh = weigh
         self.counts = counts

@@ -281,8 +281,6 @@ class ScatterKernel(Kernel):
     vectors : ndarray of shape (D, b)
     """
 
-    title = "subspace"
-
     def __init__(
         self,
         pivot: NDArray[np.float64],

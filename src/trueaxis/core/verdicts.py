@@ -202,7 +202,6 @@ class LogWeightKernel(CountedKernel):
     """
 
     n_fields = 1
-    title = "weights"
 
     def __init__(
         self,
@@ -266,7 +265,6 @@ class ReweightKernel(CountedKernel):
     """
 
     n_fields = 1
-    title = "weights and subspace"
 
     def __init__(
         self,
@@ -353,7 +351,6 @@ class MeasuringKernel(Kernel):
 class SupportKernel(MeasuringKernel):
     """Kernel that records which rows lie within cut-offs, and in no group apart."""
 
-    title = "verdicts"
     field_type = bool
 
     def __init__(
@@ -376,7 +373,6 @@ class SupportKernel(MeasuringKernel):
 class PValueKernel(MeasuringKernel):
     """Kernel that records the logarithm of the p-value of every row."""
 
-    title = "p-values"
     field_type = float
 
     def __init__(self, subspace: Subspace, law: Law) -> None:

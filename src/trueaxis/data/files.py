@@ -1,4 +1,4 @@
-"""Files that rows are read from, and rows of those that store numbers as in memory.
+"""Files that rows are read from, and rows of all that can be sliced, such as arrays.
 
 Files are read rather than mapped, since touched pages of a map count as memory in use.
 """
@@ -9,8 +9,7 @@ import os
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -100,18 +99,37 @@ def column_positions(
     """Return the indices of chosen columns of a source without column names."""
     if columns is None:
         return None
-    for column in columns:
-        valid = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
-        if not valid or not -width <= column < width:
-            raise SourceError(
-                f"{name} has no column {column!r}: its {width} columns have no names; "
-                f"choose them by index, 0 to {width - 1}."
-            )
-    if not len(columns):
+    try:
+        chosen = [range(width)[column] for column in columns]
+    except (IndexError, TypeError):
         raise SourceError(
-            f"columns={columns!r} selects no column of {name}: choose at least one."
-        )
-    return [int(column) % width for column in columns]
+            f"{name} has no columns {list(columns)!r:.80}: its {width} columns have no "
+            f"names; choose them by index, 0 to {width - 1}."
+        ) from None
+    if not chosen:
+        raise SourceError(f"No column of {name} is chosen: choose at least one.")
+    return chosen
+
+
+def column_names(
+    columns: Sequence[str], kinds: Mapping[str, str], name: str
+) -> tuple[str, ...]:
+    """Return names of chosen columns; raise unless all are there and have numbers."""
+    for column in columns:
+        if column not in kinds:
+            more = "" if len(kinds) < 13 else f" and {len(kinds) - 12} more"
+            raise SourceError(
+                f"{name} has no column {column!r}; its {len(kinds)} columns are "
+                f"{', '.join(map(repr, [*kinds][:12]))}{more}."
+            )
+        if kinds[column] != "number":
+            raise SourceError(
+                f"Column {column!r} of {name} has values of type {kinds[column]}, but "
+                "only numbers can be analyzed. Choose those with columns=[...]."
+            )
+    if not columns:
+        raise SourceError(f"No column of {name} is chosen: choose at least one.")
+    return tuple(columns)
 
 
 @dataclass(frozen=True)
@@ -123,26 +141,19 @@ class WatchedFile:
     path : Path
     name : str
         Name in error messages.
-    size : int
-        Size in bytes when it was opened.
-    modified : int or None
-        Time of the last modification in ns; None if it is not compared.
-    number : int
-        Number of the file in its file system (inode), which another file of the same
-        name does not have.
+    size, modified, number : int
+        Bytes, time in ns, and number in the file system (inode) when it was opened.
     """
 
     path: Path
     name: str
     size: int
-    modified: int | None
+    modified: int
     number: int
 
     @classmethod
-    def of(
-        cls, path: Path, name: str | None = None, *, times: bool = True
-    ) -> WatchedFile:
-        """Record the size of a file and, with `times`, when it was last modified."""
+    def of(cls, path: Path, name: str | None = None) -> WatchedFile:
+        """Record the state of a file."""
         name = str(path) if name is None else name
         try:
             now = os.stat(path)
@@ -150,12 +161,11 @@ class WatchedFile:
             raise SourceError(
                 f"{name} cannot be read ({error.strerror}): check the path."
             ) from None
-        modified = now.st_mtime_ns if times else None
-        return cls(path, name, now.st_size, modified, now.st_ino)
+        return cls(path, name, now.st_size, now.st_mtime_ns, now.st_ino)
 
     def check(self) -> None:
         """Raise if the file is gone or has changed."""
-        now = WatchedFile.of(self.path, self.name, times=self.modified is not None)
+        now = WatchedFile.of(self.path, self.name)
         if now != self:
             raise SourceError(
                 f"{self.name} has been modified since it was opened (it had "
@@ -164,11 +174,11 @@ class WatchedFile:
             )
 
 
-# ---------------------------------------------------------------- binary files
+# ---------------------------------------------------------------- stored arrays
 
 
-class BinaryRows(Rows):
-    """Rows of a file that stores numbers as in memory: .npy, memory maps, decoded text.
+class FileArray:
+    """An array in a file that stores numbers as in memory, read by slices of rows.
 
     Parameters
     ----------
@@ -177,81 +187,31 @@ class BinaryRows(Rows):
     offset : int
         Position of the first number, in bytes.
     shape : tuple of two ints
-        Shape of the stored array.
-    stored : dtype
+    dtype : dtype
         Type of the stored numbers.
-    columns : sequence of int, optional
-        Columns to read.
-    block_rows : int, optional
     """
-
-    independent = True
 
     def __init__(
         self,
         file: WatchedFile | FileIO,
         offset: int,
         shape: tuple[int, int],
-        stored: np.dtype[Any],
-        columns: Sequence[int] | None = None,
-        block_rows: int | None = None,
+        dtype: np.dtype[Any],
     ) -> None:
-        self.file = file
-        self.name = file.name if isinstance(file, WatchedFile) else "The temporary file"
-        self.offset, self.stored, self.stored_shape = offset, stored, shape
-        self.columns = column_positions(columns, shape[1], self.name)
-        self.dtype = float_type(stored, self.name)
-        self.shape = (shape[0], shape[1] if columns is None else len(columns))
-        self.block_rows = block_rows or rows_per_block(self.shape, self.dtype)
-        need = offset + shape[0] * shape[1] * stored.itemsize
-        if isinstance(file, WatchedFile) and file.size < need:
-            raise SourceError(
-                f"{self.name} has {file.size:,} bytes, but {shape[0]:,} rows of "
-                f"{shape[1]} columns take {need:,}: it is truncated. Write it again."
-            )
+        self.file, self.offset, self.shape, self.dtype = file, offset, shape, dtype
 
-    def blocks_between(self, first: int, last: int) -> Blocks:
-        """Yield the blocks of rows `first` up to, but not including, `last`."""
-        with self._opened() as file:
-            for begin in range(first, last, self.block_rows):
-                yield begin, self._read(file, begin, min(begin + self.block_rows, last))
-
-    def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
-        """Copy the rows with these indices, reading little beyond them."""
-        order = np.argsort(index, kind="stable")
-        wanted = index[order]
-        out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
-        width = max(1, self.stored_shape[1])
-        gap = max(1, GAP_BYTES // (width * self.stored.itemsize))
-        far = (np.diff(wanted) > gap) | (np.diff(wanted // self.block_rows) > 0)
-        with self._opened() as file:
-            for run in np.split(order, np.flatnonzero(far) + 1) if len(index) else ():
-                first = int(index[run[0]])
-                block = self._read(file, first, int(index[run[-1]]) + 1)
-                out[run] = block[index[run] - first]
-        return out
-
-    def place(self, row: int, overall: int | None = None) -> str:
-        """Describe where a row is."""
-        return f"{self.name}, row {row:,}" + overall_index(overall)
-
-    @contextmanager
-    def _opened(self) -> Iterator[FileIO]:
-        if not isinstance(self.file, WatchedFile):
-            yield self.file
-            return
+    def __getitem__(self, rows: slice) -> NDArray[Any]:
+        """Read neighboring rows."""
+        cells = np.empty((rows.stop - rows.start, self.shape[1]), self.dtype)
+        position = self.offset + rows.start * self.shape[1] * self.dtype.itemsize
+        if isinstance(self.file, FileIO):
+            _read_at(self.file, cells, position)
+            return cells
         self.file.check()
         with open(self.file.path, "rb", buffering=0) as file:
-            yield file
+            _read_at(file, cells, position)
         self.file.check()
-
-    def _read(self, file: FileIO, first: int, last: int) -> NDArray[Any]:
-        width = self.stored_shape[1]
-        cells = np.empty((last - first, width), dtype=self.stored)
-        _read_at(file, cells, self.offset + first * width * self.stored.itemsize)
-        if self.columns is not None:
-            cells = cells[:, self.columns]
-        return np.ascontiguousarray(cells, dtype=self.dtype)
+        return cells
 
 
 def _read_at(file: FileIO, out: NDArray[Any], position: int) -> None:
@@ -273,38 +233,94 @@ def _read_at(file: FileIO, out: NDArray[Any], position: int) -> None:
         view, position = view[n:], position + n
 
 
-def overall_index(overall: int | None) -> str:
-    """Format the index of a row among the rows of all files."""
-    return "" if overall is None else f" (row {overall:,} of all)"
+class SlicedRows(Rows):
+    """Rows of anything that can be sliced, such as a file, or an HDF5 or Zarr array.
 
-
-def mapped_rows(
-    array: np.memmap[Any, Any],
-    columns: Sequence[int] | None = None,
-    block_rows: int | None = None,
-) -> BinaryRows | None:
-    """Open the rows of a memory map through its file, or return None if impossible.
-
-    It is impossible for maps that may be modified in memory only (mode "c"), and for
-    views that leave out columns or are in Fortran order.
+    Parameters
+    ----------
+    source : object
+        With `shape`, `dtype` and slices of rows. If it has `chunks`, whole chunks are
+        read, since reading a part of a chunk decodes all of it.
+    columns : sequence of int, optional
+        Columns to read.
+    block_rows : int, optional
+    name : str, optional
+        Name in error messages.
     """
-    whole: NDArray[Any] = array
-    while isinstance(whole.base, np.ndarray):
+
+    def __init__(
+        self,
+        source: Any,
+        columns: Sequence[int] | None = None,
+        block_rows: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.source = source
+        n, self.width = (int(size) for size in source.shape)
+        label = getattr(source, "name", None)
+        self.name = name or type(source).__name__ + (f" {label}" if label else "")
+        self.columns = column_positions(columns, self.width, self.name)
+        self.stored = np.dtype(source.dtype)
+        self.dtype = float_type(self.stored, self.name)
+        self.shape = (n, self.width if columns is None else len(columns))
+        self.chunk = self._chunk_rows()
+        least = rows_per_block((n, self.width), self.dtype)
+        self.block_rows = block_rows or self.chunk * -(-least // self.chunk)
+
+    def blocks(self) -> Blocks:
+        """Yield (index of the first row, block), in order."""
+        for first in range(0, self.shape[0], self.block_rows):
+            yield first, self._read(first, min(first + self.block_rows, self.shape[0]))
+
+    def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
+        """Copy the rows with these indices, reading little beyond them."""
+        if self.chunk > 1:
+            return super().take(index)
+        order = np.argsort(index, kind="stable")
+        wanted = index[order]
+        out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
+        gap = max(1, GAP_BYTES // (max(1, self.width) * self.stored.itemsize))
+        far = (np.diff(wanted) > gap) | (np.diff(wanted // self.block_rows) > 0)
+        for run in np.split(order, np.flatnonzero(far) + 1) if len(index) else ():
+            first = int(index[run[0]])
+            out[run] = self._read(first, int(index[run[-1]]) + 1)[index[run] - first]
+        return out
+
+    def _read(self, first: int, last: int) -> NDArray[Any]:
+        try:
+            block = np.asarray(self.source[first:last])
+            if block.shape != (last - first, self.width):
+                raise ValueError(f"their shape is {block.shape}")
+        except SourceError:
+            raise
+        except Exception as error:  # any error of the library that reads
+            raise SourceError(
+                f"Reading rows {first:,} to {last - 1:,} of {self.name} failed "
+                f"({type(error).__name__}: {error}). Keep it open and unchanged until "
+                "the end."
+            ) from error
+        if self.columns is not None:
+            block = block[:, self.columns]
+        return np.ascontiguousarray(block, dtype=self.dtype)
+
+    def _chunk_rows(self) -> int:
+        chunks: Any = getattr(self.source, "chunks", None) or (1,)
+        regular = isinstance(chunks[0], (int, np.integer))
+        return max(1, min(int(chunks[0]), self.shape[0])) if regular else 1
+
+
+def file_of_map(array: np.memmap[Any, Any]) -> FileArray | None:
+    """Return the array in the file of a memory map; None if that may differ."""
+    whole = array
+    while isinstance(whole.base, np.memmap):
         whole = whole.base
     ordered = array.flags.c_contiguous and array.size
-    if not (isinstance(whole, np.memmap) and ordered):
+    if array.mode != "r" or not ordered or whole.filename is None:
         return None
-    if whole.filename is None or whole.mode == "c":
-        return None
-    writable = whole.mode != "r"
-    if writable:
-        whole.flush()
-    # After a change through the map, the modification time may be updated late.
-    watched = WatchedFile.of(Path(whole.filename), times=not writable)
     # A view keeps the `offset` of the map that it is a part of.
     offset = whole.offset + array.ctypes.data - whole.ctypes.data
-    shape = (array.shape[0], array.shape[1])
-    return BinaryRows(watched, offset, shape, array.dtype, columns, block_rows)
+    file = WatchedFile.of(Path(whole.filename))
+    return FileArray(file, offset, (len(array), array.shape[1]), array.dtype)
 
 
 def decoded_rows(
@@ -312,13 +328,15 @@ def decoded_rows(
     width: int,
     dtype: np.dtype[Any],
     block_rows: int | None = None,
-) -> BinaryRows:
+) -> SlicedRows:
     """Write blocks of rows to a temporary file, in TMPDIR; return its rows.
 
     The file has no name (on Windows, it is deleted with its last handle), so nothing is
     left behind, whatever happens to the process.
     """
     file: Any = tempfile.TemporaryFile(prefix="trueaxis-", buffering=0)
+    array = FileArray(file, 0, (0, width), dtype)
+    weakref.finalize(array, file.close)
     try:
         n = 0
         for block in blocks:
@@ -327,14 +345,9 @@ def decoded_rows(
                 view = view[file.write(view) :]
             n += len(block)
     except OSError as error:
-        file.close()
         raise SourceError(
             f"Writing decoded rows in {tempfile.gettempdir()} failed "
             f"({error.strerror}). Set TMPDIR to a folder with more space."
         ) from error
-    except BaseException:  # including an interrupt
-        file.close()
-        raise
-    rows = BinaryRows(file, 0, (n, width), dtype, None, block_rows)
-    weakref.finalize(rows, file.close)
-    return rows
+    array.shape = n, width
+    return SlicedRows(array, None, block_rows, "The temporary file")

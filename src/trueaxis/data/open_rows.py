@@ -3,40 +3,36 @@
 from __future__ import annotations
 
 import os
-import tokenize
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueaxis.data.arrow import (
-    ArrowFile,
-    ArrowRows,
-    OftenReadRows,
-    arrow_kind,
-    data_columns,
-)
+from trueaxis.data.arrow import ArrowFile, ArrowRows, arrow_kind, data_columns
 from trueaxis.data.dask import dask_rows, is_dask
 from trueaxis.data.files import (
     ENDINGS,
     TEXT_ENDINGS,
-    BinaryRows,
+    SlicedRows,
     SourceError,
     WatchedFile,
-    column_positions,
+    decoded_rows,
+    file_of_map,
     float_type,
     is_text,
     list_files,
-    mapped_rows,
     refuse_odd_paths,
 )
-from trueaxis.data.memory import refuse_large
-from trueaxis.data.rows import ArrayRows, Blocks, Rows, StackedRows, rows_per_block
+from trueaxis.data.rows import ArrayRows, Blocks, Rows, row_starts
 from trueaxis.data.threads import own_floats
 
-CHUNK_BYTES = 1 << 24  # maximum to read at a time from an array stored in chunks
+# A default fit of DSWL, which reads its sample and makes two passes, would not recover
+# the cost of writing a file.
+FREE_READS = 4
 
 
 @own_floats
@@ -80,8 +76,8 @@ def open_rows(
     >>> int((~DSWL(3).fit(rows).support_).sum()) >= 100
     True
     """
-    whole = isinstance(block_rows, (int, np.integer))
-    if block_rows is not None and not (whole and block_rows >= 1):
+    whole = block_rows is None or isinstance(block_rows, (int, np.integer))
+    if not whole or (block_rows is not None and block_rows < 1):
         raise ValueError(
             f"block_rows={block_rows!r} is not a number of rows: pass an integer of at "
             "least 1, or None."
@@ -99,102 +95,82 @@ def open_rows(
         return dask_rows(source, columns)
     if isinstance(source, (str, os.PathLike)):
         refuse_odd_paths(str(source))
-        rows = _files_rows(*list_files(Path(source)), columns, block_rows)
-    elif isinstance(source, (list, tuple)):
-        if not source or not all(isinstance(s, (str, os.PathLike)) for s in source):
-            raise TypeError(
-                f"The list has {len(source)} items, not all of which are paths: pass "
-                "paths of .npy or Parquet files, or an array."
-            )
-        paths = [Path(path) for path in source]
-        rows = _files_rows(paths, list(map(str, source)), columns, block_rows)
-    else:
-        rows = _array_rows(source, columns, block_rows)
-    parts = rows.parts if isinstance(rows, StackedRows) else [rows]
-    decoded = any(isinstance(part, ArrowRows) for part in parts)
-    return OftenReadRows(rows) if decoded else rows
+        return _files_rows(*list_files(Path(source)), columns, block_rows)
+    if not isinstance(source, (list, tuple)):
+        return _array_rows(source, columns, block_rows)
+    if not source or not all(isinstance(each, (str, os.PathLike)) for each in source):
+        raise TypeError(
+            f"The list has {len(source)} items, not all of which are paths: pass paths "
+            "of .npy or Parquet files, or an array."
+        )
+    return _files_rows([*map(Path, source)], [*map(str, source)], columns, block_rows)
 
 
 def _files_rows(
     files: Sequence[Path], names: Sequence[str], columns: Any, block_rows: int | None
 ) -> Rows:
-    def opened(path: Path, name: str, columns: Any) -> Rows:
-        # The working directory may change, and workers may have another one.
-        path, ending = path.absolute(), path.suffix.lower()
-        if is_text(path):
-            from trueaxis.data.text import TextRows
-
-            return TextRows(path, None, columns, block_rows)
-        if ending not in ENDINGS:
+    """Open files with the same columns, in the order in which the first has them."""
+    parts: list[Rows] = []
+    for path, name in zip(files, names, strict=True):
+        part = _file_rows(path, name, columns, block_rows)
+        first = parts[0] if parts else part
+        given, wanted = ({*(rows.names or ())} for rows in (part, first))
+        if part.shape[1] != first.shape[1] or given != wanted:
+            differ = ", ".join(map(repr, sorted(given ^ wanted)[:10]))
             raise SourceError(
-                f"{name} does not end in {', '.join(ENDINGS + TEXT_ENDINGS)}, and only "
-                "such files can be read block by block. Convert it, or read it into "
-                "memory, for instance with pandas."
+                f"{name} has {part.shape[1]} columns and {names[0]} {first.shape[1]}, "
+                f"which are not the same{differ and f' (only one has {differ})'}: "
+                "choose common ones with columns=[...]."
             )
-        kind = npy_rows if ending == ".npy" else ArrowRows
-        return kind(path, name, columns, block_rows)
-
-    parts = [opened(*each, columns) for each in zip(files, names, strict=True)]
-    first = next((i for i, part in enumerate(parts) if part.names), 0)
-    order = parts[first].names
-    for i, (part, path, name) in enumerate(zip(parts, files, names, strict=True)):
-        if part.shape[1] != parts[0].shape[1]:
-            raise SourceError(
-                f"{name} has {part.shape[1]} columns, but {names[0]} has "
-                f"{parts[0].shape[1]}: files must have the same columns."
-                + _compare_names(part, parts[0])
-            )
-        if part.names and order and set(part.names) != set(order):
-            raise SourceError(
-                f"{name} does not have the same columns as {names[first]}."
-                + _compare_names(part, parts[first])
-            )
-        if part.names not in (order, None):  # the same ones in a different order
-            parts[i] = opened(path, name, order)
-    return parts[0] if len(parts) == 1 else StackedRows(parts)
+        if part.names != first.names:
+            part = _file_rows(path, name, first.names, block_rows)
+        parts.append(part)
+    return FileRows(parts)
 
 
-def _compare_names(part: Rows, first: Rows) -> str:
-    if not (part.names and first.names):
-        return ""
-    lacks = [name for name in first.names if name not in part.names]
-    more = [name for name in part.names if name not in first.names]
-    text = f" It lacks {lacks[:5]}." if lacks else ""
-    text += f" It has {more[:5]} in addition." if more else ""
-    return text + " Choose the common ones with columns=[...]."
+def _file_rows(path: Path, name: str, columns: Any, block_rows: int | None) -> Rows:
+    # The working directory may change, and workers may have another one.
+    path, ending = path.absolute(), path.suffix.lower()
+    if is_text(path):
+        from trueaxis.data.text import TextRows
 
-
-def _array_rows(source: Any, columns: Any, block_rows: int | None) -> Rows:
-    kind = type(source)
-    try:
-        shape = tuple(int(size) for size in source.shape)
-        stored = np.dtype(source.dtype)
-        sliceable = hasattr(kind, "__getitem__")
-    except (AttributeError, TypeError):
-        sliceable = False
-    except Exception as error:  # any error of the library that reads
+        return TextRows(path, None, columns, block_rows)
+    if ending not in ENDINGS:
         raise SourceError(
-            f"The shape of the {kind.__name__} cannot be read ({type(error).__name__}: "
-            f"{error}). Open its file first, and keep it open until the end."
-        ) from error
-    if not sliceable:
-        raise TypeError(
-            f"The source is of type {kind.__name__}: pass a path, a list of paths, or "
-            "an object with shape, dtype and slices of rows. Pass data in memory, such "
-            "as a data frame, directly to fit."
+            f"{name} does not end in {', '.join(ENDINGS + TEXT_ENDINGS)}, and only "
+            "such files can be read block by block. Convert it, or read it into "
+            "memory, for instance with pandas."
         )
+    kind = npy_rows if ending == ".npy" else ArrowRows
+    return kind(path, name, columns, block_rows)
+
+
+def _array_rows(
+    source: Any, columns: Any, block_rows: int | None, name: str | None = None
+) -> Rows:
+    kind = name or f"The {type(source).__name__}"
+    try:
+        shape, stored = tuple(map(int, source.shape)), np.dtype(source.dtype)
+        source.__getitem__  # noqa: B018
+    except (AttributeError, TypeError):
+        raise TypeError(
+            f"The source is of type {type(source).__name__}: pass a path, a list of "
+            "paths, or an object with shape, dtype and slices of rows. Pass data in "
+            "memory, such as a data frame, directly to fit."
+        ) from None
     if len(shape) != 2:
         raise SourceError(
-            f"The source is of type {kind.__name__} and has shape {shape}, but a 2D "
-            "array is needed: reshape it to rows and columns."
+            f"{kind} has shape {shape}, but a 2D array is needed: reshape it to rows "
+            "and columns."
         )
-    used = float_type(stored, f"The {kind.__name__}")
-    mapped = isinstance(source, np.memmap) and mapped_rows(source, columns, block_rows)
-    if mapped:
-        return mapped
-    if isinstance(source, np.ndarray) and columns is None and stored == used:
+    floats = columns is None and stored == float_type(stored, kind)
+    if isinstance(source, np.memmap):
+        file = file_of_map(source)
+        if file is not None:
+            source, name = file, name or str(source.filename)
+    elif isinstance(source, np.ndarray) and floats:
         return ArrayRows(np.asarray(source), block_rows)
-    return SlicedRows(source, columns, block_rows)
+    return SlicedRows(source, columns, block_rows, name)
 
 
 def describe_file(path: Path) -> tuple[int, dict[str, str]]:
@@ -209,9 +185,7 @@ def describe_file(path: Path) -> tuple[int, dict[str, str]]:
         return n, {f"x{i}": "number" for i in range(width)}
     file = ArrowFile(WatchedFile.of(files[0], names[0]))
     kinds = {field.name: arrow_kind(field.type) for field in file.schema}
-    return int(file.starts[-1]), {
-        name: kinds[name] for name in data_columns(file.schema)
-    }
+    return file.n_rows, {name: kinds[name] for name in data_columns(file.schema)}
 
 
 def npy_rows(
@@ -219,107 +193,80 @@ def npy_rows(
     name: str,
     columns: Sequence[int] | None = None,
     block_rows: int | None = None,
-) -> BinaryRows | SlicedRows:
+) -> Rows:
     """Open the rows of a .npy file."""
     watched = WatchedFile.of(path, name)
     try:
-        with open(path, "rb") as file:
-            version = np.lib.format.read_magic(file)
-            header = np.lib.format.read_array_header_1_0
-            if version != (1, 0):
-                header = np.lib.format.read_array_header_2_0
-            shape, by_column, stored = header(file)
-            offset = file.tell()
-    except (OSError, ValueError, tokenize.TokenError) as error:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception as error:  # NumPy raises anything for odd bytes
         raise SourceError(
-            f"{name} ({watched.size:,} bytes) is not a .npy file ({error}): write it "
-            "with numpy.save."
+            f"{name} ({watched.size:,} bytes) is not a complete .npy file ({error}): "
+            "write it with numpy.save."
         ) from None
-    if len(shape) != 2:
-        raise SourceError(
-            f"{name} contains an array of shape {shape}, but a 2D array is needed: "
-            "reshape it to rows and columns."
-        )
-    if by_column and shape[1] > 1:
-        return SlicedRows(np.load(path, mmap_mode="r"), columns, block_rows, name)
-    return BinaryRows(watched, offset, shape, stored, columns, block_rows)
+    return _array_rows(array, columns, block_rows, name)
 
 
-class SlicedRows(Rows):
-    """Rows of an object that supports slicing, such as an HDF5 or Zarr array.
+class FileRows(Rows):
+    """Rows of files, one after another.
 
-    Parameters
-    ----------
-    source : object
-        With `shape`, `dtype` and slices of rows. If it has `chunks`, whole chunks are
-        read.
-    columns : sequence of int, optional
-        Columns to read.
-    block_rows : int, optional
-    name : str, optional
-        Name in error messages.
+    Inside a `with` statement, as in a fit, rows that are slow to decode are written to
+    a temporary file of plain numbers when they are read a fifth time.
     """
 
-    def __init__(
-        self,
-        source: Any,
-        columns: Sequence[int] | None = None,
-        block_rows: int | None = None,
-        name: str | None = None,
-    ) -> None:
-        self.source = source
-        n, width = (int(size) for size in source.shape)
-        label = getattr(source, "name", None)
-        self.name = name or type(source).__name__ + (f" {label}" if label else "")
-        self.columns = column_positions(columns, width, self.name)
-        self.stored = np.dtype(source.dtype)
-        self.dtype = float_type(self.stored, self.name)
-        self.stored_shape = (n, width)
-        self.shape = (n, width if columns is None else len(columns))
-        self.block_rows = block_rows or self._whole_chunks(width)
+    def __init__(self, parts: Sequence[Rows]) -> None:
+        self.parts = parts
+        self.names = parts[0].names
+        self.starts = row_starts([part.shape[0] for part in parts])
+        self.shape = (int(self.starts[-1]), parts[0].shape[1])
+        filled = [part for part in parts if part.shape[0]]
+        self.dtype = np.result_type(*(part.dtype for part in filled or parts))
+        self.slow = any(isinstance(part, ArrowRows) for part in parts)
+        self.close()
 
-    def blocks_between(self, first: int, last: int) -> Blocks:
-        """Yield the blocks of rows `first` up to, but not including, `last`."""
-        # Reading a part of a chunk decodes all of it: blocks start where chunks do.
-        for begin in range(first - first % self.block_rows, last, self.block_rows):
-            block = self._slice(begin)[max(first - begin, 0) : last - begin]
-            yield max(begin, first), block
+    def blocks(self) -> Blocks:
+        """Yield (index of the first row, block), in order."""
+        decoded = self._often_read()
+        return self._decode() if decoded is None else decoded.blocks()
 
-    def place(self, row: int, overall: int | None = None) -> str:
+    def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
+        """Copy the rows with these indices into memory, in the order of `index`."""
+        decoded = self._often_read()
+        if decoded is not None:
+            return decoded.take(index)
+        out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
+        owner = self.starts.searchsorted(index, side="right") - 1
+        for number in np.unique(owner):
+            mine = np.flatnonzero(owner == number)
+            out[mine] = self.parts[number].take(index[mine] - self.starts[number])
+        return out
+
+    def place(self, row: int) -> str:
         """Describe where a row is."""
-        return f"{self.name}, row {row:,}"
+        number = int(self.starts.searchsorted(row, side="right")) - 1
+        within = self.parts[number].place(row - int(self.starts[number]))
+        return within + (f" (row {row:,} of all)" if len(self.parts) > 1 else "")
 
-    def _slice(self, first: int) -> NDArray[Any]:
-        last = min(first + self.block_rows, self.shape[0])
-        try:
-            block = np.asarray(self.source[first:last])
-        except Exception as error:  # any error of the library that reads
-            raise SourceError(
-                f"Reading rows {first:,} to {last - 1:,} of {self.name} failed "
-                f"({type(error).__name__}: {error}). Keep it open and unchanged until "
-                "the end."
-            ) from error
-        expected = (last - first, self.stored_shape[1])
-        if block.shape != expected:
-            raise SourceError(
-                f"Rows {first:,} to {last - 1:,} of {self.name} have shape "
-                f"{block.shape} instead of {expected}, which does not match the "
-                "object's own shape. Keep it unchanged until the end."
-            )
-        if self.columns is not None:
-            block = block[:, self.columns]
-        return block.astype(self.dtype, copy=False)
+    def close(self) -> None:
+        """Remove the temporary file; later reads decode the rows again."""
+        self._decoded: Rows | None = None
+        self._reads = 0
 
-    def _whole_chunks(self, width: int) -> int:
-        cached = rows_per_block(self.stored_shape, self.dtype)
-        chunks = getattr(self.source, "chunks", None)
-        if not chunks or not isinstance(chunks[0], (int, np.integer)):
-            return cached
-        chunk = min(int(chunks[0]), max(1, self.stored_shape[0]))
-        chunk_bytes = chunk * max(1, width) * self.dtype.itemsize
-        refuse_large(
-            chunk_bytes,
-            f"A chunk of {self.name} ({chunk:,} rows)",
-            "Store it in smaller chunks, or pass block_rows to read parts of them.",
-        )
-        return chunk * min(max(1, CHUNK_BYTES // chunk_bytes), -(-cached // chunk))
+    def __getstate__(self) -> dict[str, Any]:
+        # The temporary file stays in this process.
+        return vars(self) | {"_decoded": None, "_reads": 0, "_holders": 0}
+
+    def _often_read(self) -> Rows | None:
+        # No lock: two threads at worst decode twice, and a fork cannot inherit a lock.
+        self._reads += 1
+        often = self.slow and self._reads > FREE_READS and self._holders > 0
+        if often and self._decoded is None:
+            size = self.shape[0] * self.shape[1] * self.dtype.itemsize
+            if size < shutil.disk_usage(gettempdir()).free:
+                blocks = (block for _, block in self._decode())
+                self._decoded = decoded_rows(blocks, self.shape[1], self.dtype)
+        return self._decoded
+
+    def _decode(self) -> Blocks:
+        for start, part in zip(self.starts.tolist(), self.parts, strict=False):
+            for first, block in part.blocks():
+                yield start + first, block.astype(self.dtype, copy=False)

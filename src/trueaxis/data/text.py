@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueaxis._columns import examine
-from trueaxis.data.files import BinaryRows, SourceError, WatchedFile, decoded_rows
+from trueaxis.data.files import SlicedRows, SourceError, WatchedFile, decoded_rows
 from trueaxis.data.rows import Rows
 from trueaxis.io.choice import Choice
 from trueaxis.io.formats import open_text
@@ -70,9 +70,7 @@ class TextRows(Rows):
             raise SourceError(f"{path} has no column of numbers: choose another file.")
         self.dtype = np.dtype(np.float64)
         stored, at = self.text.stored, map(self.text.layout.names.index, self.names)
-        self._rows = BinaryRows(
-            stored.file, 0, stored.shape, self.dtype, [*at], block_rows
-        )
+        self._rows = SlicedRows(stored.source, [*at], block_rows, str(path))
         self.shape = self._rows.shape
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -82,16 +80,10 @@ class TextRows(Rows):
         """Yield (index of the first row, block), in order."""
         return self._rows.blocks()
 
-    def blocks_between(
-        self, first: int, last: int
-    ) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield the blocks of rows `first` up to, but not including, `last`."""
-        return self._rows.blocks_between(first, last)
-
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
         """Copy the rows with these indices into memory, in the order of `index`."""
         return self._rows.take(index)
 
-    def place(self, row: int, overall: int | None = None) -> str:
+    def place(self, row: int) -> str:
         """Describe where a row is."""
         return f"{self.path}, {self.text.place(row)}"

@@ -10,38 +10,25 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
 from functools import wraps
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-VARIABLE = "TRUEAXIS_THREADS"
 
 
 def n_threads() -> int:
     """Return the number of threads that a pass over many rows may use.
 
-    It is TRUEAXIS_THREADS if that is set. Otherwise it is the number of cores that this
-    process may use or, if that is less, the number of threads that the BLAS may use:
-    who limits the one, as `threadpool_limits`, joblib and Dask do, means the other.
+    It is the number of cores or, if that is less, of threads of the BLAS: who limits
+    the one, as `threadpool_limits`, joblib and Dask do, means the other.
     """
-    asked = os.environ.get(VARIABLE, "").strip()
-    if not asked:
-        import joblib  # type: ignore[import-untyped]
+    import joblib  # type: ignore[import-untyped]
 
-        cores = int(joblib.cpu_count())
-        return max(1, min(cores, ONE_BLAS_THREAD.limit_outside()))
-    if not (asked.isdecimal() and int(asked) >= 1):
-        raise ValueError(
-            f"The environment variable {VARIABLE} is {asked!r}, which is not a number "
-            "of threads: set it to an integer of at least 1, or unset it to use all "
-            "cores."
-        )
-    return int(asked)
+    return max(1, min(int(joblib.cpu_count()), _fewest_threads()))
 
 
 class BlasLimit:
@@ -55,12 +42,10 @@ class BlasLimit:
         self._lock = threading.Lock()
         self._passes = 0
         self._limits: Any = None
-        self._outside = 1
 
     def __enter__(self) -> None:
         with self._lock:
             if self._passes == 0:
-                self._outside = _fewest_threads()
                 self._limits = _blas().limit(limits=1)
             self._passes += 1
 
@@ -69,11 +54,6 @@ class BlasLimit:
             self._passes -= 1
             if self._passes == 0:
                 self._limits.restore_original_limits()
-
-    def limit_outside(self) -> int:
-        """Return the number of threads of the BLAS outside of all passes."""
-        with self._lock:
-            return self._outside if self._passes else _fewest_threads()
 
 
 ONE_BLAS_THREAD = BlasLimit()
@@ -100,48 +80,35 @@ def _fewest_threads() -> int:
 
 
 def in_order(
-    tasks: Iterable[Callable[[], Result]], n: int
+    function: Callable[[Item], Result], items: Iterable[Item], n: int
 ) -> Generator[Result, None, None]:
-    """Run tasks in n threads; yield their results in the order of the tasks.
+    """Apply a function in n threads; yield the results in the order of the items.
 
-    At most 2 n tasks have been taken whose results have not been requested.
+    At most twice as many items as threads are under way, so that none waits for a slow
+    source.
 
     Examples
     --------
     >>> from trueaxis.data.threads import in_order
-    >>> list(in_order((lambda i=i: i**2 for i in range(5)), 2))
+    >>> list(in_order(lambda i: i**2, range(5), 2))
     [0, 1, 4, 9, 16]
     """
     if n == 1:
-        for task in tasks:
-            yield task()
+        yield from map(function, items)
         return
     running: deque[Future[Result]] = deque()
     # Made for every pass: a forked process would inherit a pool without its threads.
     pool = ThreadPoolExecutor(n, thread_name_prefix="trueaxis")
     try:
-        for task in tasks:
-            running.append(pool.submit(_as_here(task)))
+        for item in items:
+            # Before NumPy 2, how overflows are treated is a setting of each thread.
+            running.append(pool.submit(own_floats(function), item))
             if len(running) == 2 * n:
                 yield running.popleft().result()
         while running:
             yield running.popleft().result()
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _as_here(task: Callable[[], Result]) -> Callable[[], Result]:
-    """Return the task, with the settings of this thread wherever it runs.
-
-    These are context variables and, before NumPy 2, how NumPy treats overflows.
-    """
-    context, errors = copy_context(), np.geterr()
-
-    def run_as_here() -> Result:
-        with np.errstate(**errors):
-            return context.run(task)
-
-    return run_as_here
 
 
 class cached_property(Generic[Result]):

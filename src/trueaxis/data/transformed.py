@@ -2,104 +2,71 @@
 
 Values are checked for infinity, for values whose square overflows, and for missing
 cells (NaN) unless a method takes them. Rows in memory are checked immediately; rows of
-a source when they are first read, since a separate pass may cost as much as the fit.
+a source whenever they are read, since a separate pass may cost as much as the fit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from trueaxis.data.rows import Blocks, Kernel, Rows, WrappedRows
-
-Where = slice | NDArray[np.intp]  # the indices of a block's rows
-
-
-class BlockTransform(Protocol):
-    """Transform of a block that keeps its shape."""
-
-    def __call__(self, block: NDArray[Any], where: Where) -> NDArray[Any]:
-        """Return the transformed block."""
-
-    def part(self, first: int, n: int) -> BlockTransform:
-        """Return the transform for n rows starting at `first`."""
+from trueaxis.data.rows import (
+    Blocks,
+    BlockTransform,
+    Changes,
+    Kernel,
+    Rows,
+)
+from trueaxis.data.rows import (
+    Where as Where,
+)
 
 
-class TransformedKernel(Kernel):
-    """Kernel that receives the rows after a transform."""
-
-    def __init__(self, kernel: Kernel, change: BlockTransform) -> None:
-        self.kernel, self.change = kernel, change
-        self.n_fields, self.field_type = kernel.n_fields, kernel.field_type
-        self.title = kernel.title
-
-    def start(self) -> Any:
-        """Return an empty state."""
-        return self.kernel.start()
-
-    def absorb(
-        self, state: Any, block: NDArray[Any], first: int
-    ) -> NDArray[Any] | None:
-        """Transform a block and pass it to the wrapped kernel."""
-        changed = self.change(block, slice(first, first + len(block)))
-        return self.kernel.absorb(state, changed, first)
-
-    def merge(self, state: Any, other: Any) -> Any:
-        """Add the state of later rows to the state of earlier ones."""
-        return self.kernel.merge(state, other)
-
-    def part(self, first: int, n: int) -> Kernel:
-        """Return the kernel for n rows starting at `first`."""
-        kernel, change = self.kernel.part(first, n), self.change.part(first, n)
-        if kernel is self.kernel and change is self.change:
-            return self
-        return TransformedKernel(kernel, change)
-
-
-class TransformedRows(WrappedRows):
+class TransformedRows(Rows):
     """Rows after a transform that is applied block by block."""
 
     def __init__(self, rows: Rows, change: BlockTransform) -> None:
-        super().__init__(rows)
-        self.change = change
+        self.rows, self.change = rows, change
+        self.shape, self.dtype = rows.shape, rows.dtype
+        self.in_memory, self.lazy = rows.in_memory, rows.lazy
 
     def blocks(self) -> Blocks:
         """Yield (index of the first row, block), in order."""
         for first, block in self.rows.blocks():
             yield first, self.change(block, slice(first, first + len(block)))
 
-    def scan(self, kernel: Kernel) -> tuple[NDArray[Any], Any]:
+    def scan(self, kernel: Kernel, changes: Changes = ()) -> tuple[NDArray[Any], Any]:
         """Read the data once; return the per-row records and the kernel's state."""
-        return self.rows.scan(TransformedKernel(kernel, self.change))
+        return self.rows.scan(kernel, [self.change, *changes])
 
-    def each(self, kernel: Kernel) -> Any:
+    def each(self, kernel: Kernel, changes: Changes = ()) -> Any:
         """Return only the per-row records, lazily if the rows are lazy."""
-        return self.rows.each(TransformedKernel(kernel, self.change))
+        return self.rows.each(kernel, [self.change, *changes])
 
     def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
         """Copy the rows with these indices, in the order of `index`."""
         return self.change(self.rows.take(index), index)
 
+    def refuse_above(self, limit: float) -> bool:
+        """Refuse larger values when they are read; False if this cannot be done."""
+        if not isinstance(self.change, ValueCheck):
+            return False
+        self.change = self.change._replace(limit=limit)
+        return True
 
-class RowwiseRows(TransformedRows):
-    """Rows after a transform that depends on nothing but each row."""
+    def place(self, row: int) -> str:
+        """Describe where a row is."""
+        return self.rows.place(row)
 
-    def map(
-        self,
-        function: Callable[[NDArray[Any]], NDArray[Any]],
-        width: int,
-        dtype: DTypeLike | None = None,
-    ) -> Any:
-        """Apply a function to the transformed rows, lazily if the rows are lazy."""
-        change, anywhere = self.change, slice(None)
+    def __enter__(self) -> Self:
+        self.rows.__enter__()
+        return self
 
-        def composed(block: NDArray[Any]) -> NDArray[Any]:
-            return function(change(block, anywhere))
-
-        return self.rows.map(composed, width, dtype)
+    def __exit__(self, *raised: Any) -> None:
+        self.rows.__exit__(*raised)
 
 
 class ReplaceUncounted(NamedTuple):
@@ -210,8 +177,6 @@ class RangeKernel(Kernel):
     Its state is the largest absolute value, and whether no cell is missing.
     """
 
-    title = "finite values"
-
     def __init__(self, check: ValueCheck) -> None:
         self.check = check
 
@@ -231,6 +196,10 @@ class RangeKernel(Kernel):
         """Return the larger value, and whether neither has missing cells."""
         return [max(state[0], other[0]), state[1] and other[1]]
 
+    def part(self, first: int, n: int) -> RangeKernel:
+        """Return the kernel for n rows starting at `first`."""
+        return RangeKernel(self.check.part(first, n))
+
 
 def refuse_nonfinite(
     rows: Rows, names: Sequence[Any] | None, holes: bool = False
@@ -246,8 +215,7 @@ def refuse_nonfinite(
 def refuse_overflow(rows: Rows) -> None:
     """Raise if squares of values overflow, now or when the rows are first read."""
     limit = largest_squarable(rows.dtype)
-    if rows.limit is not None:
-        rows.limit = limit
+    if rows.refuse_above(limit):
         return
     # Masked rows may have values of any size. The maximum over all rows is already
     # known, and often makes a pass unnecessary.
@@ -256,50 +224,17 @@ def refuse_overflow(rows: Rows) -> None:
         rows.scan(RangeKernel(ValueCheck(rows.place, None, limit, holes=True)))
 
 
-class CheckedRows(WrappedRows):
-    """Rows whose values are checked when they are first read.
+def checked_rows(
+    rows: Rows, names: Sequence[Any] | None = None, *, holes: bool = False
+) -> TransformedRows:
+    """Return rows whose values are checked as they are read, with these column names.
 
-    Parameters
-    ----------
-    rows : Rows
-    names : sequence of str, or None
-        Column names for error messages, if the rows have none.
-    holes : bool
-        Whether NaN are allowed.
+    NaN are allowed if `holes` is set.
     """
-
-    limit: float
-
-    def __init__(
-        self, rows: Rows, names: Sequence[Any] | None = None, *, holes: bool = False
-    ) -> None:
-        super().__init__(rows)
-        self.holes = holes
-        self.names = rows.names
-        self.limit = np.inf
-        self._columns = names if rows.names is None else rows.names
-        self._checked = False
-
-    def blocks(self) -> Blocks:
-        """Yield (index of the first row, block), in order."""
-        check = self._check()
-        for first, block in self.rows.blocks():
-            yield first, check(block, slice(first, first + len(block)))
-
-    def scan(self, kernel: Kernel) -> tuple[NDArray[Any], Any]:
-        """Read the data once; return the per-row records and the kernel's state."""
-        if not self._checked:
-            kernel = TransformedKernel(kernel, self._check())
-        answer = self.rows.scan(kernel)
-        self._checked = True
-        return answer
-
-    def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
-        """Copy the rows with these indices into memory, in the order of `index`."""
-        return self._check()(self.rows.take(index), index)
-
-    def _check(self) -> ValueCheck:
-        return ValueCheck(self.place, self._columns, self.limit, self.holes)
+    names = names if rows.names is None else rows.names
+    checked = TransformedRows(rows, ValueCheck(rows.place, names, holes=holes))
+    checked.names = rows.names
+    return checked
 
 
 def largest_squarable(dtype: np.dtype[Any]) -> float:

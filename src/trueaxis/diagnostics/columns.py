@@ -9,8 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._validation import fitted_rows, raw_rows
 from trueaxis.cells.model import CellModel
-from trueaxis.data.rows import RecordKernel, Rows
-from trueaxis.data.transformed import RowwiseRows, largest_magnitude, largest_squarable
+from trueaxis.data.rows import Kernel, Rows
+from trueaxis.data.transformed import (
+    TransformedRows,
+    largest_magnitude,
+    largest_squarable,
+)
 from trueaxis.pipeline import SplitPipeline, takes_pipelines
 
 if TYPE_CHECKING:
@@ -24,12 +28,12 @@ MAIN_SHARE = 0.5  # a column with this share of the distance is the only one nam
 
 def cell_repair(rows: Rows) -> CellModel | None:
     """Return what repairs the rows that `fitted_rows` returned; None if nothing."""
-    if isinstance(rows, RowwiseRows) and isinstance(rows.change, CellModel):
+    if isinstance(rows, TransformedRows) and isinstance(rows.change, CellModel):
         return rows.change
     return None
 
 
-class ColumnCorrectionKernel(RecordKernel):
+class ColumnCorrectionKernel(Kernel):
     """Find the single column whose correction would help each row most.
 
     A wrong value moves the scores, and with them the residuals of all other columns, so
@@ -41,7 +45,6 @@ class ColumnCorrectionKernel(RecordKernel):
     """
 
     n_fields = 4
-    title = "columns to correct"
 
     def __init__(
         self, model: SubspaceEstimator, repair: CellModel | None = None

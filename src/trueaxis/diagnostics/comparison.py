@@ -95,7 +95,6 @@ def compare(
     level: float = 0.025,
     contamination: float | None = None,
     max_rows: int | None = MAX_ROWS,
-    progress: Callable[[str], None] = lambda method: None,
 ) -> list[ComparedMethod]:
     """Fit methods to the same rows and compare each with the first.
 
@@ -118,8 +117,6 @@ def compare(
     max_rows : int or None, default=10_000
         If there are more rows, the methods are fitted to so many of them, drawn at
         random, but the same in every call. None fits all rows.
-    progress : callable, optional
-        Called with the name of every method before it is fitted.
 
     Returns
     -------
@@ -149,7 +146,6 @@ def compare(
             f"methods={list(methods)!r} {problem}: choose from {', '.join(METHODS)}."
         )
     line = {"level": level, "contamination": contamination}
-    progress(methods[0])
     first = _fit(methods[0], drawn, n_components, line)
     if first.model is None:
         raise ValueError(first.problem)
@@ -160,7 +156,6 @@ def compare(
         rows = first.model.repair(rows, wrong=False)
         drawn = _draw(rows, max_rows)
     for name in methods[1:]:
-        progress(name)
         other = _fit(name, drawn, first.model.n_components_, line)
         compared.append(_compared(other, first.model, rows, flagged))
     return compared

@@ -18,8 +18,8 @@ from trueaxis.cells.model import CellModel
 from trueaxis.core.problem import affine_hull
 from trueaxis.core.starts import plain_moments
 from trueaxis.core.subspace import SquaresOverflow, Subspace, solve
-from trueaxis.data.rows import RecordKernel, Rows
-from trueaxis.data.transformed import RowwiseRows, TransformedRows, Where
+from trueaxis.data.rows import Kernel, Rows
+from trueaxis.data.transformed import TransformedRows, Where
 from trueaxis.diagnostics.columns import cell_repair
 from trueaxis.pipeline import SplitPipeline, takes_pipelines
 from trueaxis.preprocessing.scaler import Scaling
@@ -170,15 +170,14 @@ def imputed(rows: Rows) -> Rows:
     repair = cell_repair(rows)
     if repair is None or repair.wrong is None:
         return rows
-    assert isinstance(rows, RowwiseRows)
-    return RowwiseRows(rows.rows, Filling(repair))
+    assert isinstance(rows, TransformedRows)
+    return TransformedRows(rows.rows, Filling(repair))
 
 
-class InfluenceKernel(RecordKernel):
+class InfluenceKernel(Kernel):
     """Record what every row adds to the tilt and to the shift of the mean."""
 
     n_fields = 2
-    title = "influence of rows"
 
     def __init__(
         self,

@@ -291,7 +291,6 @@ class DiagnosisKernel(PValueKernel):
     """Record squared distances, and the place towards groups apart."""
 
     n_fields = 3
-    title = "distances"
 
     def absorb(
         self, state: Any, block: NDArray[Any], first: int

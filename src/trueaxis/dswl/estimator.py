@@ -23,7 +23,7 @@ from trueaxis.core.recipes import Recipe
 from trueaxis.data.dask import refuse_frames
 from trueaxis.data.rows import Rows
 from trueaxis.data.threads import own_floats
-from trueaxis.data.transformed import RowwiseRows
+from trueaxis.data.transformed import TransformedRows
 from trueaxis.dswl.full_fit import DSWLRecipe
 
 NOISE_FLOOR = 1e-12  # share of the variance that is noise, for rows without any
@@ -290,7 +290,7 @@ class DSWL(IterativeMethod):
         change: Any = learned.model
         if rows.in_memory:
             change = RememberedRepair(learned.model)
-        return RowwiseRows(rows, change), learned.filling
+        return TransformedRows(rows, change), learned.filling
 
     def _recipe(self) -> Recipe:
         tau = validate_tau(self.tau)

@@ -73,7 +73,6 @@ class PowerPull(Kernel):
         How often each row counts.
     """
 
-    title = "axes"
     axes: Subspace
     p: float
     smooth: float
