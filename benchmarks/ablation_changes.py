@@ -307,11 +307,11 @@ def _changes():
         {f"{DISCRETE}:discrete_columns": ten_values},
     )  # fmt: skip
     yield "groups", "sharpening off", {f"{GROUPS}:sharpen": as_it_is}
-    yield "groups", "groups off", {f"{FIT}:cleave": nothing_found}
-    yield "groups", "bending off", {f"{FIT}:bending": nothing_found}
+    yield "groups", "groups off", {f"{FIT}:split_in_two": nothing_found}
+    yield "groups", "bending off", {f"{FIT}:bending_group": nothing_found}
     yield (
         "groups", "groups and bending off",
-        {f"{FIT}:cleave": nothing_found, f"{FIT}:bending": nothing_found},
+        {f"{FIT}:split_in_two": nothing_found, f"{FIT}:bending_group": nothing_found},
     )  # fmt: skip
     yield "groups", "sides off in verdicts", {f"{CORE}:learn_law!": no_sides}
     for name, ours, others in (

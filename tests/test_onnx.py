@@ -103,7 +103,7 @@ def test_rows_of_groups_apart_are_outliers(scaler, shift, tmp_path):
     )
     assert ((got["label"] == -1) & near).sum() > 20
     # Another level moves the boundary of the group, too.
-    method._set_line(np.log10(0.2))
+    method._set_threshold(np.log10(0.2))
     assert_agree(model, X, tmp_path)
 
 

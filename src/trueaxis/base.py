@@ -57,7 +57,7 @@ from trueaxis.core.subspace import Subspace, fix_signs, orthonormal
 from trueaxis.core.verdicts import PValueKernel, SupportKernel
 from trueaxis.data.dask import dask_rows, is_dask, refuse_frames
 from trueaxis.data.rows import ArrayRows, Rows
-from trueaxis.data.threads import own_floats
+from trueaxis.data.threads import ignore_float_errors
 from trueaxis.data.transformed import IncompleteRows, refuse_overflow, replace_uncounted
 
 
@@ -105,7 +105,7 @@ class SubspaceEstimator(
     _n_judging: int
 
     @property
-    @own_floats
+    @ignore_float_errors
     def loadings_(self) -> NDArray[Any]:
         """Components times the standard deviations along them, (n_components_, D).
 
@@ -120,7 +120,7 @@ class SubspaceEstimator(
         return scaled
 
     @property
-    @own_floats
+    @ignore_float_errors
     def singular_values_(self) -> NDArray[Any]:
         """Singular values of as many rows that all vary as the regular rows do.
 
@@ -132,7 +132,7 @@ class SubspaceEstimator(
         values = np.sqrt(max(self.n_samples_ - 1, 0.0) * variances)
         return np.asarray(values, dtype=variances.dtype)
 
-    @own_floats
+    @ignore_float_errors
     def get_covariance(self) -> NDArray[Any]:
         """Compute the covariance of regular rows.
 
@@ -149,7 +149,7 @@ class SubspaceEstimator(
         excess = (P.T * (self.explained_variance_ - noise)) @ P
         return np.asarray(excess + noise * np.eye(D))
 
-    @own_floats
+    @ignore_float_errors
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Compute the scores of rows on the components.
 
@@ -174,7 +174,7 @@ class SubspaceEstimator(
             scores: NDArray[Any] = rows.map(project, len(axes))
             return scores
 
-    @own_floats
+    @ignore_float_errors
     def inverse_transform(self, X: ArrayLike) -> NDArray[Any]:
         """Map scores back to rows in the subspace.
 
@@ -205,7 +205,7 @@ class SubspaceEstimator(
         )
         return rows
 
-    @own_floats
+    @ignore_float_errors
     def distances(self, X: ArrayLike) -> Distances:
         """Compute the score distance and the orthogonal distance of every row.
 
@@ -225,7 +225,7 @@ class SubspaceEstimator(
             _, e, s = rows.each(DistanceKernel(self._subspace()))
         return Distances(np.sqrt(s), np.sqrt(e))
 
-    @own_floats
+    @ignore_float_errors
     def p_values(self, X: ArrayLike) -> NDArray[np.float64]:
         """Compute the share of regular rows that lie at least as far away as each row.
 
@@ -247,7 +247,7 @@ class SubspaceEstimator(
         p_values: NDArray[np.float64] = np.exp(self._log_p_values(X))
         return p_values
 
-    @own_floats
+    @ignore_float_errors
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
         """Compute how regular rows are: the logarithm of their p-values, to base 10.
 
@@ -266,7 +266,7 @@ class SubspaceEstimator(
         scores: NDArray[np.float64] = self._log_p_values(X) / np.log(10.0)
         return scores
 
-    @own_floats
+    @ignore_float_errors
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Compute `score_samples`, shifted so that outliers are negative.
 
@@ -281,7 +281,7 @@ class SubspaceEstimator(
         """
         return self.score_samples(X) - self.offset_
 
-    @own_floats
+    @ignore_float_errors
     def predict(self, X: ArrayLike) -> NDArray[np.int_]:
         """Label rows as regular or as outliers.
 
@@ -313,7 +313,7 @@ class SubspaceEstimator(
     def _law(self) -> Law:
         return Law.from_arrays(self._tails, self._sides)
 
-    def _set_line(self, offset: float) -> None:
+    def _set_threshold(self, offset: float) -> None:
         """Draw the line between regular rows and outliers at a score."""
         cuts = self._law().cuts(offset * float(np.log(10.0)))
         self.offset_ = offset
@@ -324,7 +324,7 @@ class SubspaceEstimator(
         cuts = law.cuts(self.offset_ * float(np.log(10.0)))
         return SupportKernel(self._subspace(), cuts, law.sides)
 
-    @own_floats
+    @ignore_float_errors
     def outliers(
         self, X: ArrayLike, *, everything: bool = False, fdr: float | None = None
     ) -> Any:
@@ -352,7 +352,7 @@ class SubspaceEstimator(
 
         return outlier_table(self, X, everything=everything, fdr=fdr)
 
-    @own_floats
+    @ignore_float_errors
     def explain(self, X: ArrayLike, rows: ArrayLike | None = None) -> Any:
         """List every column of outliers, with its value and what would fit.
 
@@ -372,7 +372,7 @@ class SubspaceEstimator(
 
         return explain(self, X, rows)
 
-    @own_floats
+    @ignore_float_errors
     def summary(self) -> str:
         """Summarize the fit in a few lines of text.
 
@@ -549,7 +549,7 @@ class Method(SubspaceEstimator):
     # Whether the answer is the same in any orthonormal coordinates.
     _rotatable: ClassVar[bool] = True
 
-    @own_floats
+    @ignore_float_errors
     def fit(
         self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
     ) -> Self:
@@ -678,7 +678,7 @@ class Method(SubspaceEstimator):
         law = problem.lift_law(verdicts.law)
         self._tails, self._sides = law.to_arrays(D)
         self._n_judging = verdicts.n_judging
-        self._set_line(self._draw_line(problem))
+        self._set_threshold(self._draw_line(problem))
         if fit.weights is not None:
             self.weights_ = fit.weights
         self.history_ = fit.iterations.history

@@ -26,7 +26,7 @@ from trueaxis._validation import make_rng, validate_n_components
 from trueaxis.base import SubspaceEstimator, check_parameters
 from trueaxis.cells.model import find_flaw
 from trueaxis.core.law import Tail
-from trueaxis.data.threads import own_floats
+from trueaxis.data.threads import ignore_float_errors
 from trueaxis.data.transformed import largest_squarable
 from trueaxis.methods import METHODS, ReweightedPCA
 from trueaxis.pipeline import is_pipeline, split_pipeline
@@ -37,7 +37,7 @@ FORMAT, VERSION, HEADER = "trueaxis model", 1, "header.json"
 NUMBERS = "biuf"  # kinds of arrays: booleans, integers, floats
 
 
-@own_floats
+@ignore_float_errors
 def save(model: Any, path: str | os.PathLike[str], *, training: bool = True) -> None:
     """Write a fitted model to a model file, or to an ONNX graph.
 
@@ -109,7 +109,7 @@ def save(model: Any, path: str | os.PathLike[str], *, training: bool = True) -> 
         archive.comment = digest(contents)
 
 
-@own_floats
+@ignore_float_errors
 def load(path: str | os.PathLike[str]) -> Any:
     """Load a model that `save` wrote; see there for an example.
 
@@ -311,7 +311,7 @@ def _decode_step(state: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     vars(step).update(fitted)
     _check_step(step)
     if isinstance(step, SubspaceEstimator):
-        step._set_line(step.offset_)
+        step._set_threshold(step.offset_)
     return step
 
 

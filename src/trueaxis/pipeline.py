@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from trueaxis._validation import validate_rows
 from trueaxis.base import SubspaceEstimator
 from trueaxis.data.rows import ArrayRows
-from trueaxis.data.threads import own_floats
+from trueaxis.data.threads import ignore_float_errors
 from trueaxis.preprocessing.encoder import TableEncoder
 from trueaxis.preprocessing.scaler import ColumnScaler, Scaling
 
@@ -231,7 +231,7 @@ def takes_pipelines(
     """
 
     def decorate(diagnostic: Diagnostic) -> Diagnostic:
-        @own_floats
+        @ignore_float_errors
         @functools.wraps(diagnostic)
         def diagnose_pipeline(model: Any, X: Any, *args: Any, **options: Any) -> Any:
             parts = fitted_parts(model)

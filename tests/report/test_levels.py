@@ -51,7 +51,7 @@ def test_every_stop_is_the_model_with_its_line_there(case):
     for i, stop in enumerate(levels.stops):
         moved = copy.copy(found.model)
         if i != levels.own:
-            moved._set_line(np.log10(stop.level))
+            moved._set_threshold(np.log10(stop.level))
         d = diagnose(moved, found.X)
         np.testing.assert_array_equal(kinds(*(levels.beyond <= i)), d.kind)
         flagged = d.flagged[levels.listed]

@@ -348,7 +348,7 @@ def score(
     if level is not None:
         method = loaded[-1] if is_pipeline(loaded) else loaded
         method.set_params(level=level, contamination=None)
-        method._set_line(float(np.log10(level)))
+        method._set_threshold(float(np.log10(level)))
     choice = choice_from(options)
     source = open_source(data, choice, loaded, targets=files, large=True)
     findings = RowFindings(loaded, source)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from trueaxis.data.files import SourceError, column_names, column_positions, float_type
 from trueaxis.data.memory import SHARE, available_memory
 from trueaxis.data.rows import ArrayRows, Blocks, Changes, Kernel, Rows, row_starts
-from trueaxis.data.threads import own_floats
+from trueaxis.data.threads import ignore_float_errors
 from trueaxis.data.transformed import ValueCheck
 
 FAN = 8  # number of states merged at a time
@@ -173,7 +173,7 @@ def _map_blocks(function: Any, array: Any, width: int, dtype: Any) -> Any:
     )
 
 
-@own_floats
+@ignore_float_errors
 def _check_block(
     check: ValueCheck,
     starts: NDArray[np.intp],
@@ -197,7 +197,7 @@ def _check_block(
     )
 
 
-@own_floats
+@ignore_float_errors
 def _absorb_block(block: NDArray[Any], work: list[Any]) -> tuple[NDArray[Any], Any]:
     """Return the records of a block and its state."""
     kernel, *changes = work

@@ -28,14 +28,14 @@ from trueaxis.data.files import (
     refuse_odd_paths,
 )
 from trueaxis.data.rows import ArrayRows, Blocks, Rows, row_starts
-from trueaxis.data.threads import own_floats
+from trueaxis.data.threads import ignore_float_errors
 
 # A default fit of DSWL, which reads its sample and makes two passes, would not recover
 # the cost of writing a file.
-FREE_READS = 4
+READS_BEFORE_DECODING = 4
 
 
-@own_floats
+@ignore_float_errors
 def open_rows(
     source: Any,
     *,
@@ -258,7 +258,7 @@ class FileRows(Rows):
     def _often_read(self) -> Rows | None:
         # No lock: two threads at worst decode twice, and a fork cannot inherit a lock.
         self._reads += 1
-        often = self.slow and self._reads > FREE_READS and self._holders > 0
+        often = self.slow and self._reads > READS_BEFORE_DECODING and self._holders > 0
         if often and self._decoded is None:
             size = self.shape[0] * self.shape[1] * self.dtype.itemsize
             if size < shutil.disk_usage(gettempdir()).free:

@@ -102,7 +102,7 @@ def in_order(
     try:
         for item in items:
             # Before NumPy 2, how overflows are treated is a setting of each thread.
-            running.append(pool.submit(own_floats(function), item))
+            running.append(pool.submit(ignore_float_errors(function), item))
             if len(running) == 2 * n:
                 yield running.popleft().result()
         while running:
@@ -131,7 +131,7 @@ class cached_property(Generic[Result]):
         return value
 
 
-def own_floats(function: Function) -> Function:
+def ignore_float_errors(function: Function) -> Function:
     """Let a public function ignore the caller's `numpy.errstate`.
 
     Distances of far rows overflow to infinity, and weights underflow to 0, by design.
@@ -139,15 +139,15 @@ def own_floats(function: Function) -> Function:
     Examples
     --------
     >>> import numpy as np
-    >>> from trueaxis.data.threads import own_floats
+    >>> from trueaxis.data.threads import ignore_float_errors
     >>> with np.errstate(all="raise"):
-    ...     own_floats(np.exp)(np.array([-1e9, 0.0]))
+    ...     ignore_float_errors(np.exp)(np.array([-1e9, 0.0]))
     array([0., 1.])
     """
 
     @wraps(function)
-    def with_own_floats(*args: Any, **options: Any) -> Any:
+    def with_ignore_float_errors(*args: Any, **options: Any) -> Any:
         with np.errstate(all="ignore"):
             return function(*args, **options)
 
-    return with_own_floats  # type: ignore[return-value]
+    return with_ignore_float_errors  # type: ignore[return-value]

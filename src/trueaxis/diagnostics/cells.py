@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trueaxis._validation import fitted_rows, raw_rows
-from trueaxis.data.threads import own_floats
+from trueaxis.data.threads import ignore_float_errors
 from trueaxis.diagnostics.tables import row_labels, to_frame
 from trueaxis.pipeline import SplitPipeline, column_names, takes_pipelines
 
@@ -101,7 +101,7 @@ def cell_map(model: DSWL, X: ArrayLike) -> CellMap:
     return CellMap._make([*map(np.concatenate, parts), column_names(model)])
 
 
-@own_floats
+@ignore_float_errors
 def cell_table(model: Any, X: ArrayLike, *, missing: bool = False) -> Any:
     """List the wrong cells of rows, in order, with what would fit.
 

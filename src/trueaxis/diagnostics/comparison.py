@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from trueaxis._validation import validate_array, validate_number
-from trueaxis.data.threads import own_floats
+from trueaxis.data.threads import ignore_float_errors
 from trueaxis.diagnostics.influence import largest_angle
 from trueaxis.methods import METHODS
 
@@ -86,7 +86,7 @@ def suitable(n: int, D: int) -> list[str]:
     return [name for name in METHODS if name not in slow]
 
 
-@own_floats
+@ignore_float_errors
 def compare(
     X: ArrayLike,
     methods: Sequence[str] | None = None,

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from trueaxis._validation import fitted_rows, raw_rows
 from trueaxis.base import Distances
 from trueaxis.core.verdicts import PValueKernel, cutoff_ratio
-from trueaxis.data.threads import cached_property, own_floats
+from trueaxis.data.threads import cached_property, ignore_float_errors
 from trueaxis.diagnostics.columns import (
     ColumnCorrectionKernel,
     cell_repair,
@@ -137,13 +137,13 @@ class Diagnosis:
 
     # Not before it is asked for: it takes longer than all other numbers together.
     @cached_property
-    @own_floats
+    @ignore_float_errors
     def log_p(self) -> NDArray[np.float64]:
         """Natural logarithms of the p-values, which themselves may underflow."""
         return self.law.log_p(*self.squares)
 
     @property
-    @own_floats
+    @ignore_float_errors
     def p_value(self) -> NDArray[np.float64]:
         """Share of regular rows that lie at least as far away, see `p_values`."""
         return np.exp(self.log_p)
@@ -153,7 +153,7 @@ class Diagnosis:
         """Whether each row is an outlier."""
         return np.asarray(self.beyond.any(axis=0))
 
-    @own_floats
+    @ignore_float_errors
     def worst_first(self, *, everything: bool = False) -> NDArray[np.intp]:
         """Return the positions of outliers, or of all rows, smallest p-value first."""
         some = np.arange(len(self.share))
@@ -304,7 +304,7 @@ class DiagnosisKernel(PValueKernel):
         return np.stack([e, s, beyond])
 
 
-@own_floats
+@ignore_float_errors
 def outlier_table(
     model: Any,
     X: Any,
@@ -347,7 +347,7 @@ def outlier_table(
     return to_frame(fields, X)
 
 
-@own_floats
+@ignore_float_errors
 def explain(model: Any, X: ArrayLike, rows: ArrayLike | None = None) -> Any:
     """List every column of outliers, with its value and what would fit.
 

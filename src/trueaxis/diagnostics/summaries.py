@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from trueaxis.data.threads import own_floats
+from trueaxis.data.threads import ignore_float_errors
 from trueaxis.pipeline import column_names, fitted_parts
 from trueaxis.wording import counted, percent, shorten
 
@@ -27,7 +27,7 @@ class Summary(str):
         return str(self)
 
 
-@own_floats
+@ignore_float_errors
 def summary(model: Any) -> Summary:
     """Summarize a fitted model in a few lines of text.
 

@@ -22,7 +22,7 @@ from trueaxis.core.problem import FillingCovariance
 from trueaxis.core.recipes import Recipe
 from trueaxis.data.dask import refuse_frames
 from trueaxis.data.rows import Rows
-from trueaxis.data.threads import own_floats
+from trueaxis.data.threads import ignore_float_errors
 from trueaxis.data.transformed import TransformedRows
 from trueaxis.dswl.full_fit import DSWLRecipe
 
@@ -174,7 +174,7 @@ class DSWL(IterativeMethod):
 
     _takes_holes: ClassVar[bool] = True
 
-    @own_floats
+    @ignore_float_errors
     def repair(self, X: ArrayLike, *, wrong: bool = True) -> NDArray[Any]:
         """Fill the holes of rows, and replace wrong cells by what would fit.
 
@@ -197,7 +197,7 @@ class DSWL(IterativeMethod):
         validate_flag("wrong", wrong)
         verdicts, cells = self._support_kernel(), self._repair()
 
-        @own_floats
+        @ignore_float_errors
         def repair(block: NDArray[Any]) -> NDArray[Any]:
             if not wrong:
                 return cells.impute(block)
@@ -214,7 +214,7 @@ class DSWL(IterativeMethod):
             changed: NDArray[Any] = rows.map(repair, rows.shape[1])
             return changed
 
-    @own_floats
+    @ignore_float_errors
     def wrong_cells(self, X: ArrayLike, *, missing: bool = False) -> Any:
         """List the wrong cells of rows, with what would fit.
 

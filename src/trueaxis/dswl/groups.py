@@ -1,9 +1,9 @@
 """Detection of groups of rows that stand apart, and tests for one cloud.
 
 A tight cluster attracts smooth weights, however robust the start. But along some
-direction the rows then fall into two groups. `cleave` finds the clearest such
-direction, `bending` one along which a group bends an axis even if the fit explains it;
-`heterogeneity` measures how far the rows of a fit are from one cloud.
+direction the rows then fall into two groups. `split_in_two` finds the clearest such
+direction, `bending_group` one along which a group bends an axis even if the fit
+explains it; `heterogeneity` measures how far the rows of a fit are from one cloud.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def smallest_group(n: int) -> int:
     return max(int(LEAST_SHARE * n), 2)
 
 
-def cleave(
+def split_in_two(
     X: NDArray[Any],
     directions: NDArray[Any],
     axes: NDArray[Any],
@@ -111,7 +111,7 @@ def cleave(
     return final[0] if final and _is_clear(final[0], X) else None
 
 
-def bending(X: NDArray[Any], directions: NDArray[Any]) -> GroupSplit | None:
+def bending_group(X: NDArray[Any], directions: NDArray[Any]) -> GroupSplit | None:
     """Return the split of a group that stands apart along one of the longest axes.
 
     In many dimensions, a component may explain the group, so that none of its rows is

@@ -56,10 +56,10 @@ from trueaxis.data.rows import ArrayRows, Rows
 from trueaxis.data.threads import cached_property
 from trueaxis.dswl.groups import (
     GroupSplit,
-    bending,
-    cleave,
+    bending_group,
     heterogeneity,
     smallest_group,
+    split_in_two,
 )
 from trueaxis.dswl.plan import (
     EntropyRule,
@@ -348,13 +348,13 @@ def _best_fit(problem: Problem, plan: Plan) -> SampleFit:
     best = _first_fit(problem, plan)
     if not separable.any():
         return best
-    best, directions = _straighten(best, problem, directions, plan, rng)
+    best, directions = _without_bending_groups(best, problem, directions, plan, rng)
     kept, splits, score = best.kept, best.splits, best.score(n)
     # Without the smaller group a fit can explain at most the larger one.
     while score < (len(kept) - smallest_group(len(kept))) / n:
         some = _columns(X if len(kept) == n else X[kept], separable)
         axes = best.core.next.basis[:, separable]
-        split = cleave(some, directions[separable], axes, rng)
+        split = split_in_two(some, directions[separable], axes, rng)
         if split is None:
             break
         kept, splits = kept[split.larger], (*splits, split)
@@ -369,7 +369,7 @@ def _best_fit(problem: Problem, plan: Plan) -> SampleFit:
     return best
 
 
-def _straighten(
+def _without_bending_groups(
     bent: SampleFit,
     problem: Problem,
     directions: NDArray[Any],
@@ -387,7 +387,7 @@ def _straighten(
     kept, present, splits = bent.kept, directions, bent.splits
     while True:
         some = _columns(X if len(kept) == n else X[kept], separable)
-        split = bending(some, present[separable])
+        split = bending_group(some, present[separable])
         if split is None or not bent.explains(kept[~split.larger], n):
             break
         kept, splits = kept[split.larger], (*splits, split)

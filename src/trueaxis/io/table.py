@@ -18,7 +18,7 @@ from trueaxis._columns import Column, describe_left_out, examine, select
 from trueaxis._columns import TableError as TableError
 from trueaxis._files import STANDARD
 from trueaxis.data.files import refuse_odd_paths
-from trueaxis.data.threads import own_floats
+from trueaxis.data.threads import ignore_float_errors
 from trueaxis.io.cells import Content, Place, option
 from trueaxis.io.choice import Choice
 from trueaxis.io.formats import read_content
@@ -64,7 +64,7 @@ class Table:
     left_out: dict[str, str] = field(default_factory=dict, repr=False)
 
 
-@own_floats
+@ignore_float_errors
 def read_table(path: str | Path, choice: Choice | None = None) -> Table:
     r"""Read a table of numbers, with NaN for missing cells.
 

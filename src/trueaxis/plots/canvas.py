@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis.data.threads import own_floats
+from trueaxis.data.threads import ignore_float_errors
 from trueaxis.diagnostics import KINDS
 from trueaxis.wording import shorten
 
@@ -19,7 +19,7 @@ GRAY, BLUE, ORANGE, RED = "#9a9a9a", "#0072b2", "#e69f00", "#d55e00"
 PINK = "#cc79a7"
 TEXT = "#222222"
 # Color, marker and size of every kind.
-LOOKS = {
+MARKER_STYLES = {
     "regular": (GRAY, "o", 16),
     "inside": (BLUE, "s", 38),
     "off": (ORANGE, "^", 46),
@@ -46,7 +46,7 @@ class Display:
     figure_: Any
 
     @classmethod
-    @own_floats
+    @ignore_float_errors
     def from_estimator(
         cls, model: Any, X: ArrayLike, *, ax: Any = None, **options: Any
     ) -> Self:
@@ -103,7 +103,7 @@ def draw_kinds(ax: Any, x: NDArray[Any], y: NDArray[Any], kind: NDArray[Any]) ->
         some = kind == name
         if not some.any():
             continue
-        color, marker, size = LOOKS[name]
+        color, marker, size = MARKER_STYLES[name]
         plain = name == "regular"
         ax.scatter(
             x[some],

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueaxis.data.threads import own_floats
+from trueaxis.data.threads import ignore_float_errors
 from trueaxis.diagnostics import CellMap, cell_map, row_labels
 from trueaxis.diagnostics.tables import check_positions
 from trueaxis.plots.canvas import (
@@ -64,7 +64,7 @@ class CellMapDisplay(Display):
         cells = cell_map(model, X)
         return cls(cells, row_labels(X, len(cells.outlier)))
 
-    @own_floats
+    @ignore_float_errors
     def plot(self, ax: Any = None, *, rows: Sequence[int] | None = None) -> Self:
         """Draw the map.
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaincinv
 
-from trueaxis.data.threads import own_floats
+from trueaxis.data.threads import ignore_float_errors
 from trueaxis.diagnostics import Diagnosis, diagnose, row_labels
 from trueaxis.pipeline import fitted_parts
 from trueaxis.plots.canvas import (
@@ -68,7 +68,7 @@ class OutlierMapDisplay(Display):
         diagnosis = diagnose(model, X)
         return cls(diagnosis, row_labels(X, len(diagnosis.share)))
 
-    @own_floats
+    @ignore_float_errors
     def plot(self, ax: Any = None, *, n_labels: int = 5) -> Self:
         """Draw the map.
 
@@ -151,7 +151,7 @@ class ScoresDisplay(Display):
         ratio = method.explained_variance_ratio_
         return cls(scores, variances, ratio, diagnose(model, X))
 
-    @own_floats
+    @ignore_float_errors
     def plot(self, ax: Any = None, *, components: Sequence[int] | None = None) -> Self:
         """Draw the scores.
 

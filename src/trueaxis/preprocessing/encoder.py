@@ -18,7 +18,7 @@ from trueaxis._validation import validate_array, validate_choice, validate_rows,
 from trueaxis.base import unchanged_on_error
 from trueaxis.data.dask import is_dask
 from trueaxis.data.rows import Rows
-from trueaxis.data.threads import own_floats
+from trueaxis.data.threads import ignore_float_errors
 from trueaxis.preprocessing.decisions import LOG_UNIT, decide_scale
 from trueaxis.preprocessing.scaler import ColumnScaler, Scaling
 
@@ -122,7 +122,7 @@ class TableEncoder(
         self.log = log
         self.scale = scale
 
-    @own_floats
+    @ignore_float_errors
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
         """Choose the columns, and learn levels, centers and units.
 
@@ -148,7 +148,7 @@ class TableEncoder(
             self.notes_ = [*notes, sentence] if sentence else notes
         return self
 
-    @own_floats
+    @ignore_float_errors
     def encode(self, X: Any) -> NDArray[np.float64]:
         """Return the rows before centering and scaling.
 
@@ -165,7 +165,7 @@ class TableEncoder(
         check_is_fitted(self, "unit_")
         return self._encode(self._read(X, reset=False))
 
-    @own_floats
+    @ignore_float_errors
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the rows as numbers, centered and scaled.
 
@@ -180,7 +180,7 @@ class TableEncoder(
         encoded = self.encode(X)
         return Scaling(self.center_, self.unit_)(encoded)
 
-    @own_floats
+    @ignore_float_errors
     def inverse_transform(self, X: ArrayLike) -> NDArray[Any]:
         """Convert scaled rows back to the units of `encode`.
 

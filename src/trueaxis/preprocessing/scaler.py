@@ -16,7 +16,7 @@ from trueaxis.base import unchanged_on_error
 from trueaxis.data.dask import DaskRows, dask_rows, is_dask, refuse_frames
 from trueaxis.data.memory import refuse_large
 from trueaxis.data.rows import Rows
-from trueaxis.data.threads import own_floats
+from trueaxis.data.threads import ignore_float_errors
 from trueaxis.data.transformed import TransformedRows, Where, largest_magnitude
 
 # Standard deviation of a normal variable over its median and mean absolute deviation.
@@ -59,7 +59,7 @@ class ColumnScaler(
     34
     """
 
-    @own_floats
+    @ignore_float_errors
     def fit(self, X: ArrayLike | Rows, y: Any = None) -> ColumnScaler:
         """Compute the center and the spread of every column.
 
@@ -80,7 +80,7 @@ class ColumnScaler(
             self.unit_ = np.clip(unit, limits.tiny, limits.max).astype(rows.dtype)
         return self
 
-    @own_floats
+    @ignore_float_errors
     def transform(self, X: ArrayLike | Rows) -> Any:
         """Center and scale the columns.
 
@@ -110,7 +110,7 @@ class ColumnScaler(
                 return scaling(rows.read())
             return rows.map(scaling, rows.shape[1])
 
-    @own_floats
+    @ignore_float_errors
     def inverse_transform(self, X: ArrayLike) -> NDArray[Any]:
         """Convert scaled rows back to the units of the data.
 

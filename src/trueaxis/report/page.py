@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 import trueaxis
 from trueaxis._files import atomic_write
-from trueaxis.data.threads import own_floats
+from trueaxis.data.threads import ignore_float_errors
 from trueaxis.report import sentences
 from trueaxis.report.analysis import Analysis, analyze
 from trueaxis.report.data import Shown, names_of, script_data, shown_rows, tidy
@@ -46,7 +46,7 @@ MAX_WITHOUT_SCRIPT = 50  # rows listed for browsers without scripts
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 
-@own_floats
+@ignore_float_errors
 def write_report(
     model: Any,
     X: Any,
@@ -103,7 +103,7 @@ def require_jinja() -> Any:
     return jinja2
 
 
-@own_floats
+@ignore_float_errors
 def render(
     found: Analysis,
     *,

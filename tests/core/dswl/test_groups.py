@@ -8,12 +8,12 @@ from trueaxis import DSWL
 from trueaxis.core.starts import random_directions
 from trueaxis.datasets import planted
 from trueaxis.dswl.groups import (
-    bending,
-    cleave,
+    bending_group,
     heterogeneity,
     longest_axes,
     sides_of,
     split_along,
+    split_in_two,
 )
 
 
@@ -69,15 +69,15 @@ def test_one_cloud_bends_no_axis():
             4 * rng.beta(0.5, 0.5, (200, 2)),
             np.ones((40, 3)),
         ):
-            assert bending(X, random_directions(X, rng)) is None
-    assert bending(np.ones((40, 3)), np.empty((3, 0))) is None
+            assert bending_group(X, random_directions(X, rng)) is None
+    assert bending_group(np.ones((40, 3)), np.empty((3, 0))) is None
 
 
 @pytest.mark.parametrize("unit", [1e-140, 1.0, 1e140])
 def test_a_group_that_bends_an_axis_is_found_in_any_unit(unit):
     X, bad = shifted(200, 100, 30, seed=0)
     X = unit * X
-    split = bending(X, random_directions(X, np.random.default_rng(0)))
+    split = bending_group(X, random_directions(X, np.random.default_rng(0)))
     np.testing.assert_array_equal(split.larger, ~bad)
     smaller = sides_of([split], np.ones(X.shape[1], dtype=bool))
     np.testing.assert_array_equal(smaller(X), bad)
@@ -90,10 +90,10 @@ def test_a_near_cluster_is_split_off_and_one_cloud_is_not():
     rng = np.random.default_rng(0)
     cloud = planted("both", share=0.4)
     axes = np.eye(3, cloud.X.shape[1])
-    split = cleave(cloud.X, random_directions(cloud.X, rng), axes, rng)
+    split = split_in_two(cloud.X, random_directions(cloud.X, rng), axes, rng)
     assert (split.larger != cloud.is_outlier).mean() > 0.99
     X = planted("none").X
-    assert cleave(X, random_directions(X, rng), axes, rng) is None
+    assert split_in_two(X, random_directions(X, rng), axes, rng) is None
 
 
 def test_heterogeneity_tells_one_cloud_from_two():

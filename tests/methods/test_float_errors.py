@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trueaxis import diagnostics
-from trueaxis.data.threads import own_floats
+from trueaxis.data.threads import ignore_float_errors
 from trueaxis.datasets import planted
 from trueaxis.methods import METHODS
 
@@ -44,7 +44,7 @@ def test_estimators_compute_the_same_whatever_the_caller_set(name, X):
 
 
 def test_settings_are_restored_after_an_error():
-    @own_floats
+    @ignore_float_errors
     def fails():
         raise KeyError(np.geterr()["over"])
 
