@@ -20,7 +20,7 @@ CHANCE = 1e-3  # p-value at which chance is no explanation
 N_BINS, RATIO = 24, np.sqrt(2.0)  # of the histogram of deviations
 POOLED = 100.0  # cells of all columns that are added to those of a side
 SLOWEST = 0.9  # ratio of counts of neighboring bins at which the density hardly falls
-KNOWN = 0.05  # share of the variance of errors that the other columns may explain
+KNOWN = 0.1  # share of the variance of errors that the other columns may explain
 
 
 def majority(X: Array, seen: Mask) -> tuple[Array, Array]:
