@@ -18,7 +18,7 @@ NEAR = 2.0  # standard deviations within which cells are good until more is know
 SURELY = 3.0  # standard deviations that few good cells, and most wrong ones, are beyond
 CHANCE = 1e-3  # p-value at which chance is no explanation
 N_BINS, RATIO = 24, np.sqrt(2.0)  # of the histogram of deviations
-POOLED = 100.0  # cells of all columns that are added to those of a side
+POOLED = 100.0  # cells of all other columns that are added to those of a side
 SLOWEST = 0.9  # ratio of counts of neighboring bins at which the density hardly falls
 KNOWN = 0.1  # share of the variance of errors that the other columns may explain
 
@@ -56,7 +56,7 @@ def law_ends(z: Array, seen: Mask, marginal: Mask) -> Array:
     The density of the logarithm of deviations of a single law, light-tailed or heavy,
     is log-concave: from bin to bin, counts fall by ever larger factors. Where more
     cells follow than that allows, the law ended one bin before. What a column with few
-    cells cannot say, all columns say together.
+    cells cannot say, the others say, too.
 
     Parameters
     ----------
@@ -84,9 +84,10 @@ def law_ends(z: Array, seen: Mask, marginal: Mask) -> Array:
         use = seen & ((z > 0) if side else (z < 0))
         flat = (np.arange(D) * (N_BINS + 1) + bins)[use]
         counts = np.bincount(flat, minlength=D * (N_BINS + 1)).reshape(D, -1)
-        pooled = counts[~marginal].sum(axis=0)
-        share = POOLED * pooled / max(pooled.sum(), 1)
-        counts = counts + np.where(marginal, 0.0, 1.0)[:, None] * share
+        pooled = counts * ~marginal[:, None]
+        others = pooled.sum(axis=0) - pooled
+        share = POOLED / np.maximum(others.sum(axis=1), 1)
+        counts = counts + (share * ~marginal)[:, None] * others
         limits[side] = _ends(np.array(counts.T, float, order="C")) * unit
         even = _even_odds(np.abs(z), use, seen, limits[side]) * np.maximum(unit, 1.0)
         limits[side] = np.where(marginal, limits[side], np.maximum(limits[side], even))
