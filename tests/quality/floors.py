@@ -81,9 +81,9 @@ FLOORS = (
     Floor("20 % missing: error of filled cells", "low", 0.3387, 0.01),
     Floor("10 % wrong cells: angle", "low", 2.477, 0.05),
     Floor("10 % wrong cells: of these found", "high", 1, 0.01),
-    Floor("20 x 300, 5 % wrong cells: mean angle", "low", 51.89, 1.04),
-    Floor("100 x 200, holes, wrong cells, bad rows: mean angle", "low", 11.6, 0.25),
-    Floor("100 x 200, 20% cells at 3 sds, 0% missing: median angle", "low", 9.542, 0.2),
+    Floor("20 x 300, 5 % wrong cells: mean angle", "low", 51.29, 1.04),
+    Floor("100 x 200, holes, wrong cells, bad rows: mean angle", "low", 11.59, 0.25),
+    Floor("100 x 200, 20% cells at 3 sds, 0% missing: median angle", "low", 9.551, 0.2),
     Floor("100 x 200, 30% cells at 6 sds, 0% missing: median angle", "low", 9.588, 0.2),
     Floor(
         "100 x 200, 20% cells at 3 sds, 20% missing: median angle", "low", 11.12, 0.25

@@ -46,7 +46,7 @@ MAX_FACTORS = 16  # factors that are not needed vanish; more of them only take l
 ROWS_PER_FACTOR = 8
 
 # Budgets: more of them take longer and change next to nothing.
-START_STEPS, STEPS = 20, 4  # of EM, at the start and in later rounds
+START_STEPS, STEPS = 20, 5  # of EM, at the start and in later rounds
 TURNS = 10  # of learning what good and wrong cells are like
 
 # Complete rows -> the logarithms of their p-values
