@@ -99,12 +99,13 @@ def learn_cells(
     model = CellModel(center, unit, nothing)
     Z, _ = model.standard(X)
     table, weights = _Table(Z, seen, marginal), np.ones(n)
-    pulled = np.where(marginal, Z, np.clip(Z, -SURELY, SURELY))
     if find_wrong:
+        pulled = np.where(marginal, Z, np.clip(Z, -SURELY, SURELY))
         regular = judge_rows(center + unit * pulled) >= np.log(REGULAR)
         weights = np.where(regular, 1.0, 0.0)
         model = table.start(model, weights)
     else:  # rows that are bad may still count: pull their cells in
+        pulled = np.clip(Z, -2 * SURELY, 2 * SURELY)
         factors = replace(table, Z=pulled).fit(seen, weights, START_STEPS)
         model = replace(model, factors=factors)
     repaired = model.repair(X)
