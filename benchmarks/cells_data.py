@@ -173,11 +173,13 @@ def spoiled(
     first_columns: int | None = None,
     rows: float = 0.0,
     missing: float = 0.0,
+    by_chance: bool = False,
 ) -> Table:
     """Draw a table, then plant bad rows, wrong cells in the good ones, and holes.
 
     Wrong cells are `size` standard deviations from the center of their column, or
-    between two sizes; `first_columns` limits them to the first columns.
+    between two sizes; `first_columns` limits them to the first columns. Each column has
+    the same share of them, unless each cell is wrong by chance.
     """
     rng = np.random.default_rng(seed)
     drawn = law(rng)
@@ -186,7 +188,10 @@ def spoiled(
     bad_row = np.arange(n) < round(rows * n)
     if rows:
         clean[bad_row] = drawn.off(bad_row.sum())
-    wrong = some_cells(rng, n, np.arange(first_columns or D), D, cells)
+    if by_chance:
+        wrong = rng.random((n, D)) < cells
+    else:
+        wrong = some_cells(rng, n, np.arange(first_columns or D), D, cells)
     wrong[bad_row] = False
     sizes = rng.uniform(*np.broadcast_to(size, 2), (n, D))
     if two_sided:
@@ -304,6 +309,22 @@ TOGETHER = (
         "wide, 10 % cells, 20 % rows, 20 % missing",
         partial(wide, cells=0.1, rows=0.2, missing=0.2),
         "17.3",
+        wide=True,
+    ),
+)
+macropca = partial(wide, by_chance=True)
+WIDE = (
+    Case("20 % cells, gamma 3", partial(macropca, cells=0.2, size=3), gamma=3),
+    Case("30 % cells, gamma 6", partial(macropca, cells=0.3)),
+    Case(
+        "20 % cells, gamma 3, 20 % missing",
+        partial(macropca, cells=0.2, size=3, missing=0.2),
+        gamma=3,
+        wide=True,
+    ),
+    Case(
+        "20 % cells, gamma 6, 20 % missing",
+        partial(macropca, cells=0.2, missing=0.2),
         wide=True,
     ),
 )

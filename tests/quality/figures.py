@@ -141,24 +141,47 @@ def wide_cells(seed):
     for i in range(3):
         X, axes = holes_cells_and_rows(np.random.default_rng([seed, i]))
         mixed.append(angle(DSWL(6, cells=True).fit(X).components_, axes))
-    return {
+    one_sided = {}
+    for share, size, holes in ((0.2, 3, 0), (0.3, 6, 0), (0.2, 3, 0.2)):
+        found = []
+        for i in range(3):
+            X, axes = one_sided_cells(np.random.default_rng([seed, i]), share, size)
+            X[np.random.default_rng([seed, i, 1]).random(X.shape) < holes] = np.nan
+            found.append(angle(DSWL(6, cells=True).fit(X).components_, axes))
+        name = f"100 x 200, {share:.0%} cells at {size} sds, {holes:.0%} missing"
+        one_sided[f"{name}: median angle"] = np.median(found)
+    return one_sided | {
         "20 x 300, 5 % wrong cells: mean angle": np.mean(wide),
         "100 x 200, holes, wrong cells, bad rows: mean angle": np.mean(mixed),
     }
 
 
-def holes_cells_and_rows(rng, n=100, D=200, k=6):
-    """Draw from MacroPCA's law: 10 % wrong cells, 20 % missing, 20 % bad rows."""
+def macropca_law(rng, n=100, D=200, k=6):
+    """Draw rows of MacroPCA's simulation; return the axes and deviations along them."""
     lags = np.abs(np.subtract.outer(np.arange(D), np.arange(D)))
-    vectors = np.linalg.eigh((-0.9) ** lags)[1].T[::-1]
+    axes = np.linalg.eigh((-0.9) ** lags)[1].T[::-1]
     sd = np.sqrt(np.r_[30, 25, 20, 15, 10, 5, np.linspace(0.098, 0.0015, D - k)])
-    X = (rng.standard_normal((n, D)) * sd) @ vectors
+    return (rng.standard_normal((n, D)) * sd) @ axes, axes, sd
+
+
+def one_sided_cells(rng, share, size):
+    """Put cells so many standard deviations of their column above its mean."""
+    X, axes, sd = macropca_law(rng)
+    return np.where(
+        rng.random(X.shape) < share, size * np.sqrt(sd**2 @ axes**2), X
+    ), axes[:6]
+
+
+def holes_cells_and_rows(rng, k=6):
+    """Draw tables with 10 % wrong cells, 20 % missing, and 20 % bad rows."""
+    X, axes, sd = macropca_law(rng, k=k)
+    n, D = X.shape
     X, _ = spoiled(X, 0.1, rng)
     bad = rng.permutation(n) < n // 5
     noise = rng.standard_normal((bad.sum(), D - k)) * sd[k:]
-    X[bad] = 20 * vectors[k] + noise @ vectors[k:]
+    X[bad] = 20 * axes[k] + noise @ axes[k:]
     X[rng.random(X.shape) < 0.2] = np.nan
-    return X, vectors[:k]
+    return X, axes[:k]
 
 
 def speed(seed):

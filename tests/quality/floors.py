@@ -79,17 +79,15 @@ FLOORS = (
     ),
     Floor("20 % missing: angle", "low", 2.901, 0.06),
     Floor("20 % missing: error of filled cells", "low", 0.3387, 0.01),
-    Floor("10 % wrong cells: angle", "low", 2.387, 0.05),
+    Floor("10 % wrong cells: angle", "low", 2.477, 0.05),
     Floor("10 % wrong cells: of these found", "high", 1, 0.01),
+    Floor("20 x 300, 5 % wrong cells: mean angle", "low", 51.29, 1.04),
+    Floor("100 x 200, holes, wrong cells, bad rows: mean angle", "low", 11.59, 0.25),
+    Floor("100 x 200, 20% cells at 3 sds, 0% missing: median angle", "low", 9.551, 0.2),
+    Floor("100 x 200, 30% cells at 6 sds, 0% missing: median angle", "low", 9.588, 0.2),
     Floor(
-        "20 x 300, 5 % wrong cells: mean angle",
-        "low",
-        63.37,
-        1.27,
-        52,
-        "a sketch of 170 lines",
+        "100 x 200, 20% cells at 3 sds, 20% missing: median angle", "low", 11.12, 0.25
     ),
-    Floor("100 x 200, holes, wrong cells, bad rows: mean angle", "low", 12.58, 0.25),
     Floor("CPU time over PCA's, 500 x 20", "low", 42, 126),
     Floor("CPU time over PCA's, 20,000 x 50", "low", 15, 45),
     Floor(

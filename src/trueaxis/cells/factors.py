@@ -9,7 +9,6 @@ factors; W are the weights of cells, 0 for holes and 1 for good cells; L is D x 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -24,45 +23,21 @@ Array = NDArray[np.float64]
 PRIOR_CELLS = 3.0
 PRIOR_NOISE = 0.1
 USELESS = 0.05  # factors that explain less, in units of the noise, are dropped
-LEAST_NOISE = 0.05  # of the variance, at the start
-TINY = float(np.finfo(float).tiny)
-UNCERTAIN = 1e-6  # smallest share of noise in the variance of a prediction
-
-
-class Prediction(NamedTuple):
-    """What the good cells of rows say about each of their cells.
-
-    Attributes
-    ----------
-    fitted : ndarray of shape (n, D)
-        Expected values, given the good cells of the row.
-    spread : ndarray of shape (n, D)
-        Variances of the fitted values.
-    """
-
-    fitted: Array
-    spread: Array
 
 
 class Deviations(NamedTuple):
-    """Differences of cells from what the other good cells of their row say.
+    """Comparison of cells with what the other good cells of their row say.
 
     Attributes
     ----------
-    difference : ndarray of shape (n, D)
-    variance : ndarray of shape (n, D)
-        Of a good cell.
+    z : ndarray of shape (n, D)
+        Differences in standard deviations of a good cell.
     fitted : ndarray of shape (n, D)
         Expected values, given all good cells.
     """
 
-    difference: Array
-    variance: Array
+    z: Array
     fitted: Array
-
-    def standard(self) -> Array:
-        """Return the differences in standard deviations."""
-        return self.difference / np.sqrt(self.variance)
 
 
 @dataclass(frozen=True)
@@ -82,25 +57,14 @@ class FactorModel:
     noise: Array
 
     def factors(self, X: Array, W: Array) -> tuple[Array, Array]:
-        """Return means and covariances of the factors of rows, given their cells.
-
-        The covariances are upper triangles, one column per row.
-        """
+        """Return means and covariances of the factors of rows, given their cells."""
         L, r = self.loadings, self.loadings.shape[1]
         Q = W / self.noise
-        precision = _products(L).T @ Q.T
-        precision[_diagonal(r)] += 1.0
-        covariance = invert(precision, r)
+        precision = (Q @ _products(L)).reshape(-1, r, r)
+        precision[:, range(r), range(r)] += 1.0
+        covariance = np.asarray(np.linalg.inv(precision), dtype=float)
         scores = (Q * (X - self.mean)) @ L
-        return _times(covariance, scores), covariance
-
-    def predict(self, X: Array, W: Array) -> Prediction:
-        """Return the expected values of all cells of rows, and their variances."""
-        means, covariance = self.factors(X, W)
-        r = self.loadings.shape[1]
-        doubled = _products(self.loadings) * _multiplicity(r)
-        spread = covariance.T @ doubled.T
-        return Prediction(self.mean + means @ self.loadings.T, spread)
+        return np.einsum("nij,nj->ni", covariance, scores), covariance
 
     def fill(self, X: Array, W: Array) -> Array:
         """Return the expected values of all cells of rows."""
@@ -108,16 +72,12 @@ class FactorModel:
 
     def deviations(self, X: Array, W: Array) -> Deviations:
         """Compare every cell with what the other good cells of its row say."""
-        fitted, spread = self.predict(X, W)
-        without = spread / self.noise
-        without *= W
-        np.subtract(1.0, without, out=without)
-        np.maximum(without, UNCERTAIN, out=without)
-        difference = np.subtract(X, fitted)
-        difference /= without
-        spread /= without
-        spread += self.noise
-        return Deviations(difference, spread, fitted)
+        means, covariance = self.factors(X, W)
+        fitted = self.mean + means @ self.loadings.T
+        spread = covariance.reshape(len(X), -1) @ _products(self.loadings).T
+        without = np.maximum(1.0 - W * spread / self.noise, 1e-6)
+        z = (X - fitted) / without / np.sqrt(spread / without + self.noise)
+        return Deviations(z, fitted)
 
     def filling_covariance(
         self, X: Array, W: Array, weights: Array, frame: Array | None = None
@@ -128,12 +88,11 @@ class FactorModel:
         rows, plus this. It is that of the coordinates along the rows of `frame`, if
         given.
         """
-        covariance, r = self.factors(X, W)[1], self.loadings.shape[1]
         holes = np.sqrt(weights)[:, None] * (1.0 - W)
         noise = (weights @ np.square(1.0 - W)) * self.noise
         total = np.diag(noise) if frame is None else (frame * noise) @ frame.T
-        square = covariance[_square(r)].T
-        for root in np.linalg.cholesky(square.reshape(-1, r, r)).transpose(2, 0, 1):
+        roots = np.linalg.cholesky(self.factors(X, W)[1])
+        for root in roots.transpose(2, 0, 1):
             part = holes * (root @ self.loadings.T)
             if frame is not None:
                 part = part @ frame.T
@@ -154,36 +113,24 @@ class FactorModel:
 
 def start_factors(X: Array, W: Array, weights: Array, r: int) -> FactorModel:
     """Return a model by the correlations of pairs of columns, where both are good."""
-    D, mean = X.shape[1], column_means(X, W, weights)
-    variance = column_variances(X, W, weights)
-    Y = W * (X - mean) / np.sqrt(variance)
-    if len(X) < D:
-        # Pairs are counted by their columns: a matrix of all pairs would be large.
-        pairs = np.sqrt(weights @ W + 1.0)
-        axes, values = axes_of_few(np.sqrt(weights)[:, None] * Y / pairs, r)
-    else:
-        weighted = weights[:, None] * W
-        correlation = (weights[:, None] * Y).T @ Y / (weighted.T @ W + 1.0)
-        axes, values = top_eigen(correlation, r)
-    rest = max((D - values.sum()) / max(D - r, 1), LEAST_NOISE)
-    loadings = axes.T * np.sqrt(np.maximum(values - rest, 0.01))
-    noise = np.maximum(1.0 - np.square(loadings).sum(axis=1), LEAST_NOISE)
-    unit = np.sqrt(variance)
-    return FactorModel(mean, unit[:, None] * loadings, variance * noise)
+    n, D = X.shape
+    mean, variance = column_moments(X, W, weights)
+    counts = np.sqrt(weights @ W + 1.0)
+    Y = np.sqrt(weights)[:, None] * W * (X - mean) / (np.sqrt(variance) * counts)
+    axes, values = axes_of_few(Y, r) if n < D else top_eigen(Y.T @ Y, r)
+    rest = max((D - values.sum()) / max(D - r, 1), PRIOR_NOISE)
+    loadings = axes.T * np.sqrt(np.maximum(values - rest, 1e-9))
+    noise = np.maximum(1.0 - np.square(loadings).sum(axis=1), PRIOR_NOISE)
+    return FactorModel(mean, np.sqrt(variance)[:, None] * loadings, variance * noise)
 
 
-def column_means(X: Array, W: Array, weights: Array) -> Array:
-    """Return the means of the good cells of every column."""
-    means: Array = (weights @ (W * X)) / np.maximum(weights @ W, 1e-9)
-    return means
-
-
-def column_variances(X: Array, W: Array, weights: Array) -> Array:
-    """Return the variances of the good cells of every column; none is 0."""
-    mean, total = column_means(X, W, weights), np.maximum(weights @ W, 1e-9)
-    variances = (weights @ (W * np.square(X - mean))) / total
-    least = 1e-12 * (float(variances.max(initial=0.0)) or 1.0)
-    return np.maximum(variances, least)
+def column_moments(X: Array, W: Array, weights: Array) -> tuple[Array, Array]:
+    """Return means and variances of the good cells of columns; no variance is 0."""
+    total = np.maximum(weights @ W, 1e-9)
+    mean = (weights @ (W * X)) / total
+    variance = (weights @ (W * np.square(X - mean))) / total
+    least = 1e-12 * (float(variance.max(initial=0.0)) or 1.0)
+    return mean, np.maximum(variance, least)
 
 
 def penalty(model: FactorModel, prior: Array) -> Array:
@@ -226,12 +173,10 @@ def improve(
     n, r = len(X), model.loadings.shape[1]
     means, covariance = model.factors(X, W)
     design = np.column_stack([means, np.ones(n)])
-    i, j = _pairs(r + 1)
-    second = design[:, i] * design[:, j]
-    factors_only = j < r
-    second[:, factors_only] += covariance.T
-    second *= weights[:, None]
-    A = (W.T @ second)[:, _square(r + 1)].reshape(-1, r + 1, r + 1)
+    second = design[:, :, None] * design[:, None, :]
+    second[:, :r, :r] += covariance
+    second *= weights[:, None, None]
+    A = (W.T @ second.reshape(n, -1)).reshape(-1, r + 1, r + 1)
     b = (W * X).T @ (weights[:, None] * design)
     A[:, range(r), range(r)] += fixed
     A[:, r, r] += 1e-9
@@ -259,93 +204,12 @@ def fit_factors(
         old = before.loadings @ (before.loadings.T @ before.loadings)
         new = model.loadings @ (model.loadings.T @ before.loadings)
         moved = float(np.abs(model.mean - before.mean).max())
-        change = float(np.linalg.norm(new - old)) / max(
-            float(np.linalg.norm(old)), TINY
-        )
-        if change < tol and moved < tol * float(np.sqrt(prior.max())):
+        settled = np.linalg.norm(new - old) < tol * np.linalg.norm(old)
+        if settled and moved < tol * float(np.sqrt(prior.max())):
             break
     return model.rotated()
 
 
-def invert(triangles: Array, r: int) -> Array:
-    """Invert many small positive definite matrices, given as upper triangles.
-
-    Each step is one operation on all matrices: LAPACK takes ten times as long, one
-    matrix at a time.
-
-    Parameters
-    ----------
-    triangles : ndarray of shape (r (r + 1) / 2, n)
-    r : int
-
-    Returns
-    -------
-    ndarray of the same shape
-    """
-    at = _square(r).reshape(r, r)
-    # Cholesky factor G = R'R, R upper triangular; then its inverse; then the product.
-    R = np.array(triangles)
-    for a in range(r):
-        for b in range(a):
-            R[at[a, a] : at[a, r - 1] + 1] -= (
-                R[at[b, a]] * R[at[b, a] : at[b, r - 1] + 1]
-            )
-        R[at[a, a]] = 1.0 / np.sqrt(R[at[a, a]])
-        R[at[a, a] + 1 : at[a, r - 1] + 1] *= R[at[a, a]]
-    # `R` has the reciprocals of its diagonal on it.
-    T = np.zeros_like(R)
-    for a in range(r):
-        T[at[a, a]] = R[at[a, a]]
-        for b in range(a + 1, r):
-            row, column = T[at[a, a] : at[a, b]], R[at[a:b, b]]
-            T[at[a, b]] = -np.einsum("cn,cn->n", row, column) * R[at[b, b]]
-    inverse = np.empty_like(R)
-    for a in range(r):
-        for b in range(a, r):
-            inverse[at[a, b]] = np.einsum(
-                "cn,cn->n",
-                T[at[a, b] : at[a, r - 1] + 1],
-                T[at[b, b] : at[b, r - 1] + 1],
-            )
-    return inverse
-
-
-def _times(triangles: Array, vectors: Array) -> Array:
-    """Multiply many symmetric matrices, given as triangles, by one vector each."""
-    r = vectors.shape[1]
-    at = _square(r).reshape(r, r)
-    columns = np.ascontiguousarray(vectors.T)
-    products = [np.einsum("bn,bn->n", triangles[at[a]], columns) for a in range(r)]
-    return np.array(products).T
-
-
-@lru_cache
-def _diagonal(r: int) -> NDArray[np.intp]:
-    return _square(r).reshape(r, r).diagonal()
-
-
-@lru_cache
-def _square(r: int) -> NDArray[np.intp]:
-    """Return, for every cell of a symmetric matrix, its place in the triangle."""
-    place = np.zeros((r, r), dtype=np.intp)
-    i, j = _pairs(r)
-    place[i, j] = place[j, i] = np.arange(len(i))
-    return place.ravel()
-
-
-@lru_cache
-def _multiplicity(r: int) -> Array:
-    i, j = _pairs(r)
-    return np.where(i == j, 1.0, 2.0)
-
-
 def _products(L: Array) -> Array:
-    """Return the products of all pairs of columns, upper triangle."""
-    i, j = _pairs(L.shape[1])
-    return L[:, i] * L[:, j]
-
-
-@lru_cache
-def _pairs(r: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    i, j = np.triu_indices(r)
-    return i, j
+    """Return the products of all pairs of columns."""
+    return (L[:, :, None] * L[:, None, :]).reshape(len(L), -1)

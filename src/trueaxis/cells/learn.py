@@ -9,8 +9,7 @@ regular now.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,21 +18,20 @@ from numpy.typing import NDArray
 from trueaxis.cells.factors import (
     Array,
     FactorModel,
-    column_variances,
+    column_moments,
     fit_factors,
     start_factors,
 )
-from trueaxis.cells.model import NEAR, CellModel, kept_cells
-from trueaxis.cells.wrong import (
+from trueaxis.cells.limits import (
+    NEAR,
     RATIO,
+    SURELY,
     Mask,
-    WrongCells,
-    column_medians,
-    first_guess,
-    learn_wrong,
+    law_ends,
+    majority,
     raise_known,
-    reach,
 )
+from trueaxis.cells.model import SWEEPS, CellModel, WrongCells, kept_cells, within
 from trueaxis.core.columns import refuse_rounded
 from trueaxis.core.law import REGULAR
 from trueaxis.core.moments import discrete_columns
@@ -42,61 +40,39 @@ from trueaxis.core.recipes import Recipe, fit_with
 from trueaxis.core.starts import SAMPLE_ROWS, repeated
 from trueaxis.core.verdicts import PValueKernel
 from trueaxis.data.rows import ArrayRows, Rows
-from trueaxis.data.threads import cached_property
 
+FEWEST_ROWS = 20  # with fewer, nobody can say which cells are wrong
 MAX_FACTORS = 16  # factors that are not needed vanish; more of them only take longer
 ROWS_PER_FACTOR = 8
-CLIPPED = 3.0  # units at which cells are clipped for the first look at the rows
-CODES = 8  # a column with so few different values has codes: rare ones are no errors
-CODES_APART = 4.0  # unless they are so many times farther away than all but 1 %
-GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
-FEW = 0.25  # rows with at most this share of wrong cells tell what wrong cells are like
 
 # Budgets: more of them take longer and change next to nothing.
-START_STEPS, STEPS, TURN_STEPS = 20, 5, 2  # of EM, at the start and in later rounds
-ROUNDS = 4  # of the start, each leaving out cells beyond NEAR standard deviations
-TURNS = 6  # of learning what good and wrong cells are like
-LOOKS = 3  # at the cells of all rows, in every round and turn
+START_STEPS, STEPS = 20, 5  # of EM, at the start and in later rounds
+TURNS = 10  # of learning what good and wrong cells are like
 
 # Complete rows -> the logarithms of their p-values
 JudgeRows = Callable[[Array], Array]
 
 
-def centers_and_units(X: Array, seen: Mask, marginal: Mask) -> tuple[Array, Array]:
-    """Return the median of every column, and its median absolute deviation, scaled.
+def centers_and_units(X: Array, seen: Mask) -> tuple[Array, Array, Mask]:
+    """Return center and spread of the majority of the cells, and discrete columns.
 
-    In a column with few different values, the unit is the larger deviations of the
-    cells that differ: no level is far away from the others.
+    In a column with few different values, or one that most cells share, the center is
+    the median, and the unit is the larger deviations of the cells that differ: no level
+    is far away from the others.
     """
-    center = column_medians(X, seen)
-    with np.errstate(over="ignore", invalid="ignore"):
-        size = np.abs(X - center)
-    unit = 1.4826 * column_medians(size, seen)
-    for j in np.flatnonzero(marginal | ~(unit > 0)):
-        apart = size[seen[:, j] & (size[:, j] > 0), j]
-        unit[j] = np.quantile(apart, 0.75) if len(apart) else 1.0
-    return center, unit
-
-
-def few_values(X: Array, seen: Mask) -> Mask:
-    """Mark the columns with few different values, or one that most cells share."""
-    found, complete = np.zeros(X.shape[1], dtype=bool), seen.all(axis=0)
+    center, unit = majority(X, seen)
+    marginal, complete = unit == 0, seen.all(axis=0)
     if len(X) > 1:
-        found[complete] = discrete_columns(X[:, complete])
+        marginal[complete] |= discrete_columns(X[:, complete])
     for j in np.flatnonzero(~complete & (seen.sum(axis=0) > 1)):
-        found[j] = discrete_columns(X[seen[:, j], j][:, None])[0]
-    return found
-
-
-def levels(Z: Array, seen: Mask) -> tuple[Array, Mask]:
-    """Return the smallest gap between values of every column, and where codes are."""
-    ordered = np.sort(np.where(seen, Z, np.inf), axis=0)  # holes come last
-    with np.errstate(invalid="ignore"):
-        steps = np.diff(ordered, axis=0)
-    apart = (steps > 0) & np.isfinite(steps)
-    gaps = np.where(apart, steps, np.inf).min(axis=0, initial=np.inf)
-    n_values = apart.sum(axis=0) + seen.any(axis=0)
-    return np.where(n_values > 1, gaps, 0.0), n_values <= CODES
+        marginal[j] |= discrete_columns(X[seen[:, j], j][:, None])[0]
+    for j in np.flatnonzero(marginal):
+        x = X[seen[:, j], j]
+        center[j] = np.median(x)
+        apart = np.abs(x - center[j])
+        apart = apart[apart > 0]
+        unit[j] = np.quantile(apart, 0.75) if len(apart) else 1.0
+    return center, unit, marginal
 
 
 def learn_cells(
@@ -118,180 +94,129 @@ def learn_cells(
     """
     n, D = X.shape
     seen = ~np.isnan(X)
-    marginal = few_values(X, seen)
-    center, unit = centers_and_units(X, seen, marginal)
-    model = CellModel(center, unit, _no_factors(D))
-    weights = np.ones(n)
+    center, unit, marginal = centers_and_units(X, seen)
+    nothing = FactorModel(np.zeros(D), np.zeros((D, 1)), np.ones(D))
+    model = CellModel(center, unit, nothing)
+    Z, _ = model.standard(X)
+    table, weights = _Table(Z, seen, marginal), np.ones(n)
     if find_wrong:
-        Z, _ = model.standard(X)
-        pulled = center + unit * np.where(marginal, Z, np.clip(Z, -CLIPPED, CLIPPED))
-        weights = np.where(judge_rows(pulled) >= np.log(REGULAR), 1.0, 0.0)
-        some = weights > 0
-        known = seen[some].any(axis=0)
-        regular = centers_and_units(X[some], seen[some], marginal)
-        center, unit = np.where(known, regular, (center, unit))
-        model = replace(model, center=center, unit=unit)
-    learner = _Learner(model, model.standard(X)[0], seen, marginal)
-    learn = learner.learn_repair if find_wrong else learner.learn_filling
-    model = learn(weights, None)
+        pulled = np.where(marginal, Z, np.clip(Z, -SURELY, SURELY))
+        regular = judge_rows(center + unit * pulled) >= np.log(REGULAR)
+        weights = np.where(regular, 1.0, 0.0)
+        model = table.start(model, weights)
+    else:  # rows that are bad may still count: pull their cells in
+        pulled = np.clip(Z, -2 * SURELY, 2 * SURELY)
+        factors = replace(table, Z=pulled).fit(seen, weights, START_STEPS)
+        model = replace(model, factors=factors)
     repaired = model.repair(X)
     # Leave out rows only if no regular row, of so many, has a smaller p-value.
-    regular_rows = judge_rows(repaired.rows) >= np.log(REGULAR / n)
-    kept = regular_rows & ~repaired.crowded
-    weights = np.where(kept if kept.any() else regular_rows, 1.0, 0.0)
-    return learn(weights, model), weights
+    regular = judge_rows(repaired.rows) >= np.log(REGULAR / n)
+    kept = regular & ~repaired.crowded
+    weights = np.where(kept if kept.any() else regular, 1.0, 0.0)
+    if find_wrong:
+        return table.take_turns(model, weights), weights
+    factors = table.fit(seen, weights, START_STEPS, model.factors)
+    return replace(model, factors=factors), weights
 
 
-class _Learner:
+@dataclass(frozen=True)
+class _Table:
     """Cells in units of their columns, from which a cell model is learned."""
 
-    def __init__(self, model: CellModel, Z: Array, seen: Mask, marginal: Mask) -> None:
-        self.model, self.Z, self.seen, self.marginal = model, Z, seen, marginal
-        n, D = Z.shape
-        self.gaps, self.codes = levels(Z, seen)
-        self.r = max(1, min(MAX_FACTORS, D // 2 + 1, n // ROWS_PER_FACTOR))
-
-    def learn_filling(self, weights: Array, start: CellModel | None) -> CellModel:
-        """Learn to fill holes, given the weights of rows."""
-        W = self.seen.astype(float)
-        if start is None:  # rows that are bad may still count: pull their cells in
-            pulled = copy(self)
-            pulled.Z = np.clip(self.Z, -CLIPPED, CLIPPED)
-            return replace(self.model, factors=pulled.fit(W, weights, START_STEPS // 2))
-        factors = self.fit(W, weights, START_STEPS, start.factors)
-        return replace(self.model, factors=factors)
-
-    def learn_repair(self, weights: Array, start: CellModel | None) -> CellModel:
-        """Learn to fill holes and to find wrong cells, given the weights of rows."""
-        if start is None:
-            factors, wrong = self.start(weights)
-        else:
-            assert start.wrong is not None
-            factors, wrong = start.factors, start.wrong
-        factors, wrong = self.take_turns(factors, wrong, weights)
-        return replace(self.model, factors=factors, wrong=wrong)
+    Z: Array
+    seen: Mask
+    marginal: Mask
 
     def fit(
         self,
-        W: Array,
+        good: Mask,
         weights: Array,
         steps: int,
         start: FactorModel | None = None,
-        prior: Array | None = None,
     ) -> FactorModel:
-        if prior is None:
-            prior = self.prior(W, weights)
+        """Fit factors to the good cells."""
         some = weights > 0
-        Z, W, weights = self.Z[some], W[some], weights[some]
+        Z, W, weights = self.Z[some], good[some].astype(float), weights[some]
         if start is None:
-            start = start_factors(Z, W, weights, self.r)
+            n, D = self.Z.shape
+            r = max(1, min(MAX_FACTORS, D // 2 + 1, n // ROWS_PER_FACTOR))
+            start = start_factors(Z, W, weights, r)
+        prior = column_moments(Z, W, weights)[1]
         return fit_factors(start, Z, W, weights, prior, steps)
 
-    def start(self, weights: Array) -> tuple[FactorModel, WrongCells]:
-        """Return a first model, from cells that are not far from anything."""
-        Z, seen = self.Z, self.seen
-        W = (seen & (self.marginal | (np.abs(Z) <= NEAR))).astype(float)
-        prior = self.prior(W, weights)
-        factors = self.fit(W, weights, START_STEPS, prior=prior)
-        regular = weights > 0
-        for _ in range(ROUNDS):
-            for look in range(LOOKS):
-                z = factors.deviations(Z, W).standard()
-                W = (seen & (self.marginal | (np.abs(z) <= NEAR))).astype(float)
-                if look == 0:
-                    # Half of the cells tell the scale, whatever the others are.
-                    size = np.abs(z[regular])
-                    scale = column_medians(size, seen[regular]) / 0.6745
-                    scale = np.where(scale > 0, np.clip(scale, 0.1, 10.0), 1.0)
-                    scale[self.marginal] = 1.0
-                    factors = replace(factors, noise=factors.noise * scale**2)
-            most = 2 * W.sum(axis=1) >= seen.sum(axis=1)
-            usable = weights * most
-            if 2 * (usable > 0).sum() < regular.sum():
-                usable = weights
-            factors = self.fit(W, usable, STEPS, factors, prior)
-        wrong = first_guess(W, seen, weights, prior, self.marginal)
-        z = wrong.standard(Z, factors.deviations(Z, W))
-        limits = self.limits(z, W > 0, factors, weights)
-        return factors, replace(wrong, limits=limits)
+    def deviations(self, factors: FactorModel, good: Mask) -> Array:
+        """Return the deviations of cells in standard deviations."""
+        z = factors.deviations(self.Z, good.astype(float)).z
+        return np.where(self.marginal, self.Z, z)
 
-    def prior(self, W: Array, weights: Array) -> Array:
-        """Return the variances of the columns."""
-        some = weights > 0
-        return column_variances(self.Z[some], W[some], weights[some])
+    def near(self, z: Array) -> Mask:
+        """Mark the cells that are not far from anything."""
+        return self.seen & (self.marginal | (np.abs(z) <= NEAR))
 
-    def limits(
-        self, z: Array, good: Mask, factors: FactorModel, weights: Array
-    ) -> Array:
-        """Return the deviations up to which cells of either side are good."""
-        rows = self.telling(good, weights) > 0
-        if not rows.any():  # most cells of every row look wrong
-            rows = weights > 0
-        z, seen, good = z[rows], self.seen[rows], good[rows]
-        unit = np.where(self.marginal, 1.0, np.sqrt(factors.noise))
-        limits = reach(z + self.spread[rows] / unit, seen, good, self.marginal)
-        # A cell in question must not tell what kind of row it is in.
-        within = seen & (z >= -limits[0]) & (z <= limits[1])
-        means, _ = factors.factors(self.Z[rows], within.astype(float))
-        limits = raise_known(limits, z, seen, means)
-        # Nothing is known about what lies beyond all cells: there, they may be wrong.
-        farthest = np.where(seen, z, 0.0)
-        farthest = RATIO * np.array([-farthest.min(axis=0), farthest.max(axis=0)])
-        limits = np.where(limits < farthest, limits, farthest)
-        if self.codes.any():
-            codes = np.where(seen, np.abs(z), 0.0)[:, self.codes]
-            limits[:, self.codes] = CODES_APART * np.quantile(codes, 0.99, axis=0)
-        return limits
-
-    @cached_property
-    def spread(self) -> Array:
-        """Shifts within the gaps between levels, so that counts have no gaps."""
-        places = (np.arange(len(self.Z)) * GOLDEN) % 1.0 - 0.5
-        return np.outer(places, self.gaps)
-
-    def telling(self, good: Mask, weights: Array) -> Array:
-        """Mark the rows that tell what wrong cells are like.
-
-        A row with few wrong cells does, even if these made it look irregular; a row
-        most of whose cells are wrong does not, even if it looks regular.
-        """
-        most = np.where(weights > 0, 0.5, FEW)
-        few = (self.seen & ~good).sum(axis=1) <= most * self.seen.sum(axis=1)
-        return np.where(few, 1.0, 0.0)
-
-    def take_turns(
-        self,
-        factors: FactorModel,
-        wrong: WrongCells,
-        weights: Array,
-    ) -> tuple[FactorModel, WrongCells]:
-        """Learn the factors from good cells, and how cells are wrong, in turns."""
-        Z, seen = self.Z, self.seen
-        current = replace(self.model, factors=factors, wrong=wrong)
-        W = current.good_cells(Z, seen)[0].astype(float)
-        prior = self.prior(W, weights)
-        for _ in range(TURNS):
-            for _ in range(LOOKS):
-                deviations = factors.deviations(Z, W)
-                classes = wrong.classify(Z, seen, deviations)
-                W = classes.good
-            good = W > 0.5
-            z = wrong.standard(Z, deviations)
-            limits = self.limits(z, good, factors, weights)
-            crowded = replace(self.model, wrong=wrong).crowded(good, seen)
-            telling = self.telling(good, weights) * ~crowded
-            wrong = learn_wrong(
-                Z, classes, telling, prior, factors.noise, replace(wrong, limits=limits)
+    def start(self, model: CellModel, weights: Array) -> CellModel:
+        """Learn from the cells that are not far from anything, and then in turns."""
+        good, regular = self.near(self.Z), weights > 0
+        factors = self.fit(good, weights, START_STEPS)
+        for _ in range(SWEEPS):
+            z = self.deviations(factors, good)
+            # The majority of cells tells the law, whatever the others are.
+            middle, spread = majority(z[regular], self.seen[regular])
+            good = self.near((z - middle) / np.where(spread > 0, spread, 1.0))
+            most = 2 * good.sum(axis=1) >= self.seen.sum(axis=1)
+            many = 2 * (most & regular).sum() >= regular.sum()
+            factors = self.fit(
+                good, weights * most if many else weights, STEPS, factors
             )
-            factors = self.fit(W, weights * ~crowded, TURN_STEPS, factors, prior)
-        return factors, wrong
+        wrong = self.wrong(factors, good, weights)
+        return self.take_turns(replace(model, factors=factors, wrong=wrong), weights)
 
+    def take_turns(self, model: CellModel, weights: Array) -> CellModel:
+        """Learn the factors from good cells, and how cells are wrong, in turns."""
+        good = model.good_cells(self.Z, self.seen)[0]
+        for _ in range(TURNS):
+            assert model.wrong is not None
+            good = within(
+                model.wrong.limits, self.deviations(model.factors, good), self.seen
+            )
+            usable = weights * ~model.crowded(good, self.seen)
+            wrong = self.wrong(model.factors, good, weights)
+            factors = self.fit(good, usable, STEPS, model.factors)
+            model = replace(model, factors=factors, wrong=wrong)
+        return model
 
-def _no_factors(D: int) -> FactorModel:
-    return FactorModel(np.zeros(D), np.zeros((D, 1)), np.ones(D))
+    def wrong(self, factors: FactorModel, good: Mask, weights: Array) -> WrongCells:
+        """Learn up to which deviations cells of either side are good."""
+        z = self.deviations(factors, good)
+        # A row with few wrong cells tells, even if these made it look irregular; a row
+        # most of whose cells are wrong does not, even if it looks regular.
+        most = np.where(weights > 0, 0.5, 0.25) * self.seen.sum(axis=1)
+        tells = (self.seen & ~good).sum(axis=1) <= most
+        rows = tells if tells.any() else weights > 0
+        seen, unit = self.seen[rows], np.sqrt(factors.noise)
+        shifted = z[rows] + self.shifts()[rows] / np.where(self.marginal, 1.0, unit)
+        limits = law_ends(shifted, seen, self.marginal)
+        # A cell in question must not tell what kind of row it is in.
+        sure = within(limits, z[rows], seen)
+        means, _ = factors.factors(self.Z[rows], sure.astype(float))
+        limits = raise_known(limits, z[rows], seen, means)
+        # Nothing is known about what lies beyond all cells: there, they may be wrong.
+        size = np.where(seen, z[rows], 0.0)
+        farthest = RATIO * np.array([-size.min(axis=0), size.max(axis=0)])
+        limits = np.minimum(limits, np.maximum(farthest, SURELY))
+        some = weights > 0
+        wrong = self.seen[some] & ~within(limits, z[some], self.seen[some])
+        shares = wrong.sum(axis=0) / np.maximum(self.seen[some].sum(axis=0), 1)
+        return WrongCells(shares, limits, self.marginal)
 
-
-FEWEST_ROWS = 20  # with fewer, nobody can say which cells are wrong
+    def shifts(self) -> Array:
+        """Return shifts within the gaps between levels, so that counts have no gaps."""
+        ordered = np.sort(np.where(self.seen, self.Z, np.inf), axis=0)  # holes are last
+        with np.errstate(invalid="ignore"):
+            steps = np.diff(ordered, axis=0)
+        gaps = np.where(steps > 0, steps, np.inf).min(axis=0, initial=np.inf)
+        golden = (np.sqrt(5.0) - 1.0) / 2.0  # no two rows get the same shift
+        places = (np.arange(len(self.Z)) * golden) % 1.0 - 0.5
+        return np.outer(places, np.where(np.isfinite(gaps), gaps, 0.0))
 
 
 class SampleFilling(NamedTuple):

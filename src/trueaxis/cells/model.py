@@ -6,7 +6,6 @@ files and Dask are treated alike: it is a transform of blocks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -15,10 +14,9 @@ from numpy.typing import NDArray
 from scipy.special import gammainc
 
 from trueaxis.cells.factors import Array, Deviations, FactorModel
-from trueaxis.cells.wrong import Mask, WrongCells
+from trueaxis.cells.limits import CHANCE, NEAR, Mask
 from trueaxis.data.transformed import Where, largest_magnitude
 
-NEAR = 2.0  # rows are first compared by the cells within so many units of the center
 SWEEPS = 6  # over the cells of a row; they rarely change after three
 FAR = 1e8  # units of a column beyond which it does not matter how far a cell is
 
@@ -28,16 +26,30 @@ MOST_INFORMATION = 1e14
 
 # Wrong cells that are rarer than this, in a row, are never held against it.
 TOLERATED = 0.05
-UNLIKELY = 0.0025  # probability of so many wrong cells that the row is wrong
-REMEMBERED = 0.3  # share of cells; they take half as much memory again as the rows
-COLUMN_NAMES = ("center", "unit", "mean", "noise")
-POSITIVE = ("unit", "noise", "shares", "variances")
-VARIANCES = ("noise", "variances")
-IN_UNITS = ("mean", "loadings", "centers")
 
-# Compares the good cells of rows with those found before; marks the better rows.
-Better = Callable[[Mask, Mask], NDArray[np.bool_]]
-WRONG_NAMES = ("shares", "centers", "variances", "limits", "marginal")
+
+@dataclass(frozen=True)
+class WrongCells:
+    """How often cells of every column are wrong, and how far away these are.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (D,)
+    limits : ndarray of shape (2, D)
+        Deviations, in standard deviations, up to which cells are good on either side.
+    marginal : ndarray of shape (D,), bool
+        Columns with few different values, whose cells are compared with the other cells
+        of the column only: next to a level, another level is far away.
+    """
+
+    shares: Array
+    limits: Array
+    marginal: Mask
+
+
+def within(limits: Array, z: Array, seen: Mask) -> Mask:
+    """Mark the cells whose deviations are within the limits of both sides."""
+    return np.asarray(seen & (z >= -limits[0]) & (z <= limits[1]))
 
 
 class Repaired(NamedTuple):
@@ -126,15 +138,11 @@ class CellModel:
         good, deviations = self.good_cells(X, seen)
         crowded = self.crowded(good, seen)
         kept = kept_cells(good, seen, crowded)
-        if self.wrong is None:
-            z = deviations.standard()
-        else:
-            z = self.wrong.standard(X, deviations)
         return Repaired(
             rows=self._replaced(block, kept, deviations.fitted),
             good=good,
             crowded=crowded,
-            deviations=np.where(seen, z, np.nan),
+            deviations=np.where(seen, deviations.z, np.nan),
             fitted=self.center + self.unit * deviations.fitted,
         )
 
@@ -147,59 +155,40 @@ class CellModel:
         return rows
 
     def good_cells(self, X: Array, seen: Mask) -> tuple[Mask, Deviations]:
-        """Mark the cells of rows that are there and right."""
+        """Mark the cells of rows that are there and right; also return deviations."""
         if self.wrong is None:
             return seen, self.factors.deviations(X, seen.astype(float))
-        # Wrong cells hide each other: begin with those that are nowhere near wrong,
-        # unless all cells are near and explain each other.
-        near = self.near_cells(X, seen)
-        far = np.asarray(np.abs(X).max(axis=1) > 2 * NEAR)
-        good, deviations = self._settled(X, seen, np.where(far[:, None], near, seen))
-
-        def try_again(rows: NDArray[np.intp], start: Mask, better: Better) -> None:
-            other, differing = self._settled(X[rows], seen[rows], start[rows])
-            take = better(other, good[rows])
-            good[rows[take]] = other[take]
-            for whole, part in zip(deviations, differing, strict=True):
-                whole[rows[take]] = part[take]
-
-        some = np.flatnonzero(~far & (good != seen).any(axis=1))
-        if len(some):
-            try_again(some, near, lambda other, _: np.ones(len(other), dtype=bool))
+        # Wrong cells hide each other: begin with those that are nowhere near wrong.
+        own = np.where(self.wrong.marginal, self.wrong.limits, NEAR)
+        good, deviations = self._settled(X, seen, within(own, X, seen))
         # A row far out along the factors is not a row of wrong cells: of two ways to
         # explain a row, the one with fewer wrong cells is right.
-        some = np.flatnonzero(self.crowded(good, seen))
-        if len(some):
-            try_again(some, seen, lambda other, own: other.sum(1) > own.sum(1))
+        rows = np.flatnonzero(self.crowded(good, seen))
+        if len(rows):
+            other, differing = self._settled(X[rows], seen[rows], seen[rows])
+            better = other.sum(axis=1) > good[rows].sum(axis=1)
+            good[rows[better]] = other[better]
+            for whole, part in zip(deviations, differing, strict=True):
+                whole[rows[better]] = part[better]
         return good, deviations
 
     def _settled(self, X: Array, seen: Mask, good: Mask) -> tuple[Mask, Deviations]:
         """Judge cells by the good ones of their row until these no longer change."""
         assert self.wrong is not None
-        good = np.array(good)
-        deviations = self.factors.deviations(X, good.astype(float))
-        now = self.wrong.good(X, seen, deviations)
-        open_ = np.flatnonzero((now != good).any(axis=1))
-        good[open_] = now[open_]
+        good, open_ = np.array(good), np.arange(len(X))
+        deviations = Deviations(np.empty_like(X), np.empty_like(X))
         for sweep in range(SWEEPS):
-            if not len(open_):
+            x, before = X[open_], good[open_]
+            z, fitted = self.factors.deviations(x, before.astype(float))
+            z = np.where(self.wrong.marginal, x, z)
+            deviations.z[open_], deviations.fitted[open_] = z, fitted
+            now = within(self.wrong.limits, z, seen[open_])
+            moved = (now != before).any(axis=1)
+            if sweep == SWEEPS - 1 or not moved.any():
                 break
-            some = self.factors.deviations(X[open_], good[open_].astype(float))
-            for whole, part in zip(deviations, some, strict=True):
-                whole[open_] = part
-            if sweep == SWEEPS - 1:
-                break
-            now = self.wrong.good(X[open_], seen[open_], some)
-            moved = (now != good[open_]).any(axis=1)
             good[open_] = now
             open_ = open_[moved]
         return good, deviations
-
-    def near_cells(self, X: Array, seen: Mask) -> Mask:
-        """Mark the cells near the center of their column."""
-        assert self.wrong is not None
-        low, high = np.where(self.wrong.marginal, self.wrong.limits, NEAR)
-        return np.asarray(seen & (X >= -low) & (X <= high))
 
     def crowded(self, good: Mask, seen: Mask) -> NDArray[np.bool_]:
         """Mark the rows that have more wrong cells than chance or a majority allows."""
@@ -207,12 +196,12 @@ class CellModel:
             return np.zeros(len(good), dtype=bool)
         n_seen = np.count_nonzero(seen, axis=1)
         n_wrong = n_seen - np.count_nonzero(good, axis=1)
-        shares = np.maximum(self.wrong.shares.sum(axis=0), TOLERATED)
+        shares = np.maximum(self.wrong.shares, TOLERATED)
         crowded = np.asarray(2 * n_wrong > n_seen)
         # Fewer wrong cells than expected are never too many.
         (some,) = np.nonzero(~crowded & (n_wrong > shares.min() * n_seen))
         expected = seen[some] @ shares
-        crowded[some] = gammainc(n_wrong[some], expected) < UNLIKELY
+        crowded[some] = gammainc(n_wrong[some], expected) < CHANCE
         return crowded
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
@@ -225,7 +214,7 @@ class CellModel:
             "loadings": self.factors.loadings,
         }
         if self.wrong is not None:
-            arrays |= {name: getattr(self.wrong, name) for name in WRONG_NAMES}
+            arrays |= vars(self.wrong)
         return arrays
 
     @classmethod
@@ -234,7 +223,7 @@ class CellModel:
         factors = FactorModel(arrays["mean"], arrays["loadings"], arrays["noise"])
         wrong = None
         if "shares" in arrays:
-            wrong = WrongCells(**{name: arrays[name] for name in WRONG_NAMES})
+            wrong = WrongCells(arrays["shares"], arrays["limits"], arrays["marginal"])
         return cls(arrays["center"], arrays["unit"], factors, wrong)
 
 
@@ -246,42 +235,39 @@ def kept_cells(good: Mask, seen: Mask, crowded: NDArray[np.bool_]) -> Mask:
 def find_flaw(arrays: dict[str, Any], D: int) -> str | None:
     """Return why arrays cannot be a cell model of D columns, or None if they can."""
     r = np.shape(arrays.get("loadings", ()))[-1:]
-    shapes: dict[str, tuple[int, ...]] = {name: (D,) for name in COLUMN_NAMES}
-    shapes |= {"loadings": (D, *r)}
+    # Cells are at most FAR units from the center, and so is what is learned from them:
+    # far beyond, products would overflow.
+    most, far = float(np.finfo(float).max), FAR**2
+    bounds: dict[str, tuple[tuple[int, ...], float, float]] = {
+        "center": ((D,), -most, most),
+        "unit": ((D,), float(np.finfo(float).tiny), most),
+        "mean": ((D,), -far, far),
+        "noise": ((D,), far**-2, far**2),
+        "loadings": ((D, *r), -far, far),
+    }
     if "shares" in arrays:
-        shapes |= {name: (2, D) for name in WRONG_NAMES} | {"marginal": (D,)}
-    for name in sorted(shapes.keys() | arrays.keys()):
+        bounds |= {"shares": ((D,), 0.0, 1.0), "limits": ((2, D), 0.0, np.inf)}
+        bounds |= {"marginal": ((D,), 0, 1)}
+    for name in sorted(bounds.keys() | arrays.keys()):
         array, kind = arrays.get(name), bool if name == "marginal" else np.float64
-        if not isinstance(array, np.ndarray) or name not in shapes:
+        if not isinstance(array, np.ndarray) or name not in bounds:
             return f"the cells have no {name}, or know nothing of it"
-        if array.shape != shapes[name] or array.dtype != kind:
-            return f"{name} of the cells is not {kind.__name__} of shape {shapes[name]}"
-        if np.isnan(array).any() or (name != "limits" and np.isinf(array).any()):
-            return f"{name} of the cells has a value that is not finite"
-        if name in POSITIVE and not (array > 0).all():
-            return f"{name} of the cells is not positive"
-        # Cells are at most FAR units from the center, and so is what is learned from
-        # them. Far beyond, products would overflow.
-        size = np.abs(array[np.isfinite(array)]).max(initial=0.0)
-        if name in VARIANCES and not FAR**-4 <= array.min() <= size <= FAR**4:
-            return f"{name} of the cells has a value beyond what cells can show"
-        if name in IN_UNITS and size > FAR**2:
-            return f"{name} of the cells has a value of {size:.2g}, in units of columns"
+        shape, low, high = bounds[name]
+        if array.shape != shape or array.dtype != kind:
+            return f"{name} of the cells is not {kind.__name__} of shape {shape}"
+        if not ((array >= low) & (array <= high)).all():
+            return f"{name} of the cells is not between {low:.2g} and {high:.2g}"
     L, noise = arrays["loadings"], arrays["noise"][:, None]
     if (L**2 / noise).sum() > MOST_INFORMATION:
         return "loadings of the cells leave no digits to what is filled"
-    if "shares" in arrays and not (arrays["shares"].sum(axis=0) < 1).all():
-        return "shares of the cells leave no cell that is right"
-    if "limits" in arrays and not (arrays["limits"] >= 0).all():
-        return "limits of the cells has a value below 0"
     return None
 
 
 class RememberedRepair:
     """Repair of rows in memory that is computed once for every block.
 
-    Only the cells that changed are kept. If they are many, they are computed anew in
-    every pass.
+    Only the cells that changed are kept. If they take more than half the memory of the
+    block, they are computed anew in every pass.
     """
 
     def __init__(self, model: CellModel) -> None:
@@ -299,10 +285,10 @@ class RememberedRepair:
             return rows
         rows = self.model(block)
         with np.errstate(invalid="ignore"):
-            places = np.flatnonzero(rows != block)
-        if rows is not block and len(places) <= REMEMBERED * block.size:
-            changed = rows.ravel()[places]
-            self._changes[where.start] = where.stop, places.astype(np.int32), changed
+            places = np.flatnonzero(rows != block).astype(np.int32)
+        changed = rows.ravel()[places]
+        if rows is not block and 2 * (changed.nbytes + places.nbytes) <= block.nbytes:
+            self._changes[where.start] = where.stop, places, changed
         return rows
 
     def part(self, first: int, n: int) -> CellModel:

@@ -53,7 +53,7 @@ class CellMapDisplay(Display):
     >>> X = sensors().X
     >>> display = CellMapDisplay.from_estimator(DSWL(2, cells=True).fit(X), X)
     >>> display.ax_.get_title()
-    'Cell map: 22 of 1,200 cells are wrong'
+    'Cell map: 23 of 1,200 cells are wrong'
     """
 
     cells: CellMap

@@ -9,7 +9,7 @@ from trueaxis.cells.factors import (
     PRIOR_CELLS,
     PRIOR_NOISE,
     FactorModel,
-    column_variances,
+    column_moments,
     fit_factors,
     improve,
     penalty,
@@ -34,25 +34,22 @@ def model(seed, D=6, r=2):
     )
 
 
-def test_predictions_are_conditional_means_of_the_gaussian():
+def test_deviations_are_those_of_the_conditional_gaussian():
     X, W = table(1)
     given_model = model(2)
-    covariance = given_model.loadings @ given_model.loadings.T
-    covariance += np.diag(given_model.noise)
-    fitted, spread = given_model.predict(X, W)
-    for x, w, fit, var in zip(X, W, fitted, spread, strict=True):
-        seen, hole = w > 0, w == 0
-        mean = given_model.mean
-        if not hole.any():
-            continue
+    mean, noise = given_model.mean, np.diag(given_model.noise)
+    covariance = given_model.loadings @ given_model.loadings.T + noise
+    z, fitted = given_model.deviations(X, W)
+    for i, j in np.ndindex(X.shape):
+        others = (W[i] > 0) & (np.arange(X.shape[1]) != j)
         slope = np.linalg.solve(
-            covariance[np.ix_(seen, seen)], covariance[np.ix_(seen, hole)]
+            covariance[np.ix_(others, others)], covariance[others, j]
         )
-        expected = mean[hole] + (x - mean)[seen] @ slope
-        np.testing.assert_allclose(fit[hole], expected, atol=1e-9)
-        rest = covariance[np.ix_(hole, hole)] - covariance[np.ix_(hole, seen)] @ slope
-        filled = np.diag(rest) - given_model.noise[hole]
-        np.testing.assert_allclose(var[hole], filled, atol=1e-9)
+        expected = mean[j] + (X[i] - mean)[others] @ slope
+        variance = covariance[j, j] - covariance[j, others] @ slope
+        assert z[i, j] == pytest.approx((X[i, j] - expected) / np.sqrt(variance))
+        if W[i, j] == 0:
+            assert fitted[i, j] == pytest.approx(expected)
 
 
 def posterior(given_model, X, W, weights, prior, fixed):
@@ -85,7 +82,7 @@ def test_the_objective_never_falls(seed, holes, soft, r):
     if soft:  # cells that are neither surely good nor surely wrong
         W = W * rng.random(W.shape)
     weights = rng.random(len(X))
-    prior = column_variances(X, W, weights)
+    _, prior = column_moments(X, W, weights)
     current = start_factors(X, W, weights, r)
     fixed = penalty(current, prior)
     objective = posterior(current, X, W, weights, prior, fixed)
@@ -101,7 +98,7 @@ def test_without_holes_and_with_many_rows_the_covariance_is_found():
     loadings = rng.normal(size=(8, 2))
     X = rng.normal(size=(20_000, 2)) @ loadings.T + 0.5 * rng.normal(size=(20_000, 8))
     W, weights = np.ones_like(X), np.ones(len(X))
-    prior = column_variances(X, W, weights)
+    _, prior = column_moments(X, W, weights)
     found = fit_factors(start_factors(X, W, weights, 5), X, W, weights, prior, 100)
     expected = loadings @ loadings.T + 0.25 * np.eye(8)
     covariance = found.loadings @ found.loadings.T + np.diag(found.noise)
