@@ -14,7 +14,7 @@ from size import Size, size_of_text, sizes_by_folder, total
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "trueaxis"
-LIMITS = Size(modules=105, lines=29_300, statements=13_450)
+LIMITS = Size(modules=94, lines=25_000, statements=11_500)
 
 # Imports against the order, inside a function, each with its reason.
 EXCEPTIONS = {
