@@ -41,7 +41,7 @@ for ax in axes:
 figure.suptitle("A frame, and the background that each method sees")
 
 # %%
-# Not well: its background is off by 34.4 gray levels, and by 24.7 with ``cells=True``,
+# Not well: its background is off by 34.4 gray levels, and by 38.3 with ``cells=True``,
 # where PCP has 1.2. Every frame has foreground, so that there is no good row to learn
 # from; and the pixels of the square are wrong *together*, for many frames in a row,
 # which is not what ``cells=True`` expects. Use PCP here.
