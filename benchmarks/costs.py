@@ -16,8 +16,8 @@ import numpy as np
 
 from trueaxis import DSWL, open_rows
 from trueaxis.core.starts import SAMPLE_ROWS
-from trueaxis.core.verdicts import LogWeightKernel, SupportKernel
-from trueaxis.data.rows import ArrayRows, Kernel
+from trueaxis.core.verdicts import ReweightKernel, SupportKernel
+from trueaxis.data.rows import ArrayRows, Changes, Kernel
 from trueaxis.data.transformed import refuse_nonfinite
 
 FLOAT = 8
@@ -58,10 +58,10 @@ def timed_passes() -> Iterator[list[float]]:
     found: list[float] = []
     scan = ArrayRows.scan
 
-    def timed(self: ArrayRows, kernel: Kernel) -> tuple:
+    def timed(self: ArrayRows, kernel: Kernel, changes: Changes = ()) -> tuple:
         begin = time.perf_counter()
-        answer = scan(self, kernel)
-        if isinstance(kernel, LogWeightKernel | SupportKernel):
+        answer = scan(self, kernel, changes)
+        if isinstance(kernel, ReweightKernel | SupportKernel):
             found.append(time.perf_counter() - begin)
         return answer
 
