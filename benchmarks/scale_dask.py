@@ -134,8 +134,8 @@ def large_fit(path: Path, some: Path, k: int) -> dict[str, Any]:
         parts = parts_of_workers(client, some, k)
     return {
         "rows": rows.shape[0],
-        "block_rows": rows.lengths[0],
-        "blocks": len(rows.lengths),
+        "block_rows": rows.array.chunks[0][0],
+        "blocks": len(rows.array.chunks[0]),
         "wall": wall,
         "cpu": after["cpu"] - before["cpu"],
         "sent": after["sent"] - before["sent"],
