@@ -71,7 +71,7 @@ def write_graph(parts: SplitPipeline, path: Path) -> None:
     The input `X` has shape (n, D), with any n. The outputs are `scores` of shape
     (n, k), which is what `transform` returns, and, of length n, `score_distance`,
     `orthogonal_distance` and `label` (`predict`, int64). A graph can neither raise
-    errors nor fill holes: a row with NaN gets NaN and the label -1.
+    errors nor fill missing cells: a row with NaN gets NaN and the label -1.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def _constants(scaler: Any, method: Any) -> dict[str, Any]:
     subspace, law = method._subspace(), method._law()
     steps, edges = np.zeros((len(subspace.mean), 1)), np.inf  # no row is beyond
     if law.sides is not None:
-        # From the center of the model, as places there keep more digits.
+        # Relative to the center of the model, which keeps more digits.
         room = law.sides.edges - law.sides.centers
         steps = (law.sides.directions / room[:, None]).T
         start = (law.sides.centers - law.sides.directions @ subspace.mean) / room

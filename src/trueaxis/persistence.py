@@ -1,8 +1,8 @@
 """Save fitted models to files, and load them without running code.
 
 A model file is an .npz archive of plain arrays with a `header.json`, which holds the
-class, the parameters and the fitted attributes of every step of the model. What an
-attribute can be is said in `FITTED`; `save` and `load` refuse everything else.
+class, the parameters and the fitted attributes of every step of the model. `FITTED`
+lists the values that attributes can have; `save` and `load` refuse all others.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Pipelines of a first step and a method: split them, and join them again.
 
 The first step is a `ColumnScaler` or a `TableEncoder`: both learn a center and a unit
-of every column that the method sees. `takes_pipelines` is the only place where a
-diagnostic meets a pipeline. The diagnostic itself knows methods only; a function turns
-its answer into the units of the data.
+of every column that the method sees. Diagnostics are written for methods alone.
+`takes_pipelines` makes them accept pipelines; a function turns their answer into the
+units of the data.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Diagnostic = TypeVar("Diagnostic", bound=Callable[..., Any])
 
 
 class SplitPipeline(NamedTuple):
-    """A method, and what happens to rows before it.
+    """A method, and the step that rows pass before it.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class SplitPipeline(NamedTuple):
         return self.unscaled(value, column) + self.scaler.center_[column]
 
     def raw(self, X: Any) -> NDArray[Any]:
-        """Return the rows as numbers in the units of the user, with NaN in holes.
+        """Return the rows as numbers in the user's units, with NaN for missing cells.
 
         They are those of `TableEncoder.encode` if there is an encoder: logarithms and
         indicators of levels included. Names of columns are checked.
@@ -81,8 +81,8 @@ class SplitPipeline(NamedTuple):
         if self.scaler is not None and not isinstance(self.scaler, OURS):
             return np.asarray(self.scaler.transform(X))
         first = self.model if self.scaler is None else self.scaler
-        holes = self.model._repair() is not None
-        rows = validate_rows(first, X, reset=False, holes=holes)
+        missing_ok = self.model._repair() is not None
+        rows = validate_rows(first, X, reset=False, missing_ok=missing_ok)
         return rows.array if isinstance(rows, ArrayRows) else rows.read()
 
     def scaled(self, X: Any) -> Any:
@@ -104,7 +104,7 @@ class SplitPipeline(NamedTuple):
         return ArrayRows(given) if floats and given.ndim == 2 else given
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the model is, and its components, as values for JSON."""
+        """Return the type of the model, and its components, as values for JSON."""
         model, columns = self.model, column_names(self.model).tolist()
         scale = getattr(self.scaler, "how", getattr(self.scaler, "scale_", "none"))
         names, ratios = model.get_feature_names_out(), model.explained_variance_ratio_
@@ -143,13 +143,13 @@ def level_of(model: Any) -> float:
 
 def is_pipeline(model: Any) -> bool:
     """Return whether a model is a pipeline of scikit-learn."""
-    # Importing this takes long, and whoever has a pipeline has imported it.
+    # The import is slow, and has been done already if there is a pipeline.
     module = sys.modules.get("sklearn.pipeline")
     return module is not None and isinstance(model, module.Pipeline)
 
 
 def split_pipeline(model: Any) -> SplitPipeline:
-    """Split a pipeline into what comes first and the method; accept a method alone.
+    """Split a pipeline into its first step and the method; accept a method alone.
 
     The method gets the column names of the first step if it has none itself: for an
     encoder, those of the encoded columns.

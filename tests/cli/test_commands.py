@@ -164,7 +164,10 @@ def test_values_of_options_are_numbers_lists_and_names(pump, tmp_path):
     given = ["--set", "tau=[20, 10, 30]", "--set", "random_state=None"]
     given += ["--set", "contamination=0.1", "-k", "0.9", "-o", path]
     printed = run("fit", pump, *NAMED, *given)
-    assert "20 of 200 rows" in printed and "Contamination 0.1 puts the line" in printed
+    assert (
+        "20 of 200 rows" in printed
+        and "Contamination 0.1 puts the threshold" in printed
+    )
     loaded = trueaxis.load(path)
     assert (loaded.tau, loaded.random_state) == ((20, 10, 30), None)
     assert loaded.n_components == 0.9

@@ -76,7 +76,7 @@ def test_without_pandas_tables_are_arrays(forget_pandas):
 
 @pytest.fixture(scope="module")
 def with_a_group():
-    """A model that takes rows of its cloud for a group apart, and the rows."""
+    """A model that takes rows of its cloud for a separate cluster, and the rows."""
     X = cloud(share=0.1).X
     model = PlainPCA(2).fit(X)
     return with_sides(model, X), X

@@ -339,7 +339,7 @@ def test_the_table_is_sorted_searched_and_filtered(pumps_report, open_page):
     assert {kind.strip() for kind in column(page, "Kind")} == {"both"}
 
     page.locator("#level").press("Home")
-    page.select_option("#only", label="regular, nearest to the line")
+    page.select_option("#only", label="regular, nearest to the threshold")
     assert {kind.strip() for kind in column(page, "Kind")} == {"regular"}
     assert set(names(page)) & set(first) and "P-074" not in names(page)
 

@@ -9,7 +9,7 @@ from trueaxis.methods import PlainPCA
 from trueaxis.report import analyze
 from trueaxis.report.sentences import (
     change,
-    describe_line,
+    describe_threshold,
     explained,
     format_p,
     hints,
@@ -43,8 +43,8 @@ def test_the_verdict_says_where_the_line_is():
         "At level 0.01, 1.0 % of regular rows are flagged, too."
     )
     p = 10 ** by_share.fit(X).offset_
-    assert describe_line(by_share) == (
-        f"Contamination 0.2 puts the line at a p-value of {format_p(p)}."
+    assert describe_threshold(by_share) == (
+        f"Contamination 0.2 puts the threshold at a p-value of {format_p(p)}."
     )
     assert verdict(analyze(by_share, X)).startswith("18 of 90 rows (20 %)")
 

@@ -196,7 +196,7 @@ def _load(model_path: str) -> Any:
     """Load a model that repairs cells."""
     model = load(model_path)
     first, method = split_pipeline(model)
-    if isinstance(first, TableEncoder) or not method._takes_holes:
+    if isinstance(first, TableEncoder) or not method._takes_missing:
         raise TableError(
             f"{model_path} repairs no cells: it takes logarithms or categories, or "
             f"judges whole rows ({type(method).__name__}). Use a model of dswl fitted "

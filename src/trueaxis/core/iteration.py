@@ -33,7 +33,7 @@ class StepResult:
     effective : float
         Effective sample size.
     detail : object
-        What else the step found, if the method needs it.
+        Further results of the step that the method needs.
     """
 
     next: Any

@@ -1,4 +1,4 @@
-"""Columns of rows: which one is to blame for the distances, and what would fit."""
+"""Columns of rows: which one causes the distances, and the value that would fit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAIN_SHARE = 0.5  # a column with this share of the distance is the only one nam
 
 
 def cell_repair(rows: Rows) -> CellModel | None:
-    """Return what repairs the rows that `fitted_rows` returned; None if nothing."""
+    """Return the model that repairs the rows of `fitted_rows`, if there is one."""
     if isinstance(rows, TransformedRows) and isinstance(rows.change, CellModel):
         return rows.change
     return None
@@ -83,7 +83,7 @@ class ColumnCorrectionKernel(Kernel):
         ----------
         block : ndarray of shape (n, D)
         best : bool
-            Whether to return what is known of the best column of every row only, which
+            Whether to return the results of the best column of every row only, which
             takes less time.
 
         Returns

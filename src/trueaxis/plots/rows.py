@@ -35,8 +35,8 @@ class OutlierMapDisplay(Display):
     """Orthogonal distance against score distance of every row, with the cut-offs.
 
     Rows right of the vertical line are far from the center inside the subspace, rows
-    above the horizontal line far off the subspace. Rows of a group that stands apart
-    are outliers even between the lines. If a distance exceeds 15 cut-offs, its axis is
+    above the horizontal line are far from the subspace. Rows of a separate cluster are
+    outliers even within both cut-offs. If a distance exceeds 15 cut-offs, its axis is
     linear up to the cut-off and logarithmic beyond, so that regular rows remain visible
     as a cloud.
 

@@ -197,7 +197,7 @@ class TableEncoder(
         ndarray of shape (n, d)
         """
         check_is_fitted(self, "unit_")
-        scaled = validate_array(X, holes=True)
+        scaled = validate_array(X, missing_ok=True)
         if scaled.shape[1] != len(self.unit_):
             raise ValueError(
                 f"X has {scaled.shape[1]} columns, but the table was encoded in "
@@ -292,8 +292,8 @@ class TableEncoder(
                     "categories: drop it."
                 )
             counts = Counter(c for c in cells_as_text(column) if c is not None)
-            # A level that only one row has says nothing about this row that others
-            # could be compared with: most rows have one in columns of names.
+            # A level of a single row cannot be compared with other rows; in columns of
+            # names, most rows have such a level.
             alone = sum(count == 1 for count in counts.values())
             if len(counts) < 2:
                 left_out[column.name] = "constant" if counts else "empty"
@@ -373,7 +373,7 @@ class TableEncoder(
             self._check_frame(columns, names, reset)
         else:
             X = np.asarray(X) if isinstance(X, np.memmap) else X
-            rows = validate_rows(self, X, reset=reset, holes=True).read()
+            rows = validate_rows(self, X, reset=reset, missing_ok=True).read()
             names, cells = None, np.asarray(rows, dtype=np.float64).T
             columns = [
                 Column(name, "number", values)

@@ -197,7 +197,7 @@ def left_out(analysis: Analysis, rows: Shown) -> str:
     which = "all" if shown == bad else f"the worst {shown:,} of"
     return (
         f"The plots show {drawn:,} of {n:,} rows: {which} {bad:,} flagged rows, the "
-        f"{len(rows.near):,} regular rows nearest to the line, and "
+        f"{len(rows.near):,} regular rows nearest to the threshold, and "
         f"{len(rows.others):,} of the others."
     )
 
@@ -274,7 +274,7 @@ def cell_map(analysis: Analysis) -> dict[str, Any] | None:
 
 
 def plain_pca(analysis: Analysis) -> dict[str, Any]:
-    """Return how plain PCA differs, and because of which rows."""
+    """Return how plain PCA differs, and the rows responsible for it."""
     effect = analysis.plain
     return {
         "angles": [f"{angle:.1f}°" for angle in effect.angles[:MAX_SHOWN]],
@@ -291,7 +291,7 @@ def responsible_rows(analysis: Analysis, share: NDArray[Any]) -> list[tuple[str,
 
 
 def versions() -> str:
-    """Return the versions of what has computed the page."""
+    """Return the versions of the packages that computed the page."""
     found = {"trueaxis": trueaxis.__version__, "Python": platform.python_version()}
     found |= {name: importlib.metadata.version(name) for name in LIBRARIES}
     return ", ".join(f"{name} {version}" for name, version in found.items())

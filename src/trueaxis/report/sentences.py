@@ -18,20 +18,20 @@ from trueaxis.wording import counted, percent
 if TYPE_CHECKING:
     from trueaxis.report.analysis import Analysis
 
-# What users read for the kinds of `diagnostics.KINDS`.
+# Names of the kinds in `diagnostics.KINDS` for users.
 KIND_NAMES = {
     "regular": "regular",
     "inside": "inside the subspace",
     "off": "off the subspace",
     "both": "both",
-    "group": "in a group apart",
+    "group": "in a separate cluster",
 }
 KIND_MEANINGS = {
     "regular": "within both cut-offs",
     "inside": "far from the center, but its columns are consistent",
     "off": "its columns contradict each other",
     "both": "far from the center, and its columns contradict each other",
-    "group": "within both cut-offs, but in a group that stands apart",
+    "group": "within both cut-offs, but in a separate cluster",
 }
 MANY_FLAGGED = 0.35  # share of flagged rows above which a hint is given
 FEW_ROWS = 15
@@ -44,25 +44,25 @@ SMALL_ANGLE, LARGE_ANGLE = 3.0, 15.0  # degrees
 
 
 def verdict(analysis: Analysis) -> str:
-    """Return how many rows are outliers, of which kinds, and where the line is."""
+    """Return how many rows are outliers, of which kinds, and at which threshold."""
     rows, cells = int(analysis.only_cells.sum()), 0
     if rows:
         cells = int((~analysis.wrong_cells["outlier"]).sum())
-    line = describe_line(analysis.model)
+    line = describe_threshold(analysis.model)
     return count_outliers(analysis.diagnosis.counts(), line, rows, cells)
 
 
 def count_outliers(
     counts: dict[str, int], line: str, good_rows: int = 0, wrong_cells: int = 0
 ) -> str:
-    """Return how many rows are outliers, of which kinds, and a sentence on the line.
+    """Return how many rows are outliers, of which kinds, and the threshold.
 
     Parameters
     ----------
     counts : dict
         Number of rows of each kind; other keys count outliers of unknown kinds.
     line : str
-        See `describe_line`.
+        See `describe_threshold`.
     good_rows, wrong_cells : int
         Rows that are good apart from wrong cells, and these cells.
     """
@@ -86,13 +86,13 @@ def count_outliers(
     return f"{found}{more} {line}"
 
 
-def describe_line(model: Any) -> str:
-    """Return where a method draws the line between regular rows and outliers."""
+def describe_threshold(model: Any) -> str:
+    """Return a sentence on the threshold that separates outliers from regular rows."""
     level = level_of(model)
     if model.contamination is None:
         return describe_level(level)
     return (
-        f"Contamination {model.contamination:g} puts the line at a p-value of "
+        f"Contamination {model.contamination:g} puts the threshold at a p-value of "
         f"{format_p(level)}."
     )
 
@@ -160,7 +160,7 @@ def reason(analysis: Analysis, row: int, kind: str | None = None) -> str:
     """
     kind = str(analysis.diagnosis.kind[row]) if kind is None else kind
     wrong = wrong_in_row(analysis, row)
-    also = [f"also {wrong}" if wrong else "", hole_note(analysis, row)]
+    also = [f"also {wrong}" if wrong else "", missing_note(analysis, row)]
     return "; ".join(filter(None, [_reason(analysis, row, kind), *also]))
 
 
@@ -184,7 +184,7 @@ def wrong_in_row(analysis: Analysis, row: int) -> str:
     return f"{counted(len(parts), 'wrong cell')}: {_first(parts)}" if parts else ""
 
 
-def hole_note(analysis: Analysis, row: int) -> str:
+def missing_note(analysis: Analysis, row: int) -> str:
     """Return which cells of a row are missing; empty if there are none."""
     missing = np.isnan(analysis.raw[row])
     return f"missing: {_first(analysis.names[missing])}" if missing.any() else ""

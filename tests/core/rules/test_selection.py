@@ -16,7 +16,7 @@ from trueaxis.methods.selection import (
     smallest,
 )
 
-PROBLEM = SimpleNamespace(n_rows=20, n_copies=20.0)
+PROBLEM = SimpleNamespace(n_rows=20, total_weight=20.0)
 
 
 def test_simplex_projection_and_adaptive_neighbours_agree():
