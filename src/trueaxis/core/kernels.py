@@ -65,7 +65,7 @@ class MomentSums(NamedTuple):
 
 
 class CountedKernel(Kernel):
-    """Kernel whose only per-row data say how often each row counts.
+    """Kernel whose only per-row data are counts of the rows.
 
     Attributes
     ----------

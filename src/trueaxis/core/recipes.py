@@ -35,7 +35,7 @@ TOLERATED_SHARE = 0.05  # share of components that may be missing or spare
 
 @dataclass(frozen=True)
 class FitResult:
-    """The outcome of a fit: what a search found, and then the verdicts.
+    """The outcome of a fit: the result of a search, and then the verdicts.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class SearchRecipe(Recipe):
-    """The recipe of a method that searches in a way of its own."""
+    """The recipe of a method that defines its own search."""
 
     own: Callable[[Problem, int], FitResult]
     rotatable: bool = True

@@ -261,7 +261,8 @@ class ReweightKernel(CountedKernel):
     cuts : Cuts
         Rows within these cut-offs of `subspace` are summed, with weight 1.
     counts : ndarray, optional
-    clusters : Sides or None Rows of separate clusters do not count.
+    clusters : Sides or None
+        Rows of these clusters do not count.
     """
 
     n_fields = 1
