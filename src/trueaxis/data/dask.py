@@ -183,7 +183,7 @@ def _check_block(
     block: Any,
     block_id: tuple[int, int] | None = None,
 ) -> NDArray[Any]:
-    """Return a block; raise if its values or its type are not what they should be."""
+    """Return a block; raise if its values or its type are not valid."""
     assert block_id is not None
     first, last = starts[block_id[0] : block_id[0] + 2].tolist()
     plain = type(block) in (np.ndarray, np.memmap) and block.dtype.kind == "f"
