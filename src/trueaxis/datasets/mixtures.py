@@ -19,7 +19,7 @@ PEAKS = 4  # per substance
 
 @dataclass(frozen=True)
 class Spectra(Planted):
-    """Spectra of mixtures, and what they were made of.
+    """Spectra of mixtures, and the truth about them.
 
     The outliers are mixtures with a foreign substance.
 
