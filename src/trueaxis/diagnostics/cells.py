@@ -103,7 +103,7 @@ def cell_map(model: DSWL, X: ArrayLike) -> CellMap:
 
 @ignore_float_errors
 def cell_table(model: Any, X: ArrayLike, *, missing: bool = False) -> Any:
-    """List the wrong cells of rows, in order, with what would fit.
+    """List the wrong cells of rows, in order, with the values that would fit.
 
     Parameters
     ----------

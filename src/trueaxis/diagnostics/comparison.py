@@ -145,8 +145,8 @@ def compare(
         raise ValueError(
             f"methods={list(methods)!r} {problem}: choose from {', '.join(METHODS)}."
         )
-    line = {"level": level, "contamination": contamination}
-    first = _fit(methods[0], drawn, n_components, line)
+    threshold = {"level": level, "contamination": contamination}
+    first = _fit(methods[0], drawn, n_components, threshold)
     if first.model is None:
         raise ValueError(first.problem)
     flagged = first.model.predict(rows) < 0
@@ -156,7 +156,7 @@ def compare(
         rows = first.model.repair(rows, wrong=False)
         drawn = _draw(rows, max_rows)
     for name in methods[1:]:
-        other = _fit(name, drawn, first.model.n_components_, line)
+        other = _fit(name, drawn, first.model.n_components_, threshold)
         compared.append(_compared(other, first.model, rows, flagged))
     return compared
 
@@ -170,9 +170,9 @@ def _draw(rows: NDArray[Any], most: int | None) -> NDArray[Any]:
 
 
 def _fit(
-    name: str, rows: NDArray[Any], n_components: Any, line: dict[str, Any]
+    name: str, rows: NDArray[Any], n_components: Any, threshold: dict[str, Any]
 ) -> ComparedMethod:
-    model = METHODS[name](n_components=n_components, **line)
+    model = METHODS[name](n_components=n_components, **threshold)
     start = time.process_time()
     try:
         with warnings.catch_warnings():

@@ -332,9 +332,9 @@ def outlier_table(
         "row" (its number, or its label in the index of a frame), "kind", "p_value"
         (share of regular rows that lie at least as far away), "excess" (the larger
         distance over its cut-off), "score", "orthogonal" (distances), "column" (the one
-        to correct), "share" (by how much that would help, 0 to 1), "value" (what is
-        there), "fitted" (what would fit) and "position" (of the row, from 0). The
-        index has the labels of the rows: that of X, if X is a frame, so that
+        to correct), "share" (by how much that would help, 0 to 1), "value" (that it
+        has), "fitted" (that would fit) and "position" (of the row, from 0). The index
+        has the labels of the rows: that of X, if X is a frame, so that
         ``X.loc[table.index]`` are the same rows, as are ``X.iloc[table.position]``.
 
     See Also
@@ -350,7 +350,7 @@ def outlier_table(
 
 @ignore_float_errors
 def explain(model: Any, X: ArrayLike, rows: ArrayLike | None = None) -> Any:
-    """List every column of outliers, with its value and what would fit.
+    """List every column of outliers, with its value and the value that would fit.
 
     What fits is found for each column alone, as if all other columns of the row were
     right. If one column explains at least half of the distance of a row, the others are

@@ -111,14 +111,14 @@ def _about_fit(model: Any) -> dict[str, str]:
         bad, n = int((~np.asarray(support)).sum()), len(support)
         share = f" ({percent(bad / n)})" if bad else ""
         outliers = f"{bad:,} of {counted(n, 'row')}{share}"
-    line = f"{level}, the p-value below which a row is an outlier"
+    threshold = f"{level}, the p-value below which a row is an outlier"
     if model.contamination is not None:
         flagged = percent(model.contamination)
-        line = f"{level}, so that {flagged} of the rows are outliers"
+        threshold = f"{level}, so that {flagged} of the rows are outliers"
     score, orthogonal = model.cutoffs_
     facts = {
         "outliers": outliers,
-        "level": line,
+        "level": threshold,
         "cut-offs": f"score distance {score:.3g}, orthogonal distance {orthogonal:.3g}",
     }
     if getattr(model, "_cells", None):
