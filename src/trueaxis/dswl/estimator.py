@@ -72,8 +72,8 @@ class DSWL(IterativeMethod):
         the temperatures to reach `trust`; and refits with the rows that look regular.
     cells : bool, default=False
         Whether to look for wrong cells in rows that are otherwise good, and to replace
-        them by what would fit before the rows are fitted and judged. Missing cells
-        (NaN) are always filled in this way.
+        them by values that would fit before the rows are fitted and judged. Missing
+        cells (NaN) are always filled in this way.
     max_iter : int, default=200
         Maximum number of iterations of Algorithm 1.
     tol : float, default=1e-6
@@ -115,7 +115,7 @@ class DSWL(IterativeMethod):
         Learned weights, sample weights included; they sum to 1. Rows that were set
         aside as a group have weight 0.
     support_ : ndarray of shape (n,), bool
-        Regular rows: what `predict` says about the rows of the fit.
+        Regular rows: the answer of `predict` for the rows of the fit.
     tau_ : tuple of three floats
         The temperatures used.
     trust_ : float
@@ -216,7 +216,7 @@ class DSWL(IterativeMethod):
 
     @ignore_float_errors
     def wrong_cells(self, X: ArrayLike, *, missing: bool = False) -> Any:
-        """List the wrong cells of rows, with what would fit.
+        """List the wrong cells of rows, with the values that would fit.
 
         Only models that were fitted with ``cells=True`` know which cells are wrong.
 

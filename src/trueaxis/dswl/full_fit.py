@@ -326,7 +326,7 @@ ROUGH_COMPONENTS = 20  # most components of a fit that only chooses their number
 
 @dataclass(frozen=True, kw_only=True)
 class DSWLResult(FitResult):
-    """The outcome of a search, and what the verdicts need from it."""
+    """The outcome of a search, with the data that verdicts need."""
 
     plan: Plan
     full: FullDataFit

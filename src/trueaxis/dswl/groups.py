@@ -71,7 +71,7 @@ class GroupSplit:
 def sides_of(
     splits: Sequence[GroupSplit], separable: NDArray[np.bool_]
 ) -> Sides | None:
-    """Return what the splits set aside, in all columns; None without splits."""
+    """Return the clusters that splits set aside, in all columns; or None."""
     if not splits:
         return None
     directions = np.zeros((len(splits), len(separable)))

@@ -7,7 +7,7 @@ unless the group bent an axis: then the fit without it is.
 Many columns are fitted in few coordinates, which follow the subspace: the stages need
 only the coordinates of a row in a space that contains the center and the axes, and its
 squared distance from that space. Whether the best subspace lies inside is checked after
-the fit; what is missing is added, until nothing is.
+the fit; missing directions are added until none is left.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class Compressed:
         return replace(solved, total=solved.total + off)
 
     def completed(self, found: ReweightedResult) -> tuple[Compressed, float]:
-        """Add coordinates for what the solution of a step lacks.
+        """Add the coordinates that the solution of a step lacks.
 
         Return the rows in more coordinates, about the mean of the step's solution, and
         about what share of the solution they still lack, as a sine.
@@ -211,7 +211,7 @@ def compress(
 
 
 def _rejected(vectors: NDArray[Any], axes: NDArray[Any]) -> NDArray[np.float64]:
-    """Return what is left of vectors beside orthonormal axes."""
+    """Return the parts of vectors that are orthogonal to orthonormal axes."""
     left: NDArray[np.float64] = vectors - axes @ (axes.T @ vectors)
     return left
 
