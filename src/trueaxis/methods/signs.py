@@ -35,7 +35,7 @@ from trueaxis.data.threads import cached_property
 MOST_DAMPINGS = 60
 
 # Weight of the current axes, so that axes without a gradient stay where they are.
-HOLD = 1e-13
+CURRENT_AXES_WEIGHT = 1e-13
 
 
 @dataclass
@@ -176,7 +176,7 @@ class SignStep:
         size = np.linalg.norm(slope)
         if size == 0:
             return state
-        basis = _nearest(slope / size + (HOLD + damping) * state.basis)
+        basis = _nearest(slope / size + (CURRENT_AXES_WEIGHT + damping) * state.basis)
         left = basis - (basis @ self.held.T) @ self.held
         # If the held axes explain the rows, only rounding errors remain.
         if np.linalg.norm(left) < 0.9 * np.linalg.norm(basis):
