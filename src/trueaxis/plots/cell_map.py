@@ -1,4 +1,4 @@
-"""Display of cells: how far each is from what would fit, which are wrong or missing."""
+"""Display of cells: deviations from fitted values, and wrong and missing cells."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from trueaxis.plots.canvas import (
 from trueaxis.wording import shorten
 
 MOST_ROWS = 40  # rows that are shown, worst first, unless others are asked for
-FULL = 6.0  # standard deviations at which colors are full
+FULL_COLOR = 6.0  # standard deviations at which colors are full
 COLOR_POWER = 1.5  # power of a deviation in its color: ordinary cells stay nearly blank
 
 
@@ -150,9 +150,9 @@ def _colors(deviations: NDArray[Any]) -> NDArray[np.float64]:
     """Return colors that are transparent at 0, for light and dark backgrounds."""
     from matplotlib.colors import to_rgb
 
-    x = np.clip(np.nan_to_num(deviations, nan=0.0), -FULL, FULL)
+    x = np.clip(np.nan_to_num(deviations, nan=0.0), -FULL_COLOR, FULL_COLOR)
     low, high = np.array(to_rgb(BLUE)), np.array(to_rgb(RED))
-    strength = (np.abs(x) / FULL) ** COLOR_POWER
+    strength = (np.abs(x) / FULL_COLOR) ** COLOR_POWER
     return np.concatenate(
         [np.where(x[..., None] < 0, low, high), strength[..., None]], axis=-1
     )
@@ -226,14 +226,14 @@ def _color_bar(ax: Any) -> None:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap, Normalize
 
-    ramp = _colors(np.linspace(-FULL, FULL, 121))
-    scale = ScalarMappable(Normalize(-FULL, FULL), ListedColormap(ramp))
+    ramp = _colors(np.linspace(-FULL_COLOR, FULL_COLOR, 121))
+    scale = ScalarMappable(Normalize(-FULL_COLOR, FULL_COLOR), ListedColormap(ramp))
     bar = ax.figure.colorbar(scale, ax=ax, aspect=28, fraction=0.05, pad=0.06)
     bar.solids.set_rasterized(True)
     bar.outline.set(linewidth=0.6, edgecolor=GRAY)
-    ends = f"≤ −{FULL:g}", "−3", "0", "3", f"≥ {FULL:g}"
+    ends = f"≤ −{FULL_COLOR:g}", "−3", "0", "3", f"≥ {FULL_COLOR:g}"
     text = {"fontsize": SMALL, "color": TEXT}
-    bar.set_ticks((-FULL, -3, 0, 3, FULL), labels=ends, **text)
+    bar.set_ticks((-FULL_COLOR, -3, 0, 3, FULL_COLOR), labels=ends, **text)
     bar.ax.tick_params(length=2, color=GRAY)
     bar.set_label("standard deviations", labelpad=0, **text)
     bar.ax.set_title("too high", loc="left", pad=9, **text)

@@ -26,7 +26,7 @@ from trueaxis.plots.canvas import (
 from trueaxis.wording import percent
 
 LEVEL = 0.975  # share of normally distributed rows within a tolerance ellipse
-REACH = 10  # rows beyond this many robust ellipses are drawn on the edge
+EDGE_ELLIPSES = 10  # rows beyond this many robust ellipses are drawn on the edge
 LINES = {"robust": (BLUE, "-"), "plain": ("black", "--")}
 
 
@@ -214,7 +214,7 @@ def _view(
         center[j] + r * np.sqrt(covariance[j, j]) * np.array([-1, 1])
         for center, covariance in spreads.values()
     ]
-    most = REACH * ends[1][1] or np.inf
+    most = EDGE_ELLIPSES * ends[1][1] or np.inf
     inside = np.concatenate([*ends, t])
     inside = inside[np.abs(inside) <= most]
     low, high = inside.min(), inside.max()
