@@ -70,7 +70,7 @@ class TableEncoder(
     left_out_ : dict
         Reason for each column that was left out, unless `drop` or `columns` says so.
     notes_ : list of str
-        What was decided about the columns, and what to know about them.
+        Decisions on the columns, and further notes about them.
     columns_ : list of str
         Columns that are analyzed, in this order.
     categories_ : dict
@@ -508,7 +508,7 @@ def _as_text(cell: Any) -> str:
 
 
 def _is_category(column: Column) -> bool:
-    """Return whether a column has text, or only says yes or no."""
+    """Return whether a column has text, or only zeros and ones."""
     if column.kind != "number":
         return column.kind == "text"
     no, yes, unknown = column.values == 0, column.values == 1, np.isnan(column.values)
