@@ -33,7 +33,7 @@ from trueaxis.preprocessing.scaler import UnevenSpread, uneven_columns
 from trueaxis.report import sentences
 
 ROUNDING = 1e-9  # of a column's spread; what fits is 0 if it is below
-SPREAD_ROWS = 100_000  # whose spreads say whether columns should be scaled
+SPREAD_ROWS = 100_000  # rows whose spreads decide whether to suggest scaling
 LAST_DIGITS = 16 * np.finfo(float).eps  # of a value; the same
 
 
@@ -134,7 +134,7 @@ class Analysis:
 
     @cached_property
     def cells(self) -> CellMap | None:
-        """All cells, and what would fit; None if none can be wrong or missing."""
+        """All cells, with fitted values; None if no cell can be wrong or missing."""
         if not self.has_missing and not self.finds_wrong_cells:
             return None
         with ignore_feature_name_warning():
@@ -160,7 +160,7 @@ class Analysis:
     def without_rounding(
         self, fitted: Any, values: NDArray[np.float64], column: Any = slice(None)
     ) -> NDArray[np.float64]:
-        """Return what fits in columns, 0 for rounding errors, given what is there."""
+        """Return fitted values of columns, with rounding errors set to 0."""
         model, axes = self.model, self.model.components_.astype(float)
         inside = model.explained_variance_.astype(float) @ axes**2
         outside = float(model.noise_variance_) * (1.0 - (axes**2).sum(axis=0))

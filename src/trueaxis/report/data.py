@@ -45,8 +45,8 @@ LEVELS = (
     1e-6, 1e-5, 1e-4, 5e-4, 0.001, 0.0025, 0.005,
     0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25,
 )  # fmt: skip
-SAME = 1e-6  # relative difference below which two levels are one
-CURVE = 20  # columns in a natural order that make a curve
+SAME_LEVEL = 1e-6  # relative difference below which two levels are one
+CURVE_COLUMNS = 20  # columns in a natural order that make a curve
 # Control characters that change the direction of all text after them. Letters do not.
 DIRECTION_MARKS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 # Outlines of the marks of all kinds: centered at 0, with half the width as unit.
@@ -73,7 +73,7 @@ class SliderStop(NamedTuple):
     counts: dict[str, int]
 
 
-class Shown(NamedTuple):
+class ShownRows(NamedTuple):
     """The rows on the page, and the verdicts on them at the stops of the slider.
 
     Attributes
@@ -112,10 +112,10 @@ class Shown(NamedTuple):
         return np.asarray(self.beyond[:, self.listed].min(axis=0))
 
 
-def shown_rows(analysis: Analysis) -> Shown:
+def shown_rows(analysis: Analysis) -> ShownRows:
     """Judge all rows at the stops of the slider, and choose those of the page."""
     d = analysis.diagnosis
-    levels = [level for level in LEVELS if abs(level - d.level) > SAME * d.level]
+    levels = [level for level in LEVELS if abs(level - d.level) > SAME_LEVEL * d.level]
     levels = sorted([*levels, d.level])
     own, stops = levels.index(d.level), []
     beyond = np.zeros((3, len(d.share)), dtype=np.intp)
@@ -136,10 +136,10 @@ def shown_rows(analysis: Analysis) -> Shown:
     others = order[~np.isin(order, np.concatenate([flagged, near]))]
     if len(others) > MAX_OTHERS:
         others = others[np.linspace(0, len(others) - 1, MAX_OTHERS).astype(int)]
-    return Shown(stops, own, beyond, flagged, near, others)
+    return ShownRows(stops, own, beyond, flagged, near, others)
 
 
-def script_data(analysis: Analysis, shown: Shown) -> dict[str, Any]:
+def script_data(analysis: Analysis, shown: ShownRows) -> dict[str, Any]:
     """Return everything that the plots and the table show."""
     d, drawn, listed = analysis.diagnosis, shown.drawn, shown.listed
     inside, off, cluster = d.ratios
@@ -177,8 +177,8 @@ def script_data(analysis: Analysis, shown: Shown) -> dict[str, Any]:
     }
 
 
-def stop_data(analysis: Analysis, shown: Shown, i: int) -> dict[str, Any]:
-    """Return what the page shows at one stop of the slider."""
+def stop_data(analysis: Analysis, shown: ShownRows, i: int) -> dict[str, Any]:
+    """Return the contents of the page at one stop of the slider."""
     stop, n = shown.stops[i], len(analysis.raw)
     bad = n - stop.counts.get("regular", 0)
     said = count_outliers(stop.counts, describe_level(stop.level))
@@ -203,7 +203,7 @@ def label_data(analysis: Analysis, drawn: NDArray[np.intp]) -> dict[str, Any]:
     return {"labels": list(place), "label": [place[label] for label in given]}
 
 
-def opened_rows(analysis: Analysis, rows: Shown) -> list[Any]:
+def opened_rows(analysis: Analysis, rows: ShownRows) -> list[Any]:
     """Return value, fit and deviation of all columns, for the worst listed rows.
 
     None for other rows of the table, for which there is no room.
@@ -227,7 +227,7 @@ def opened_rows(analysis: Analysis, rows: Shown) -> list[Any]:
 
 
 def cell_notes(analysis: Analysis, drawn: NDArray[np.intp]) -> dict[int, str]:
-    """Return what is wrong or missing in regular rows, by their points."""
+    """Return notes on wrong or missing cells of regular rows, by their points."""
     if analysis.cells is None:
         return {}
     some = (analysis.cells.wrong | analysis.cells.missing).any(axis=1)
@@ -279,7 +279,7 @@ def curve_positions(names: NDArray[np.str_]) -> list[float] | None:
     """
     pattern = r"(\D*?)(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(\D*)"
     parts = [re.fullmatch(pattern, name) for name in names.tolist()]
-    if len(parts) < CURVE or not all(parts):
+    if len(parts) < CURVE_COLUMNS or not all(parts):
         return None
     if len({(part[1], part[3]) for part in parts if part}) > 1:
         return None

@@ -24,7 +24,7 @@ from trueaxis._files import atomic_write
 from trueaxis.data.threads import ignore_float_errors
 from trueaxis.report import sentences
 from trueaxis.report.analysis import Analysis, analyze
-from trueaxis.report.data import Shown, names_of, script_data, shown_rows, tidy
+from trueaxis.report.data import ShownRows, names_of, script_data, shown_rows, tidy
 from trueaxis.report.sentences import format_number
 from trueaxis.wording import percent
 
@@ -39,7 +39,7 @@ SCRIPTS = (
 )
 MAX_CELLS = 100  # wrong cells in the table
 MAX_LINES, MAX_COLUMNS = 25, 40  # of the map of cells
-FULL = 6.0  # standard deviations that have the full color there
+FULL_COLOR = 6.0  # standard deviations that have the full color there
 MAX_SHOWN = 6  # columns, rows or angles in the section on plain PCA
 LEAST_SHARE = 0.0005  # of a row in such a change that is worth mentioning
 MAX_WITHOUT_SCRIPT = 50  # rows listed for browsers without scripts
@@ -188,7 +188,7 @@ def with_short_names(analysis: Analysis) -> Analysis:
     return replace(analysis, diagnosis=replace(analysis.diagnosis, names=names))
 
 
-def left_out(analysis: Analysis, rows: Shown) -> str:
+def left_out(analysis: Analysis, rows: ShownRows) -> str:
     """Return a sentence about rows that the plots do not show."""
     n, drawn = len(analysis.raw), len(rows.drawn)
     bad, shown = len(analysis.flagged), len(rows.flagged)
@@ -205,13 +205,13 @@ def left_out(analysis: Analysis, rows: Shown) -> str:
 def key_figures(analysis: Analysis) -> list[tuple[str, str]]:
     """Return the names and values of the most important numbers."""
     model, (n, D), bad = analysis.model, analysis.raw.shape, len(analysis.flagged)
-    line = ("level", f"{analysis.diagnosis.level:g}")
+    threshold = ("level", f"{analysis.diagnosis.level:g}")
     if model.contamination is not None:
-        line = ("contamination", f"{model.contamination:g}")
+        threshold = ("contamination", f"{model.contamination:g}")
     found = [
         ("rows", f"{n:,}"),
         ("flagged", f"{bad:,} ({percent(bad / n)})"),
-        line,
+        threshold,
         ("columns", f"{D:,}"),
         ("components", f"{model.n_components_:,}"),
         (
@@ -254,7 +254,7 @@ def cell_map(analysis: Analysis) -> dict[str, Any] | None:
     rows = np.argsort(-odd.sum(axis=1), kind="stable")[:MAX_LINES]
     rows = rows[odd[rows].any(axis=1)]
     columns = np.sort(np.argsort(-odd.sum(axis=0), kind="stable")[:MAX_COLUMNS])
-    share = np.nan_to_num(cells.deviations / FULL)
+    share = np.nan_to_num(cells.deviations / FULL_COLOR)
     marks = [
         [
             {

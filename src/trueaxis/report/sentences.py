@@ -48,12 +48,12 @@ def verdict(analysis: Analysis) -> str:
     rows, cells = int(analysis.only_cells.sum()), 0
     if rows:
         cells = int((~analysis.wrong_cells["outlier"]).sum())
-    line = describe_threshold(analysis.model)
-    return count_outliers(analysis.diagnosis.counts(), line, rows, cells)
+    threshold = describe_threshold(analysis.model)
+    return count_outliers(analysis.diagnosis.counts(), threshold, rows, cells)
 
 
 def count_outliers(
-    counts: dict[str, int], line: str, good_rows: int = 0, wrong_cells: int = 0
+    counts: dict[str, int], threshold: str, good_rows: int = 0, wrong_cells: int = 0
 ) -> str:
     """Return how many rows are outliers, of which kinds, and the threshold.
 
@@ -61,7 +61,7 @@ def count_outliers(
     ----------
     counts : dict
         Number of rows of each kind; other keys count outliers of unknown kinds.
-    line : str
+    threshold : str
         See `describe_threshold`.
     good_rows, wrong_cells : int
         Rows that are good apart from wrong cells, and these cells.
@@ -74,7 +74,7 @@ def count_outliers(
             f"{counted(wrong_cells, 'wrong cell')}."
         )
     if not bad:
-        return f"None of the {n:,} rows is an outlier.{more} {line}"
+        return f"None of the {n:,} rows is an outlier.{more} {threshold}"
     kinds = [
         f"{counts[kind]:,} {name if kind != 'both' else 'in both ways'}"
         for kind, name in KIND_NAMES.items()
@@ -83,7 +83,7 @@ def count_outliers(
     are = "is an outlier" if bad == 1 else "are outliers"
     listed = f": {enumerate_parts(kinds)}" if kinds else ""
     found = f"{bad:,} of {n:,} rows ({percent(bad / n)}) {are}{listed}."
-    return f"{found}{more} {line}"
+    return f"{found}{more} {threshold}"
 
 
 def describe_threshold(model: Any) -> str:
@@ -98,7 +98,7 @@ def describe_threshold(model: Any) -> str:
 
 
 def describe_level(level: float) -> str:
-    """Return what a level means."""
+    """Return a sentence on the meaning of a level."""
     flagged = f"{percent(level)} of regular rows are"
     if level < LEAST_PERCENT:
         flagged = f"one in {1 / level:,.0f} regular rows is"
@@ -147,7 +147,7 @@ def change(analysis: Analysis) -> str:
 
 
 def reason(analysis: Analysis, row: int, kind: str | None = None) -> str:
-    """Return why a row is an outlier: the column to correct, and what would fit.
+    """Return why a row is an outlier: the column to correct, and a fitting value.
 
     If cells were replaced or filled before the row was judged, they are named, too.
 
@@ -165,7 +165,7 @@ def reason(analysis: Analysis, row: int, kind: str | None = None) -> str:
 
 
 def wrong_in_row(analysis: Analysis, row: int) -> str:
-    """Return the wrong cells of a row, with what would fit; empty if there are none.
+    """Return the wrong cells of a row, with fitted values; empty if there are none.
 
     The column that is the reason why the row is an outlier is left out.
     """
@@ -210,7 +210,7 @@ def _reason(analysis: Analysis, row: int, kind: str) -> str:
 
 
 def hints(analysis: Analysis) -> list[str]:
-    """Return what to check before relying on the numbers."""
+    """Return advice on what to check before relying on the numbers."""
     model, n, found = analysis.model, len(analysis.raw), []
     if not model.converged_:
         found.append(
