@@ -121,8 +121,8 @@ class RowFindings:
         if self.analysis is not None:
             console.show_analysis(self.analysis, aside)
             return
-        line = describe_threshold(split_pipeline(self.model).model)
-        console.show(count_outliers(self.counts, line), aside)
+        threshold = describe_threshold(split_pipeline(self.model).model)
+        console.show(count_outliers(self.counts, threshold), aside)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was read, the model and its findings as values for JSON."""

@@ -493,7 +493,7 @@ def check_outputs(
     for name, target in files.items():
         if target == STANDARD:
             raise TableError(
-                f"What {name} names is no table, and cannot be written to standard "
+                f"{name} does not write a table, and only tables can go to standard "
                 "output: give a file name."
             )
     for target in filter(None, files.values()):
