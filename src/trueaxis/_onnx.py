@@ -17,7 +17,7 @@ from trueaxis import __version__
 from trueaxis._columns import quote
 from trueaxis._files import atomic_write
 from trueaxis.base import SubspaceEstimator
-from trueaxis.pipeline import OURS, SplitPipeline
+from trueaxis.pipeline import FIRST_STEPS, SplitPipeline
 from trueaxis.preprocessing.encoder import TableEncoder
 
 # These versions are from 2022: onnxruntime 1.12 and later reads them.
@@ -117,13 +117,13 @@ def write_graph(parts: SplitPipeline, path: Path) -> None:
 
 
 def _refuse(scaler: Any, method: Any) -> None:
-    """Raise if a model does what the graph cannot."""
+    """Raise if a graph cannot express a model."""
     if not isinstance(method, SubspaceEstimator):
         raise TypeError(
             f"A {type(method).__name__} cannot become a graph without a method after "
             "it: pass the pipeline."
         )
-    if scaler is not None and not isinstance(scaler, OURS):
+    if scaler is not None and not isinstance(scaler, FIRST_STEPS):
         raise TypeError(
             "Several steps come before the method, but an ONNX graph of this kind has "
             "only a ColumnScaler before a method, or a TableEncoder: save the last "

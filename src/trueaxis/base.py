@@ -355,7 +355,7 @@ class SubspaceEstimator(
 
     @ignore_float_errors
     def explain(self, X: ArrayLike, rows: ArrayLike | None = None) -> Any:
-        """List every column of outliers, with its value and what would fit.
+        """List every column of outliers, with its value and the value that would fit.
 
         Parameters
         ----------
@@ -517,7 +517,7 @@ class Method(SubspaceEstimator):
         Weights of the rows, sample weights included; they sum to 1. Only set by methods
         that weight rows.
     support_ : ndarray of shape (n,), bool
-        Regular rows: what `predict` says about the rows of the fit.
+        Regular rows: the answer of `predict` for the rows of the fit.
     history_ : dict of ndarray
         For every iteration the "objective" at its start, the "change" of the subspace,
         and the "effective" sample size.

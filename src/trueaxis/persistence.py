@@ -150,7 +150,7 @@ class Values(NamedTuple):
     """The values that a fitted attribute can have: kind of dtype, shape and range.
 
     Sizes are numbers, or letters if attributes share them: D columns, k components, n
-    rows of the fit, d columns of what a scaler or encoder returns. NaN is in no range.
+    rows of the fit, d columns that a scaler or encoder returns. NaN is in no range.
     """
 
     kind: str
@@ -159,7 +159,7 @@ class Values(NamedTuple):
     high: float = LARGEST
 
     def check(self, name: str, value: Any, sizes: dict[str, int]) -> None:
-        """Raise if a value is none of these; learn sizes that are not known yet."""
+        """Raise if a value is not one of these; store sizes that are not known yet."""
         array = np.asarray(value)
         fits = (
             isinstance(value, np.ndarray if self.shape else (int, float, np.generic))
@@ -285,7 +285,7 @@ def _classes() -> dict[str, Any]:
 
 
 def _in_memory(step: Any, training: bool) -> Any:
-    """Return a copy of a fitted step with what a file keeps."""
+    """Return a copy of a fitted step with the attributes that a file keeps."""
     cls = type(step)
     if _classes().get(cls.__name__) is not cls:
         raise TypeError(

@@ -26,7 +26,7 @@ from trueaxis.data.threads import ignore_float_errors
 from trueaxis.preprocessing.encoder import TableEncoder
 from trueaxis.preprocessing.scaler import ColumnScaler, Scaling
 
-OURS = (ColumnScaler, TableEncoder)
+FIRST_STEPS = (ColumnScaler, TableEncoder)
 Diagnostic = TypeVar("Diagnostic", bound=Callable[..., Any])
 
 
@@ -48,7 +48,7 @@ class SplitPipeline(NamedTuple):
     @property
     def unit(self) -> NDArray[Any] | None:
         """Units of the columns before the method; None if unknown or unchanged."""
-        return self.scaler.unit_ if isinstance(self.scaler, OURS) else None
+        return self.scaler.unit_ if isinstance(self.scaler, FIRST_STEPS) else None
 
     def unscaled(self, difference: Any, column: Any = slice(None)) -> Any:
         """Return differences of values of some columns, in the units of the data."""
@@ -74,11 +74,11 @@ class SplitPipeline(NamedTuple):
         Returns
         -------
         ndarray of shape (n, d)
-            Of other steps than ours, what they return.
+            For first steps of other packages, the rows that they return.
         """
         if isinstance(self.scaler, TableEncoder):
             return self.scaler.encode(X)
-        if self.scaler is not None and not isinstance(self.scaler, OURS):
+        if self.scaler is not None and not isinstance(self.scaler, FIRST_STEPS):
             return np.asarray(self.scaler.transform(X))
         first = self.model if self.scaler is None else self.scaler
         missing_ok = self.model._repair() is not None
@@ -89,7 +89,7 @@ class SplitPipeline(NamedTuple):
         """Return rows, as `raw` returns them, in the units of the method."""
         if isinstance(self.scaler, TableEncoder):
             return Scaling(self.scaler.center_, self.scaler.unit_)(X)
-        return self.scaler.transform(X) if isinstance(self.scaler, OURS) else X
+        return self.scaler.transform(X) if isinstance(self.scaler, FIRST_STEPS) else X
 
     def prepared(self, X: Any) -> Any:
         """Return rows, as the first step of the pipeline takes them, for the method.
@@ -159,7 +159,7 @@ def split_pipeline(model: Any) -> SplitPipeline:
     *before, method = (step for _, step in model.steps)
     if not before:
         return SplitPipeline(None, method)
-    ours = len(before) == 1 and isinstance(before[0], OURS)
+    ours = len(before) == 1 and isinstance(before[0], FIRST_STEPS)
     first = before[0] if ours else model[:-1]
     return SplitPipeline(first, _named(method, first))
 
@@ -191,7 +191,7 @@ def join_pipeline(scaler: ColumnScaler | TableEncoder | None, model: Any) -> Any
 
 
 def fitted_parts(model: Any) -> SplitPipeline:
-    """Split a fitted pipeline into its method and what comes before it.
+    """Split a fitted pipeline into its method and the step before it.
 
     Raises
     ------
@@ -217,7 +217,7 @@ def fitted_parts(model: Any) -> SplitPipeline:
             "fit(X) on the pipeline first."
         ) from None
     parts = split_pipeline(model)
-    if isinstance(parts.scaler, OURS):
+    if isinstance(parts.scaler, FIRST_STEPS):
         check_is_fitted(parts.scaler, "unit_")
     return parts
 
