@@ -173,7 +173,7 @@ def test_values_of_options_are_numbers_lists_and_names(pump, tmp_path):
     assert loaded.n_components == 0.9
 
 
-def test_score_redraws_the_line(pump, tmp_path):
+def test_score_takes_another_threshold(pump, tmp_path):
     X = sensors().X
     for how, rows in (("none", X), ("robust", ColumnScaler().fit_transform(X))):
         path = tmp_path / f"{how}.npz"

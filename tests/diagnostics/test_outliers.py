@@ -82,7 +82,7 @@ def with_a_group():
     return with_sides(model, X), X
 
 
-def test_rows_of_a_group_apart_are_outliers_whatever_their_distances(with_a_group):
+def test_rows_of_a_separate_cluster_are_outliers_whatever_their_distances(with_a_group):
     model, X = with_a_group
     found = diagnose(model, X)
     np.testing.assert_array_equal(found.flagged, model.predict(X) == -1)

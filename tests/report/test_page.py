@@ -138,7 +138,7 @@ def test_everyone_can_use_the_page(visit, axe, name, scheme):
 
 @pytest.mark.parametrize("width", [1280, 400])
 @pytest.mark.parametrize("name", ["pump", "cells", "many", "alike", "line"])
-def test_nothing_is_cut_off(visit, name, width):
+def test_no_content_overflows_its_page(visit, name, width):
     page = visit(name, viewport={"width": width, "height": 800})
     if page.locator("#arrows").is_enabled():
         page.check("#arrows")
