@@ -122,7 +122,7 @@ class SubspaceEstimator(
     @property
     @ignore_float_errors
     def singular_values_(self) -> NDArray[Any]:
-        """Singular values of as many rows that all vary as the regular rows do.
+        """Singular values of the rows if all of them varied as the regular rows do.
 
         As in scikit-learn's PCA, they are ``sqrt((n - 1) * explained_variance_)``,
         where n counts all rows of the fit, outliers included.
@@ -260,7 +260,7 @@ class SubspaceEstimator(
         -------
         ndarray of shape (n,)
             0 at the center; -2 for rows that one in a hundred regular rows exceeds;
-            lower for outliers, without end: below -1e300, or -inf, for rows that are
+            lower for outliers, without bound: below -1e300, or -inf, for rows that are
             infinitely far away in units of the regular ones. Does not depend on `level`
             and `contamination`.
         """

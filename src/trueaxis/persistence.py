@@ -257,7 +257,7 @@ def _check_method(model: Any) -> None:
     wrong = {
         # Half the digits: all axes are orthonormal up to a few roundings.
         "components_": (off > np.finfo(model.components_.dtype).eps ** 0.5).any(),
-        # Twice, as rounding may lead just beyond the largest row.
+        # Twice, because rounding may lead just beyond the largest row.
         "mean_": (np.abs(mean) > 2 * largest_squarable(mean.dtype)).any(),
         "_n_judging": not min(1, len(axes)) <= model._n_judging <= len(axes),
         "_tails": not all(tail.is_valid() for tail in tails),

@@ -245,7 +245,7 @@ class Sides:
     edges: NDArray[np.float64]
 
     def beyond(self, block: NDArray[Any]) -> NDArray[np.float64]:
-        """Return how far rows lie towards a group: 1 on its boundary, 0 at the center.
+        """Return how far rows lie toward a group: 1 on its boundary, 0 at the center.
 
         Of several groups, the one that the row is nearest to counts.
         """

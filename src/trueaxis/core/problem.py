@@ -69,9 +69,9 @@ def above_noise(variances: NDArray[Any], n: int, D: int) -> int:
     """Return the number of variances that stand out from the noise, at least 1.
 
     Noise that is correlated between columns, as in spectra, has large variances of its
-    own, and all of them exceed the threshold for white noise. So that is the most there
-    can be. Of these, count those before the steepest drop, and those that even noise
-    with all of the variance would not reach.
+    own, and all of them exceed the threshold for white noise. So their number is an
+    upper bound. Of these, count those before the steepest drop, and those that even
+    noise with all of the variance would not reach.
     """
     # n rows vary in at most n - 1 directions.
     padded = np.zeros(max(1, min(D, n - 1)))

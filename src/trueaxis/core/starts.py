@@ -34,7 +34,7 @@ LINE_BYTES = 1 << 18  # several arrays of this size stay in a core's own cache
 
 
 def rough_median(X: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the median of some rows, which lies among most of the others."""
+    """Return the median of some rows, which is near most of the others."""
     some = X[:: max(1, len(X) // MEDIAN_ROWS)]
     middle = np.sort(some.T, axis=1)[:, len(some) // 2]
     return np.asarray(middle, dtype=float)

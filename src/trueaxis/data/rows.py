@@ -202,7 +202,7 @@ class Rows:
             return self.scan_in_sequence(kernel, changes)
         D, row_bytes = self.shape[1], self.shape[1] * self.dtype.itemsize
         rows = max(PORTION_BYTES // row_bytes, ROWS_PER_COLUMN * D)
-        # Twice, as the next portions are read while the others are under way.
+        # Twice, because the next portions are read while others are computed.
         held = 2 * (rows * row_bytes + GROUPS * 8 * D * D)
         threads = max(1, min(n_threads(), MEMORY // held))
         record = self._empty_record(kernel)

@@ -142,7 +142,7 @@ class FullDataFit:
             least = self._least_log_p(sampled, law, REGULAR / len(sampled.e))
         rows = self.judge.rows
         if distances is None:
-            # Data that are not in memory leave no per-row array except the weights.
+            # For data that are not in memory, weights are the only array per row.
             counts, cuts = self.counts, law.cuts(least)
             kernel = ReweightKernel(state, rule, subspace, cuts, counts, self.clusters)
             (log_weights,), (sums, total) = rows.scan(kernel)
@@ -151,7 +151,7 @@ class FullDataFit:
             n = float(np.exp(span.log_weight()))
             weights = _normalized(log_weights, total)
             return weights, FinalSubspaces(solved, solved, None, n)
-        # Not by cuts: where half of the sample is kept, one row lies on the cut.
+        # Not by cut-offs: if half of the sample is kept, one row lies on a cut-off.
         kept = law.log_p(distances.e, distances.s) >= least
         weighting = RowWeights(np.where(kept, 0.0, -np.inf))
         n = distances._replace(counts=self.counts).total(kept)
@@ -175,7 +175,7 @@ class FullDataFit:
     ) -> tuple[RowDistances, RowDistances | None]:
         """Measure the rows of the sample and all rows, as if none were in the fit.
 
-        Of large data, only the sample.
+        For large data, only the sample is measured.
         """
         if self.plan.large:
             measured = measure_without_leverage(self.kept_rows, subspace, fit_weight)

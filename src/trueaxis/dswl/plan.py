@@ -177,8 +177,8 @@ class Plan:
         A last change that counts as converged because later stages follow.
     large : bool
         There are more rows than the sample has: rows are weighted, solved for and
-        judged in passes, and rows of clusters are recognized in each. Of data that are
-        not in memory, only weights and verdicts are kept of every row.
+        judged in passes, and rows of clusters are recognized in each. For data that are
+        not in memory, only weights and verdicts of rows are kept.
     rough : bool
         Fit only to tell which rows are regular.
     """

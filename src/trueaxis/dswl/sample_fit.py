@@ -72,7 +72,7 @@ from trueaxis.dswl.plan import (
 
 SPARE = 20  # coordinates beyond twice the number of components
 WORTHWHILE = 4  # columns per coordinate from which on a fit in few coordinates pays
-POWERS = 2  # power steps that turn random directions towards the longest axes
+POWERS = 2  # power steps that turn random directions toward the longest axes
 
 
 class CoordinateRows(ArrayRows):
@@ -314,7 +314,7 @@ def regular_variances(problem: Problem, plan: Plan) -> tuple[NDArray[Any], int]:
 
 
 def _first_fit(problem: Problem, plan: Plan) -> SampleFit:
-    """Fit all rows of the sample; the last fit is kept, to go on from."""
+    """Fit all rows of the sample; the last fit is kept for later ones."""
     key = (plan.fit_k, plan.rough)
     if key not in problem.first_fits:
         directions = random_directions(problem.sample.X, direction_rng())

@@ -189,8 +189,8 @@ class SignStep:
         after = self._moved(state, slope)
         if self.p >= 1:
             return after, None
-        # Always from the longest step on: it leaves poor maxima. To begin with the
-        # length of the last step takes a third of the time and ends lower.
+        # Always begin with the longest step, which leaves poor maxima. Beginning with
+        # the length of the last step takes a third of the time, but ends lower.
         damping = 0.25
         for _ in range(MOST_DAMPINGS):
             ahead = self.pull(after)
@@ -201,7 +201,7 @@ class SignStep:
 
 
 def _nearest(B: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the nearest basis with orthonormal rows; of one row, quickly."""
+    """Return the nearest basis with orthonormal rows; fast for one row."""
     return orthonormal(B) if len(B) > 1 else B / np.linalg.norm(B)
 
 

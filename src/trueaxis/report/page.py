@@ -41,7 +41,7 @@ MAX_CELLS = 100  # wrong cells in the table
 MAX_LINES, MAX_COLUMNS = 25, 40  # of the map of cells
 FULL_COLOR = 6.0  # standard deviations that have the full color there
 MAX_SHOWN = 6  # columns, rows or angles in the section on plain PCA
-LEAST_SHARE = 0.0005  # of a row in such a change that is worth mentioning
+LEAST_SHARE = 0.0005  # smallest share of a row in such a change that is listed
 MAX_WITHOUT_SCRIPT = 50  # rows listed for browsers without scripts
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
 

@@ -121,7 +121,7 @@ def format_number(x: float) -> str:
 
 
 def explained(share: float) -> str:
-    """Return a share of variance in percent: 100 % is said only of all of it."""
+    """Return a share of variance in percent: 100 % only for all of it."""
     if not NEARLY_ALL <= share < 1 - ROUNDING:
         return percent(share)
     return "more than 99.9 %" if share > 0.9995 else f"{100 * share:.1f} %"

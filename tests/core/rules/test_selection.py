@@ -19,7 +19,7 @@ from trueaxis.methods.selection import (
 PROBLEM = SimpleNamespace(n_rows=20, total_weight=20.0)
 
 
-def test_simplex_projection_and_adaptive_neighbours_agree():
+def test_simplex_projection_and_adaptive_neighbors_agree():
     distances = some_distances()
     rule = NeighborRule(12.0)
     gamma, w = rule.solved(distances)
