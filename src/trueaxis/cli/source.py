@@ -493,7 +493,7 @@ def check_outputs(
     for name, target in files.items():
         if target == STANDARD:
             raise TableError(
-                f"{name} does not write a table, and only tables can go to standard "
+                f"The file of {name} is not a table, and cannot be written to standard "
                 "output: give a file name."
             )
     for target in filter(None, files.values()):
