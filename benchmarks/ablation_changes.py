@@ -89,7 +89,7 @@ def without_refit(ours, self, state, rule):
     fit_weight = None
     if not self.plan.large:
         fit_weight = np.zeros(self.judge.rows.shape[0])
-        fit_weight[self.judge.index] = core.copy_weights()
+        fit_weight[self.judge.index] = core.single_weights()
     kept = full_fit.FinalSubspaces(core.next, core.next, fit_weight, subspaces.n)
     return weights, kept
 
@@ -254,7 +254,7 @@ def _changes():
     yield from _constant("core", CORE, "CORE", 1.5, 1.0, 2.5)
     yield "core", "each rule five times", {f"{FIT}:find_core": core_five_times}
     yield "core", "leverage left in", {f"{CORE}:without_leverage": as_measured}
-    yield "core", "copies count", {f"{CORE}:first_copies!": all_distinct}
+    yield "core", "copies count", {f"{CORE}:distinct_rows!": all_distinct}
     yield (
         "refit",
         "off: axes of the core",
@@ -286,7 +286,7 @@ def _changes():
     )  # fmt: skip
     yield "law", "levels do not matter", {f"{LAW}:_grow": as_if_continuous}
     yield "law", "learned from all rows", {f"{LAW}:_grow": of_all_rows}
-    yield "law", "copies count", {f"{LAW}:first_copies!": all_distinct}
+    yield "law", "copies count", {f"{LAW}:distinct_rows!": all_distinct}
     yield (
         "discrete",
         "discrete columns off",

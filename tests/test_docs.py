@@ -82,7 +82,7 @@ def test_every_method_is_in_the_table_of_methods():
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=name_of)
-def test_links_lead_somewhere(page):
+def test_links_have_targets(page):
     text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
     for target in re.findall(r"\]\(([^)#]+)\)", text):
         if not target.startswith("http"):

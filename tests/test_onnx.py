@@ -89,7 +89,7 @@ def test_nasty_rows_agree(what, X, k, tmp_path):
 
 @pytest.mark.parametrize("shift", [0.0, 1e6], ids=["near", "far"])
 @pytest.mark.parametrize("scaler", [[], [ColumnScaler()]], ids=["raw", "scaled"])
-def test_rows_of_groups_apart_are_outliers(scaler, shift, tmp_path):
+def test_rows_of_separate_clusters_are_outliers(scaler, shift, tmp_path):
     X = rows(n=300) + shift
     model = make_pipeline(*scaler, DSWL(2)).fit(X)
     method, scaled = model[-1], model[:-1].transform(X) if scaler else X

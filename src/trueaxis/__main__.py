@@ -1,4 +1,4 @@
-"""The process of the command line: signals and streams first, then all the imports."""
+"""Entry point of the command line: set up signals and streams before any import."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def main() -> None:
 def end(number: int, frame: Any = None) -> None:
     """End the process at once: one line, no traceback, no temporary files.
 
-    An exception would be lost where a library calls Python code.
+    An exception raised in a callback of a library could be lost.
     """
     for each in LINES:
         signal.signal(each, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Write files: none that is an input, and all of a file or nothing.
+"""Write files completely or not at all, and never over an input.
 
 No reader ever sees a half-written file.
 """
@@ -33,8 +33,8 @@ _lock = threading.RLock()  # held while one of them appears
 def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a temporary file that replaces `path` once it is completely written.
 
-    On an error or an interrupt, `path` stays as it was. Errors about the disk name
-    `path`, whatever writes to the file.
+    On an error or an interrupt, `path` is left unchanged. Disk errors name `path`
+    instead of the temporary file.
     """
     target = Path(os.path.realpath(path))  # keep symbolic links
     check_target(target, path)
@@ -54,7 +54,7 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
                 shutil.copymode(target, temporary)
             os.replace(temporary, target)
     except BaseException:  # leave nothing behind, even after an interrupt
-        with suppress(OSError):  # it may never have been there
+        with suppress(OSError):  # it may not have been created
             temporary.unlink()
         raise
     finally:
@@ -65,8 +65,8 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
 def remove_temporaries() -> None:
     """Remove all temporary files; the process must end afterwards.
 
-    For a process that cannot wait until what has opened them is interrupted. No other
-    thread creates one any more.
+    For a process that ends at once. The lock is kept, so that no other thread creates a
+    new one.
     """
     _lock.acquire(timeout=0.1)  # and keep it
     for path in list(_temporary):
@@ -75,7 +75,7 @@ def remove_temporaries() -> None:
 
 
 class _NamedFile(io.FileIO):
-    """A new file whose errors name the file that it is to become."""
+    """A temporary file whose errors name the file that it will replace."""
 
     def __init__(self, temporary: Path, path: str | Path) -> None:
         super().__init__(temporary, "xb")
@@ -88,7 +88,7 @@ class _NamedFile(io.FileIO):
 
 @contextmanager
 def naming(path: str | Path) -> Iterator[None]:
-    """Let errors about the disk name a file instead of a temporary one."""
+    """Make disk errors name the target instead of the temporary file."""
     try:
         yield
     except OSError as error:
@@ -180,7 +180,7 @@ def open_target(name: str) -> Iterator[IO[bytes]]:
         if not name.lower().endswith(".gz"):
             yield file
             return
-        # Without name and time: the same rows give the same bytes.
+        # Omit name and time, so that the same rows give the same bytes.
         with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
             yield packed  # type: ignore[misc]
 
@@ -191,8 +191,8 @@ def written_together(
 ) -> Iterator[None]:
     """Write files that appear after the `with` statement, if it succeeds.
 
-    Standard output comes last, when they are complete: whoever reads it may close it
-    early.
+    Standard output is written last, when the files are complete, because its reader may
+    close it early.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def written_together(
             if name != STANDARD:
                 file = opened.enter_context(open_target(name))
                 write(file)
-                file.flush()  # a full disk must show before the first one appears
+                file.flush()  # report a full disk before any file appears
         yield
     if STANDARD in targets:
         with open_target(STANDARD) as file:
@@ -217,8 +217,8 @@ class StandardOutput:
     def write(self, data: bytes) -> int:
         """Write all bytes."""
         binary = getattr(sys.stdout, "buffer", None)
-        # A terminal must not follow what a cell says, and the stream may have been
-        # replaced by a file of text, as in a notebook.
+        # Cells must not control the terminal, and the stream may have been replaced by
+        # one of text, as in a notebook.
         if binary is None or sys.stdout.isatty():
             sys.stdout.write(harmless(bytes(data).decode("utf-8", errors="replace")))
         else:
@@ -245,7 +245,7 @@ def printable(text: object) -> str:
     )
 
 
-# All but tabs and ends of lines; some turn the direction of writing.
+# All but tabs and line breaks; some of them reverse the direction of text.
 _CONTROL = re.compile(
     "\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 )

@@ -2,7 +2,7 @@
 
 `TableEncoder` takes its columns from here; those of files come from `io`. Text stays
 text, even if it is written as a number: only the cells of files are parsed. None of the
-three libraries is imported unless its objects arrive.
+three libraries is imported unless one of its objects is passed.
 
 `refuse_other_kinds` refuses dates, complex numbers and the like wherever numbers are
 needed: NumPy would silently turn dates into counts, and a missing one into -9.2e18.
@@ -89,7 +89,7 @@ def frame_names(X: Any) -> list[str] | None:
     TypeError
         If only some of the names are text, or the frame is a lazy one.
     ValueError
-        If two columns have the same name, which would stand for either.
+        If two columns have the same name.
     """
     if isinstance(X, (list, tuple)):
         names = [column.name for column in X]
@@ -108,7 +108,7 @@ def frame_names(X: Any) -> list[str] | None:
                 f"X has {times} columns named {name!r}: give each column its own name."
             )
     if all(isinstance(name, (int, float, np.number)) for name in names):
-        # Wavelengths, unless they only count the columns, as pandas does.
+        # Numbers may be wavelengths, unless they only count the columns, as in pandas.
         counted = names == list(range(len(names)))
         return None if counted else [str(name) for name in names]
     text = [isinstance(name, str) for name in names]
@@ -152,9 +152,9 @@ def _from_series(name: str, series: Any) -> Column:
         return _numbers(name, series.to_numpy(dtype=np.float64, na_value=np.nan))
     values = series.astype(object).to_numpy(copy=True)
     values[series.isna().to_numpy()] = None
-    if isinstance(series.dtype, pd.PeriodDtype):  # whose cells are of no calendar
+    if isinstance(series.dtype, pd.PeriodDtype):  # NumPy has no type for periods
         return Column(name, "calendar", values)
-    # Levels are what a category means, also if they are numbers.
+    # Levels of a category are labels, even if they are numbers.
     is_category = isinstance(series.dtype, pd.CategoricalDtype)
     return Column(name, "text", values) if is_category else _from_cells(name, values)
 
@@ -207,7 +207,7 @@ def _is_nested(cell: Any) -> bool:
 
 
 def _floats(cells: NDArray[Any]) -> NDArray[np.float64]:
-    if cells.dtype.kind == "O":  # decimals, or booleans with holes
+    if cells.dtype.kind == "O":  # decimals, or booleans with missing values
         cells = np.array([np.nan if cell is None else float(cell) for cell in cells])
     return np.asarray(cells, dtype=np.float64)
 
@@ -241,7 +241,7 @@ def refuse_other_kinds(X: Any) -> None:
         Sparse matrices and the like are left to scikit-learn.
     """
     if is_frame(X):
-        frame_names(X)  # which refuses names
+        frame_names(X)  # raises for invalid names
         kinds = [getattr(kind, "kind", "O") for kind in getattr(X, "dtypes", "O")]
         if all(kind in "biuf" for kind in kinds):  # of a pandas frame
             return

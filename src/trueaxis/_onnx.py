@@ -17,7 +17,7 @@ from trueaxis import __version__
 from trueaxis._columns import quote
 from trueaxis._files import atomic_write
 from trueaxis.base import SubspaceEstimator
-from trueaxis.pipeline import OURS, SplitPipeline
+from trueaxis.pipeline import FIRST_STEPS, SplitPipeline
 from trueaxis.preprocessing.encoder import TableEncoder
 
 # These versions are from 2022: onnxruntime 1.12 and later reads them.
@@ -71,7 +71,7 @@ def write_graph(parts: SplitPipeline, path: Path) -> None:
     The input `X` has shape (n, D), with any n. The outputs are `scores` of shape
     (n, k), which is what `transform` returns, and, of length n, `score_distance`,
     `orthogonal_distance` and `label` (`predict`, int64). A graph can neither raise
-    errors nor fill holes: a row with NaN gets NaN and the label -1.
+    errors nor fill missing cells: a row with NaN gets NaN and the label -1.
 
     Raises
     ------
@@ -117,13 +117,13 @@ def write_graph(parts: SplitPipeline, path: Path) -> None:
 
 
 def _refuse(scaler: Any, method: Any) -> None:
-    """Raise if a model does what the graph cannot."""
+    """Raise if a graph cannot express a model."""
     if not isinstance(method, SubspaceEstimator):
         raise TypeError(
             f"A {type(method).__name__} cannot become a graph without a method after "
             "it: pass the pipeline."
         )
-    if scaler is not None and not isinstance(scaler, OURS):
+    if scaler is not None and not isinstance(scaler, FIRST_STEPS):
         raise TypeError(
             "Several steps come before the method, but an ONNX graph of this kind has "
             "only a ColumnScaler before a method, or a TableEncoder: save the last "
@@ -148,7 +148,7 @@ def _constants(scaler: Any, method: Any) -> dict[str, Any]:
     subspace, law = method._subspace(), method._law()
     steps, edges = np.zeros((len(subspace.mean), 1)), np.inf  # no row is beyond
     if law.sides is not None:
-        # From the center of the model, as places there keep more digits.
+        # Relative to the center of the model, which keeps more digits.
         room = law.sides.edges - law.sides.centers
         steps = (law.sides.directions / room[:, None]).T
         start = (law.sides.centers - law.sides.directions @ subspace.mean) / room

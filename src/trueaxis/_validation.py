@@ -1,7 +1,7 @@
 """Validation of user input: data, sample weights and parameters.
 
-All later code may rely on floats that are finite, or NaN where holes are allowed, and
-on valid parameters.
+All later code may rely on floats that are finite, or NaN where missing cells are
+allowed, and on valid parameters.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from trueaxis.data.transformed import (
 )
 
 DTYPES = (np.float64, np.float32)
-MOST_COPIES = 1e12  # larger integer weights are not taken as counts of rows
+LARGEST_COUNT = 1e12  # larger integer weights are not taken as counts of rows
 
 
 def validate_rows(
-    estimator: Any, X: Any, *, reset: bool = True, holes: bool = False
+    estimator: Any, X: Any, *, reset: bool = True, missing_ok: bool = False
 ) -> Rows:
     """Validate X for an estimator and return it as `Rows`.
 
@@ -46,27 +46,27 @@ def validate_rows(
     X : array-like, or a source of rows
     reset : bool
         Whether to store the number and names of columns, or to compare them.
-    holes : bool
+    missing_ok : bool
         Whether NaN are allowed.
 
     Raises
     ------
     IncompleteRows
-        If X has holes and they are not allowed.
+        If X has missing cells and they are not allowed.
     TypeError, ValueError
         If X is not a dense, finite, numeric table.
     """
     if _is_source(X):
-        return _validate_source(estimator, open_rows(X), reset, holes)
+        return _validate_source(estimator, open_rows(X), reset, missing_ok)
     if getattr(X, "shape", ())[1:] == (0,):
         raise ValueError(
             f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is "
             "required: pass a table with columns."
         )
     refuse_other_kinds(X)
-    X = _plain_missing(X, holes)
+    X = _plain_missing(X, missing_ok)
     if np.ma.is_masked(X):
-        if not holes:
+        if not missing_ok:
             raise IncompleteRows(
                 f"X is a masked array with {np.ma.getmaskarray(X).sum()} masked cells, "
                 "whose values are unknown: use DSWL, which takes missing cells, or "
@@ -82,26 +82,26 @@ def validate_rows(
         ensure_min_samples=2 if reset else 1,
     )
     rows = ArrayRows(X)
-    refuse_nonfinite(rows, getattr(estimator, "feature_names_in_", None), holes)
+    refuse_nonfinite(rows, getattr(estimator, "feature_names_in_", None), missing_ok)
     return rows
 
 
-def validate_array(X: Any, *, holes: bool = False) -> NDArray[Any]:
+def validate_array(X: Any, *, missing_ok: bool = False) -> NDArray[Any]:
     """Validate rows that an estimator computed, such as scores; return an array."""
     refuse_other_kinds(X)
-    finite = "allow-nan" if holes else True
+    finite = "allow-nan" if missing_ok else True
     array: NDArray[Any] = check_array(X, dtype=DTYPES, ensure_all_finite=finite)
     return array
 
 
-def _plain_missing(X: Any, holes: bool) -> Any:
+def _plain_missing(X: Any, missing_ok: bool) -> Any:
     """Return a frame with NaN where columns of objects have pandas.NA or None."""
     kinds = [getattr(kind, "kind", "") for kind in getattr(X, "dtypes", [])]
     if not hasattr(X, "isna") or "O" not in kinds:
         return X
     missing = X.isna()
     n = int(np.asarray(missing).sum())
-    if n and not holes:
+    if n and not missing_ok:
         raise IncompleteRows(
             f"X has {n} missing cells (NA). Complete rows are needed here: use DSWL, "
             "which takes missing cells, or drop the rows."
@@ -124,7 +124,7 @@ def _names_a_file(item: Any) -> bool:
     return is_path and str(item).lower().endswith(ENDINGS)
 
 
-def _validate_source(estimator: Any, rows: Rows, reset: bool, holes: bool) -> Rows:
+def _validate_source(estimator: Any, rows: Rows, reset: bool, missing_ok: bool) -> Rows:
     """Check the metadata of a source; its values are checked when they are read."""
     check_columns(estimator, rows, reset)
     minimum = 2 if reset else 1
@@ -135,31 +135,31 @@ def _validate_source(estimator: Any, rows: Rows, reset: bool, holes: bool) -> Ro
         )
     names = getattr(estimator, "feature_names_in_", None)
     if isinstance(rows, DaskRows):  # which checks its values on the workers
-        rows.check_anew(names, holes=holes)
+        rows.check_anew(names, missing_ok=missing_ok)
         return rows
-    return checked_rows(rows, names, holes=holes)
+    return checked_rows(rows, names, missing_ok=missing_ok)
 
 
 def fitted_rows(model: Any, X: Any) -> Rows:
     """Check that a model is fitted; validate X against the data of the fit.
 
-    Holes are filled, and wrong cells repaired, if the model does so.
+    Missing cells are filled, and wrong cells replaced, if the model does so.
     """
     # After a fit that failed half-way, n_features_in_ is set, but not components_.
     check_is_fitted(model, "components_")
     repair = model._repair()
     if repair is None:
         return validate_rows(model, X, reset=False)
-    rows = validate_rows(model, X, reset=False, holes=True)
+    rows = validate_rows(model, X, reset=False, missing_ok=True)
     if rows.complete and repair.wrong is None:  # nothing to repair
         return rows
     return TransformedRows(rows, repair)
 
 
 def raw_rows(model: Any, X: Any) -> Rows:
-    """Validate X like `fitted_rows`, but return the rows as they are, with holes."""
+    """Validate X like `fitted_rows`, but neither fill nor replace cells."""
     check_is_fitted(model, "components_")
-    return validate_rows(model, X, reset=False, holes=model._repair() is not None)
+    return validate_rows(model, X, reset=False, missing_ok=model._repair() is not None)
 
 
 def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
@@ -191,7 +191,7 @@ def validate_counts(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
         )
     if (w == 1).all():
         return None
-    if (w == np.round(w)).all() and w.max() < MOST_COPIES:
+    if (w == np.round(w)).all() and w.max() < LARGEST_COUNT:
         return w
     w = w / w.max()  # the sum of the weights may overflow
     scaled: NDArray[np.float64] = w / w[w > 0].mean()

@@ -2,8 +2,8 @@
 
 A method is a dataclass whose fields are its parameters, declared with the values that
 are valid, as in ``tol: float = number(1e-6, 0)``. A fit follows the same steps for all
-of them: check, start, iterate, judge, store. What is stored, a subspace and the law of
-regular rows, projects, reconstructs, measures and judges rows.
+of them: check, start, iterate, judge, store. The stored subspace and null distribution
+suffice to project, reconstruct, measure and judge rows.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class SubspaceEstimator(
     @property
     @ignore_float_errors
     def singular_values_(self) -> NDArray[Any]:
-        """Singular values of as many rows that all vary as the regular rows do.
+        """Singular values of the rows if all of them varied as the regular rows do.
 
         As in scikit-learn's PCA, they are ``sqrt((n - 1) * explained_variance_)``,
         where n counts all rows of the fit, outliers included.
@@ -229,10 +229,11 @@ class SubspaceEstimator(
     def p_values(self, X: ArrayLike) -> NDArray[np.float64]:
         """Compute the share of regular rows that lie at least as far away as each row.
 
-        Far away inside the subspace, off it, or towards a group that stands apart. The
-        tails of both distances are those that the regular rows of the fit showed, so
-        that the p-values hold for skewed and heavy-tailed data, too, though only
-        roughly where they are far below one over the number of rows.
+        A row may be far away by its score distance, by its orthogonal distance, or
+        toward a separate cluster. The null distribution of both distances is estimated
+        from the regular rows of the fit, so that the p-values are also valid for skewed
+        and heavy-tailed data, but only approximate if they are far below one over the
+        number of rows.
 
         Parameters
         ----------
@@ -259,7 +260,7 @@ class SubspaceEstimator(
         -------
         ndarray of shape (n,)
             0 at the center; -2 for rows that one in a hundred regular rows exceeds;
-            lower for outliers, without end: below -1e300, or -inf, for rows that are
+            lower for outliers, without bound: below -1e300, or -inf, for rows that are
             infinitely far away in units of the regular ones. Does not depend on `level`
             and `contamination`.
         """
@@ -307,14 +308,14 @@ class SubspaceEstimator(
             return log_p
 
     def _repair(self) -> Any:
-        """Return what fills the holes of rows; None if holes are refused."""
+        """Return the model that fills missing cells; None if rows must be complete."""
         return None
 
     def _law(self) -> Law:
         return Law.from_arrays(self._tails, self._sides)
 
     def _set_threshold(self, offset: float) -> None:
-        """Draw the line between regular rows and outliers at a score."""
+        """Set the score below which rows are outliers."""
         cuts = self._law().cuts(offset * float(np.log(10.0)))
         self.offset_ = offset
         self.cutoffs_ = Distances(float(np.sqrt(cuts.s)), float(np.sqrt(cuts.e)))
@@ -347,14 +348,14 @@ class SubspaceEstimator(
             Indexed by the labels of the rows: see
             `trueaxis.diagnostics.outlier_table`.
         """
-        # Imported here, as diagnostics import the estimators.
+        # Imported here, because diagnostics import the estimators.
         from trueaxis.diagnostics import outlier_table
 
         return outlier_table(self, X, everything=everything, fdr=fdr)
 
     @ignore_float_errors
     def explain(self, X: ArrayLike, rows: ArrayLike | None = None) -> Any:
-        """List every column of outliers, with its value and what would fit.
+        """List every column of outliers, with its value and the value that would fit.
 
         Parameters
         ----------
@@ -392,8 +393,8 @@ class SubspaceEstimator(
     def _subspace(self) -> Subspace:
         """Return the subspace that rows are measured from and judged with.
 
-        It has fewer components than the model if so many were asked for that outliers
-        would become part of the span.
+        It has fewer components than the model if outliers would be part of the span of
+        all of them.
         """
         return self._whole_subspace().leading(self._n_judging)
 
@@ -516,7 +517,7 @@ class Method(SubspaceEstimator):
         Weights of the rows, sample weights included; they sum to 1. Only set by methods
         that weight rows.
     support_ : ndarray of shape (n,), bool
-        Regular rows: what `predict` says about the rows of the fit.
+        Regular rows: the answer of `predict` for the rows of the fit.
     history_ : dict of ndarray
         For every iteration the "objective" at its start, the "change" of the subspace,
         and the "effective" sample size.
@@ -545,7 +546,7 @@ class Method(SubspaceEstimator):
 
     # Names of fitted attributes that only this method has, for model files.
     _own_attributes: ClassVar[frozenset[str]] = frozenset()
-    _takes_holes: ClassVar[bool] = False
+    _takes_missing: ClassVar[bool] = False
     # Whether the answer is the same in any orthonormal coordinates.
     _rotatable: ClassVar[bool] = True
 
@@ -574,38 +575,41 @@ class Method(SubspaceEstimator):
         """
         with unchanged_on_error(self):
             try:
-                fit = self._fit(X, sample_weight, holes=False)
+                fit = self._fit(X, sample_weight, missing_ok=False)
             except IncompleteRows:
-                if not self._takes_holes:
+                if not self._takes_missing:
                     raise
                 fit = None
-            if fit is None:  # files show their holes only when they are read
-                fit = self._fit(X, sample_weight, holes=True)
+            if fit is None:  # missing cells of files are only found while reading
+                fit = self._fit(X, sample_weight, missing_ok=True)
         # The fit is complete: keep it even if a warning is turned into an error.
         self._warn(fit)
         return self
 
-    def _fit(self, X: Any, sample_weight: Any, *, holes: bool) -> FitResult:
-        """Fit the subspace to complete rows, or to rows with holes."""
-        with validate_rows(self, X, holes=holes) as rows:
+    def _fit(self, X: Any, sample_weight: Any, *, missing_ok: bool) -> FitResult:
+        """Fit the subspace to complete rows, or to rows with missing cells."""
+        with validate_rows(self, X, missing_ok=missing_ok) as rows:
             try:
-                return self._fit_rows(rows, sample_weight, holes=holes)
+                return self._fit_rows(rows, sample_weight, missing_ok=missing_ok)
             except NoSubspace:
-                # A cause that neither weights nor distances show.
+                # Weights and distances cannot reveal that columns vary by rounding
+                # only.
                 names = getattr(self, "feature_names_in_", None)
                 some = rows.take(np.arange(min(rows.shape[0], SAMPLE_ROWS)))
                 refuse_rounded(some, rows.dtype, names)
                 raise
 
-    def _fit_rows(self, rows: Rows, sample_weight: Any, *, holes: bool) -> FitResult:
+    def _fit_rows(
+        self, rows: Rows, sample_weight: Any, *, missing_ok: bool
+    ) -> FitResult:
         counts = validate_counts(sample_weight, rows.shape[0])
         self._check(rows, counts)
         recipe = self._recipe()
-        rows, filling = self._complete(rows, counts, recipe, holes)
+        rows, filling = self._complete(rows, counts, recipe, missing_ok)
         problem = self._build_problem(rows, counts, recipe, filling)  # start
         fit = fit_with(recipe, problem, self.n_components)  # iterate and judge
         self._store(problem, fit)
-        # Rows that do not count are judged, too, like new ones.
+        # Rows of weight 0 are judged, too, like new rows.
         (self.support_,), _ = rows.scan(self._support_kernel())
         return fit
 
@@ -614,9 +618,9 @@ class Method(SubspaceEstimator):
         rows: Rows,
         counts: NDArray[np.float64] | None,
         recipe: Recipe,
-        holes: bool,
+        missing_ok: bool,
     ) -> tuple[Rows, FillingCovariance | None]:
-        """Return rows without holes and wrong cells.
+        """Return rows with missing cells filled and wrong cells replaced.
 
         Also return the mean covariance of filled cells about the truth, if there are
         any. Methods that do not repair cells return the rows as they are.
@@ -625,7 +629,7 @@ class Method(SubspaceEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._takes_holes
+        tags.input_tags.allow_nan = self._takes_missing
         return tags
 
     def _recipe(self) -> Recipe:
@@ -664,7 +668,7 @@ class Method(SubspaceEstimator):
         subspace = problem.hull.lift(verdicts.subspace)
         k, D, dtype = len(subspace.basis), rows.shape[1], rows.dtype
         self.n_components_ = k
-        self.n_samples_ = problem.n_copies
+        self.n_samples_ = problem.total_weight
         self.components_ = fix_signs(subspace.basis).astype(dtype)
         self.mean_ = subspace.mean.astype(dtype)
         self.explained_variance_ = subspace.variances.astype(dtype)
@@ -678,7 +682,7 @@ class Method(SubspaceEstimator):
         law = problem.lift_law(verdicts.law)
         self._tails, self._sides = law.to_arrays(D)
         self._n_judging = verdicts.n_judging
-        self._set_threshold(self._draw_line(problem))
+        self._set_threshold(self._score_threshold(problem))
         if fit.weights is not None:
             self.weights_ = fit.weights
         self.history_ = fit.iterations.history
@@ -687,8 +691,8 @@ class Method(SubspaceEstimator):
         for name, value in fit.attributes.items():
             setattr(self, name, value)
 
-    def _draw_line(self, problem: Problem) -> float:
-        """Return the score of the line between regular rows and outliers."""
+    def _score_threshold(self, problem: Problem) -> float:
+        """Return the score below which rows are outliers."""
         if self.contamination is None:
             return float(np.log10(self.level))
         rows = problem.original
@@ -700,9 +704,9 @@ class Method(SubspaceEstimator):
             counts = problem.counts
         used = counts > 0
         order = np.argsort(log_p[used], kind="stable")
-        # Rows with a p-value of 0 are below every line that a model can have.
+        # Rows with a p-value of 0 are below every threshold that a model can have.
         ranked = np.maximum(log_p[used][order] / np.log(10.0), np.finfo(float).min)
-        # The line lies between different scores: rounding must not decide about ties.
+        # The threshold lies between different scores, so that rounding decides no ties.
         ends = np.flatnonzero(np.diff(ranked) > 1e-9 * np.abs(ranked[1:])) + 1
         flagged = np.append(0.0, np.cumsum(counts[used][order]))
         ends = np.append(0, ends)

@@ -1,8 +1,8 @@
 """Save fitted models to files, and load them without running code.
 
 A model file is an .npz archive of plain arrays with a `header.json`, which holds the
-class, the parameters and the fitted attributes of every step of the model. What an
-attribute can be is said in `FITTED`; `save` and `load` refuse everything else.
+class, the parameters and the fitted attributes of every step of the model. `FITTED`
+lists the values that attributes can have; `save` and `load` refuse all others.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class Values(NamedTuple):
     """The values that a fitted attribute can have: kind of dtype, shape and range.
 
     Sizes are numbers, or letters if attributes share them: D columns, k components, n
-    rows of the fit, d columns of what a scaler or encoder returns. NaN is in no range.
+    rows of the fit, d columns that a scaler or encoder returns. NaN is in no range.
     """
 
     kind: str
@@ -159,7 +159,7 @@ class Values(NamedTuple):
     high: float = LARGEST
 
     def check(self, name: str, value: Any, sizes: dict[str, int]) -> None:
-        """Raise if a value is none of these; learn sizes that are not known yet."""
+        """Raise if a value is not one of these; store sizes that are not known yet."""
         array = np.asarray(value)
         fits = (
             isinstance(value, np.ndarray if self.shape else (int, float, np.generic))
@@ -257,7 +257,7 @@ def _check_method(model: Any) -> None:
     wrong = {
         # Half the digits: all axes are orthonormal up to a few roundings.
         "components_": (off > np.finfo(model.components_.dtype).eps ** 0.5).any(),
-        # Twice, as rounding may lead just beyond the largest row.
+        # Twice, because rounding may lead just beyond the largest row.
         "mean_": (np.abs(mean) > 2 * largest_squarable(mean.dtype)).any(),
         "_n_judging": not min(1, len(axes)) <= model._n_judging <= len(axes),
         "_tails": not all(tail.is_valid() for tail in tails),
@@ -285,7 +285,7 @@ def _classes() -> dict[str, Any]:
 
 
 def _in_memory(step: Any, training: bool) -> Any:
-    """Return a copy of a fitted step with what a file keeps."""
+    """Return a copy of a fitted step with the attributes that a file keeps."""
     cls = type(step)
     if _classes().get(cls.__name__) is not cls:
         raise TypeError(

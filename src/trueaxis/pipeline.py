@@ -1,9 +1,9 @@
 """Pipelines of a first step and a method: split them, and join them again.
 
 The first step is a `ColumnScaler` or a `TableEncoder`: both learn a center and a unit
-of every column that the method sees. `takes_pipelines` is the only place where a
-diagnostic meets a pipeline. The diagnostic itself knows methods only; a function turns
-its answer into the units of the data.
+of every column that the method sees. Diagnostics are written for methods alone.
+`takes_pipelines` makes them accept pipelines; a function turns their answer into the
+units of the data.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from trueaxis.data.threads import ignore_float_errors
 from trueaxis.preprocessing.encoder import TableEncoder
 from trueaxis.preprocessing.scaler import ColumnScaler, Scaling
 
-OURS = (ColumnScaler, TableEncoder)
+FIRST_STEPS = (ColumnScaler, TableEncoder)
 Diagnostic = TypeVar("Diagnostic", bound=Callable[..., Any])
 
 
 class SplitPipeline(NamedTuple):
-    """A method, and what happens to rows before it.
+    """A method, and the step that rows pass before it.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class SplitPipeline(NamedTuple):
     @property
     def unit(self) -> NDArray[Any] | None:
         """Units of the columns before the method; None if unknown or unchanged."""
-        return self.scaler.unit_ if isinstance(self.scaler, OURS) else None
+        return self.scaler.unit_ if isinstance(self.scaler, FIRST_STEPS) else None
 
     def unscaled(self, difference: Any, column: Any = slice(None)) -> Any:
         """Return differences of values of some columns, in the units of the data."""
@@ -61,7 +61,7 @@ class SplitPipeline(NamedTuple):
         return self.unscaled(value, column) + self.scaler.center_[column]
 
     def raw(self, X: Any) -> NDArray[Any]:
-        """Return the rows as numbers in the units of the user, with NaN in holes.
+        """Return the rows as numbers in the user's units, with NaN for missing cells.
 
         They are those of `TableEncoder.encode` if there is an encoder: logarithms and
         indicators of levels included. Names of columns are checked.
@@ -74,22 +74,22 @@ class SplitPipeline(NamedTuple):
         Returns
         -------
         ndarray of shape (n, d)
-            Of other steps than ours, what they return.
+            For first steps of other packages, the rows that they return.
         """
         if isinstance(self.scaler, TableEncoder):
             return self.scaler.encode(X)
-        if self.scaler is not None and not isinstance(self.scaler, OURS):
+        if self.scaler is not None and not isinstance(self.scaler, FIRST_STEPS):
             return np.asarray(self.scaler.transform(X))
         first = self.model if self.scaler is None else self.scaler
-        holes = self.model._repair() is not None
-        rows = validate_rows(first, X, reset=False, holes=holes)
+        missing_ok = self.model._repair() is not None
+        rows = validate_rows(first, X, reset=False, missing_ok=missing_ok)
         return rows.array if isinstance(rows, ArrayRows) else rows.read()
 
     def scaled(self, X: Any) -> Any:
         """Return rows, as `raw` returns them, in the units of the method."""
         if isinstance(self.scaler, TableEncoder):
             return Scaling(self.scaler.center_, self.scaler.unit_)(X)
-        return self.scaler.transform(X) if isinstance(self.scaler, OURS) else X
+        return self.scaler.transform(X) if isinstance(self.scaler, FIRST_STEPS) else X
 
     def prepared(self, X: Any) -> Any:
         """Return rows, as the first step of the pipeline takes them, for the method.
@@ -104,7 +104,7 @@ class SplitPipeline(NamedTuple):
         return ArrayRows(given) if floats and given.ndim == 2 else given
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the model is, and its components, as values for JSON."""
+        """Return the type of the model, and its components, as values for JSON."""
         model, columns = self.model, column_names(self.model).tolist()
         scale = getattr(self.scaler, "how", getattr(self.scaler, "scale_", "none"))
         names, ratios = model.get_feature_names_out(), model.explained_variance_ratio_
@@ -143,13 +143,13 @@ def level_of(model: Any) -> float:
 
 def is_pipeline(model: Any) -> bool:
     """Return whether a model is a pipeline of scikit-learn."""
-    # Importing this takes long, and whoever has a pipeline has imported it.
+    # The import is slow, and has been done already if there is a pipeline.
     module = sys.modules.get("sklearn.pipeline")
     return module is not None and isinstance(model, module.Pipeline)
 
 
 def split_pipeline(model: Any) -> SplitPipeline:
-    """Split a pipeline into what comes first and the method; accept a method alone.
+    """Split a pipeline into its first step and the method; accept a method alone.
 
     The method gets the column names of the first step if it has none itself: for an
     encoder, those of the encoded columns.
@@ -159,7 +159,7 @@ def split_pipeline(model: Any) -> SplitPipeline:
     *before, method = (step for _, step in model.steps)
     if not before:
         return SplitPipeline(None, method)
-    ours = len(before) == 1 and isinstance(before[0], OURS)
+    ours = len(before) == 1 and isinstance(before[0], FIRST_STEPS)
     first = before[0] if ours else model[:-1]
     return SplitPipeline(first, _named(method, first))
 
@@ -191,7 +191,7 @@ def join_pipeline(scaler: ColumnScaler | TableEncoder | None, model: Any) -> Any
 
 
 def fitted_parts(model: Any) -> SplitPipeline:
-    """Split a fitted pipeline into its method and what comes before it.
+    """Split a fitted pipeline into its method and the step before it.
 
     Raises
     ------
@@ -217,7 +217,7 @@ def fitted_parts(model: Any) -> SplitPipeline:
             "fit(X) on the pipeline first."
         ) from None
     parts = split_pipeline(model)
-    if isinstance(parts.scaler, OURS):
+    if isinstance(parts.scaler, FIRST_STEPS):
         check_is_fitted(parts.scaler, "unit_")
     return parts
 

@@ -164,13 +164,16 @@ def test_values_of_options_are_numbers_lists_and_names(pump, tmp_path):
     given = ["--set", "tau=[20, 10, 30]", "--set", "random_state=None"]
     given += ["--set", "contamination=0.1", "-k", "0.9", "-o", path]
     printed = run("fit", pump, *NAMED, *given)
-    assert "20 of 200 rows" in printed and "Contamination 0.1 puts the line" in printed
+    assert (
+        "20 of 200 rows" in printed
+        and "Contamination 0.1 puts the threshold" in printed
+    )
     loaded = trueaxis.load(path)
     assert (loaded.tau, loaded.random_state) == ((20, 10, 30), None)
     assert loaded.n_components == 0.9
 
 
-def test_score_redraws_the_line(pump, tmp_path):
+def test_score_takes_another_threshold(pump, tmp_path):
     X = sensors().X
     for how, rows in (("none", X), ("robust", ColumnScaler().fit_transform(X))):
         path = tmp_path / f"{how}.npz"

@@ -123,7 +123,7 @@ def test_without_jinja_it_says_what_to_install(command, pump, tmp_path, monkeypa
     assert "pip install 'trueaxis[report]'" in message
 
 
-def test_bugs_can_be_traced(pump, monkeypatch):
+def test_bugs_are_shown_with_their_traceback(pump, monkeypatch):
     monkeypatch.setenv("TRUEAXIS_TRACEBACK", "1")
     with pytest.raises(ValueError, match="n_components=9"):
         run("fit", pump, "--drop", "pump,remark", "-k", 9)
@@ -153,7 +153,7 @@ def test_a_failure_leaves_nothing_behind(pump, tmp_path, monkeypatch):
     assert (tmp_path / "clean.csv").read_text() == "what was there"
 
 
-def test_a_note_about_the_file_has_a_line_of_its_own(tmp_path):
+def test_a_note_about_the_file_is_on_a_separate_line(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("Title\na;b\n1,5;1\n2,5;2\n1,5;3\n")
     lines = run("fit", path, "--drop", "nix", code=1).splitlines()

@@ -243,7 +243,7 @@ def test_folders_of_files_are_one_table(table, tmp_path):
     assert found["left_out_columns"] == {"site": "text"}
 
 
-def test_what_large_files_cannot_have_is_told(table, tmp_path, monkeypatch):
+def test_options_that_large_files_cannot_have_are_refused(table, tmp_path, monkeypatch):
     path, named = save(table, tmp_path, "parquet")
     monkeypatch.setattr(source, "LARGE_BYTES", 0)
     for given, message in (

@@ -1,4 +1,4 @@
-"""What diagnostics take: pipelines, frames, files and holes; labels of rows."""
+"""What diagnostics take: pipelines, frames, files and missing cells; labels of rows."""
 
 import dask
 import dask.array as da
@@ -186,7 +186,7 @@ def model(request):
     return DSWL(2, cells=request.param).fit(holed())
 
 
-def test_plain_pca_gets_holes_filled_and_wrong_cells_as_they_are(model):
+def test_plain_pca_gets_missing_cells_filled_and_wrong_cells_as_they_are(model):
     X = holed()
     plain = PlainPCA(2).fit(model.repair(X, wrong=False))
     change = effect(model, X)

@@ -76,13 +76,13 @@ def test_without_pandas_tables_are_arrays(forget_pandas):
 
 @pytest.fixture(scope="module")
 def with_a_group():
-    """A model that takes rows of its cloud for a group apart, and the rows."""
+    """A model that takes rows of its cloud for a separate cluster, and the rows."""
     X = cloud(share=0.1).X
     model = PlainPCA(2).fit(X)
     return with_sides(model, X), X
 
 
-def test_rows_of_a_group_apart_are_outliers_whatever_their_distances(with_a_group):
+def test_rows_of_a_separate_cluster_are_outliers_whatever_their_distances(with_a_group):
     model, X = with_a_group
     found = diagnose(model, X)
     np.testing.assert_array_equal(found.flagged, model.predict(X) == -1)

@@ -1,4 +1,4 @@
-"""Tables with holes and single wrong cells: nobody wants to lose whole rows."""
+"""Tables with missing cells and single wrong cells: nobody wants to lose whole rows."""
 
 import numpy as np
 import pandas as pd
@@ -75,7 +75,7 @@ def test_a_file_is_repaired_with_a_list_of_changes(slips, tmp_path):
     assert len(kept) == 151 - len(set(listed["row"]))  # the other lines are the same
 
 
-def test_rows_with_holes_are_transformed_and_judged(pumps, new_pumps):
+def test_rows_with_missing_cells_are_transformed_and_judged(pumps, new_pumps):
     """A sensor is off today. Its pump is still placed, and judged by the others."""
     model = DSWL(2).fit(pumps.table)
     whole, holed = new_pumps.table, new_pumps.table.copy()

@@ -37,7 +37,7 @@ def test_a_technician_finds_the_bad_pumps_of_a_csv_file(pumps, tmp_path):
     assert any(line.startswith("P-006,") for line in kept)  # the hole is no fault
 
 
-def test_the_same_in_python(pumps):
+def test_python_finds_the_same_as_the_command_line(pumps):
     """An analyst does the same with pandas, and asks what would have fitted."""
     model = DSWL().fit(pumps.table)
     assert model.n_components_ == 2
@@ -105,7 +105,7 @@ def test_the_level_of_the_command_line(pumps, tmp_path):
     assert len(ten) == 10 and pumps.bad.keys() <= ten
 
 
-def test_columns_of_different_units_are_scaled_when_told_to(tmp_path):
+def test_columns_of_different_units_are_scaled_on_request(tmp_path):
     """A chemist has a column in pascal beside others in bar: its numbers drown theirs.
 
     A note says so, and `--scale auto` finds the row that the units had hidden.

@@ -89,7 +89,7 @@ def edited(path, name, old, new):
     return target.read_bytes()
 
 
-def test_a_model_file_runs_no_code_and_damage_is_told(pumps, tmp_path):
+def test_a_model_file_runs_no_code_and_damage_is_reported(pumps, tmp_path):
     """Model files come by mail: they hold no pickle, and a damaged one is refused."""
     path = tmp_path / "model.npz"
     trueaxis.save(DSWL(2).fit(pumps.table), path)

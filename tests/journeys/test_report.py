@@ -339,7 +339,7 @@ def test_the_table_is_sorted_searched_and_filtered(pumps_report, open_page):
     assert {kind.strip() for kind in column(page, "Kind")} == {"both"}
 
     page.locator("#level").press("Home")
-    page.select_option("#only", label="regular, nearest to the line")
+    page.select_option("#only", label="regular, nearest to the threshold")
     assert {kind.strip() for kind in column(page, "Kind")} == {"regular"}
     assert set(names(page)) & set(first) and "P-074" not in names(page)
 
@@ -379,7 +379,7 @@ def test_scores_are_shown_on_axes_of_choice(pumps_report, open_page):
     page.uncheck("#arrows")
     wait_for_picture(page, "score-canvas", pictures[0])
     pictures.append(pictures[0])
-    page.select_option("#colour-by", label="color: label")
+    page.select_option("#color-by", label="color: label")
     look()
     sites = page.locator("#label-legend li").all_inner_texts()
     assert sorted(" ".join(site.split()) for site in sites) == ["north 100", "south 50"]
@@ -535,7 +535,7 @@ def test_the_keyboard_is_enough(pumps_report, open_page):
         if page.evaluate("document.activeElement.dataset.by") == "id":
             page.keyboard.press("Enter")
             assert names(page) == sorted(names(page))
-    order = """level scale-linear zoom-in canvas component-x colour-by arrows
+    order = """level scale-linear zoom-in canvas component-x color-by arrows
         score-canvas search only download component""".split()
     assert [name for name in reached if name in order] == order
 

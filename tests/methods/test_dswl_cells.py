@@ -1,4 +1,4 @@
-"""DSWL on tables with holes and wrong cells."""
+"""DSWL on tables with missing cells and wrong cells."""
 
 import dask.array as da
 import numpy as np
@@ -98,7 +98,7 @@ def test_wrong_cells_are_found_and_rows_kept():
     assert angle(DSWL(K).fit(X), P) > 20  # which rows cannot tell
 
 
-def test_holes_in_new_rows_of_a_model_that_was_fitted_without():
+def test_missing_cells_of_new_rows_after_a_fit_without_any():
     X, _ = clean()
     model = DSWL(K).fit(X)
     new = X[:50].copy()

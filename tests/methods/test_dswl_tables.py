@@ -64,7 +64,7 @@ def test_an_exact_plane_is_found_and_everything_off_it_flagged():
     assert (model.predict(fresh) == 1).all()
 
 
-def test_copies_of_one_row_do_not_determine_the_variances():
+def test_repetitions_of_one_row_do_not_determine_the_variances():
     X = mostly_one_row(np.random.default_rng(4), 300, 4)
     model = DSWL(2).fit(X)
     assert model.explained_variance_[0] > 0.1
@@ -98,14 +98,14 @@ def test_a_code_for_missing_among_grades_is_flagged(n, share):
         assert flagged[bad].all() and flagged[~bad].mean() < 0.06
 
 
-def test_gaussian_rows_are_no_copies_of_each_other():
+def test_gaussian_rows_are_not_taken_for_repetitions():
     for D, k in ((1, 1), (2, 2), (5, 1)):
         X = np.random.default_rng(D).standard_normal((4000, D))
         X[:, k:] *= 0.003
         assert 0.018 < (~DSWL(k).fit(X).support_).mean() < 0.032
 
 
-def test_one_copy_among_few_rows_does_not_make_the_others_outliers():
+def test_one_repetition_among_few_rows_does_not_make_the_others_outliers():
     X = np.random.default_rng(0).standard_normal((7, 3))
     X[1] = X[0]
     assert DSWL(1).fit(X).support_.all()

@@ -31,7 +31,7 @@ def test_one_column_is_explained_by_itself():
     ("model", "chosen"),
     [(SPCP(2, sigma=1e6), "'sigma': 1000000"), (PCP(2, lam=1e-3), "'lam': 0.001")],
 )
-def test_nothing_of_low_rank_is_told(model, chosen):
+def test_a_fit_without_low_rank_part_warns(model, chosen):
     name = type(model).__name__
     with pytest.warns(UserWarning, match=f"{name}: nothing of low rank.*{chosen}"):
         model.fit(GOOD)

@@ -71,7 +71,7 @@ def test_rows_without_weight_are_not_shown_to_a_rule():
     ],
     ids=["negative", "nan", "shape", "zero"],
 )
-def test_bad_rules_are_told_so(rule, message):
+def test_invalid_rules_raise_errors(rule, message):
     with pytest.raises(ValueError, match=message):
         ReweightedPCA(2, rule=rule).fit(GOOD)
 

@@ -49,7 +49,7 @@ def test_a_constant_column_may_be_as_large_as_floats_are():
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_overflow_is_told_for_shares_of_variance_too(name):
+def test_overflow_is_reported_for_shares_of_variance_too(name):
     X = np.random.default_rng(0).lognormal(size=(6, 49))
     X[:, 3] = np.finfo(float).max
     try:

@@ -31,7 +31,7 @@ def test_the_center_of_selected_rows_is_their_mean():
     np.testing.assert_allclose(model.mean_, X[model.weights_ > 0].mean(axis=0))
 
 
-def test_weights_on_too_few_rows_are_told():
+def test_weights_on_too_few_rows_are_reported():
     with pytest.warns(UserWarning, match="RWLAN: only 1 of 30 rows.*follows"):
         RWLAN(2, gamma=1e-12).fit(GOOD)
 

@@ -114,7 +114,7 @@ def holed(X, share=0.2, seed=3):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_holes_are_left_out_and_stay(X, dtype):
+def test_missing_cells_are_left_out_and_stay_missing(X, dtype):
     X = holed(np.column_stack([X, np.full(len(X), 3.7)])).astype(dtype)
     scaler = ColumnScaler().fit(X)
     for j, column in enumerate(X.T):
@@ -151,7 +151,7 @@ def test_uneven_columns(X):
     assert uneven_columns(Z * [1, 1, 31, 1, 1]).wide == 2
 
 
-def test_uneven_columns_with_holes(X):
+def test_uneven_columns_with_missing_cells(X):
     empty, constant = np.full(len(X), np.nan), holed(np.ones((len(X), 1)))[:, 0]
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -19,7 +19,7 @@ def X():
     return planted("ocs", n=N, share=0.2, n_features=D).X * UNITS + 3
 
 
-def test_holes_in_sources_are_left_out_as_in_arrays(X, tmp_path):
+def test_missing_cells_of_sources_are_left_out_as_in_arrays(X, tmp_path):
     X = np.column_stack([X, np.full(N, 2.5), X[:, 0] + 1e6])
     X[np.random.default_rng(4).random(X.shape) < 0.1] = np.nan
     X[0, :4] = X[:700, 1] = X[200:300] = np.nan  # a first row, blocks without values

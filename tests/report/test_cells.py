@@ -105,7 +105,7 @@ def test_reasons_name_wrong_and_missing_cells(pumps, gaps):
 @pytest.mark.slow
 @pytest.mark.parametrize("cells", [True, False])
 @pytest.mark.parametrize("part", [slice(None), slice(10, 40), slice(17, 18)])
-def test_tables_with_holes_have_a_report(cells, part):
+def test_tables_with_missing_cells_have_a_report(cells, part):
     X = holed().rename(columns={"flow": "<b>flow</b>"}, index={"pump 17": "<i>17</i>"})
     whole = part == slice(None)
     model = DSWL(2, cells=cells).fit(X)

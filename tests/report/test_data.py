@@ -42,7 +42,7 @@ def test_points_are_the_rows_of_the_analysis_worst_first(pump, page):
     assert data["because"][:n_bad] == [reason(pump, row) for row in pump.flagged]
     assert kinds_at(data, data["own"]).tolist() == d.kind[order].tolist()
     assert [data["labels"][i] for i in data["label"]] == pump.labels[order].tolist()
-    # The regular rows nearest to the line follow, with the reasons that they will have.
+    # Regular rows nearest to the threshold follow, with reasons they would have.
     near = order[n_bad:listed]
     nearest = np.sort(d.log_p[~d.flagged])[: len(near)]
     np.testing.assert_array_equal(d.log_p[near], nearest)

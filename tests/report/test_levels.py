@@ -42,7 +42,7 @@ CASES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
-def test_every_stop_is_the_model_with_its_line_there(case):
+def test_every_stop_is_the_model_with_its_threshold_there(case):
     found = CASES[case]()
     levels, own = shown_rows(found), found.diagnosis
     assert levels.stops[levels.own].level == own.level

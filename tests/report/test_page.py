@@ -35,7 +35,7 @@ def test_the_page_says_what_the_analysis_says(pump, page):
     assert "<title>Pump</title>" in page and "<code>trueaxis report</code>" in page
     assert "<code>DSWL(n_components=2)</code>" in page
     assert "Rows are numbered from 0." in page and "New rows" not in page
-    assert "Group apart" not in page
+    assert "Separate cluster" not in page
     assert_self_contained(page)
     # The same analysis gives the same page.
     options = {"title": "Pump", "source": "pump.csv", "command": "trueaxis report"}
@@ -138,7 +138,7 @@ def test_everyone_can_use_the_page(visit, axe, name, scheme):
 
 @pytest.mark.parametrize("width", [1280, 400])
 @pytest.mark.parametrize("name", ["pump", "cells", "many", "alike", "line"])
-def test_nothing_is_cut_off(visit, name, width):
+def test_no_content_overflows_its_page(visit, name, width):
     page = visit(name, viewport={"width": width, "height": 800})
     if page.locator("#arrows").is_enabled():
         page.check("#arrows")

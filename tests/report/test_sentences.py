@@ -9,7 +9,7 @@ from trueaxis.methods import PlainPCA
 from trueaxis.report import analyze
 from trueaxis.report.sentences import (
     change,
-    describe_line,
+    describe_threshold,
     explained,
     format_p,
     hints,
@@ -36,20 +36,20 @@ def test_p_values_have_two_digits_and_only_all_of_the_variance_is_100_percent():
     assert explained(1 - 1e-15) == "100 %"
 
 
-def test_the_verdict_says_where_the_line_is():
+def test_the_verdict_states_the_threshold():
     X = cloud(share=0.1).X
     by_level, by_share = PlainPCA(2, level=0.01), PlainPCA(2, contamination=0.2)
     assert verdict(analyze(by_level.fit(X), X)).endswith(
         "At level 0.01, 1.0 % of regular rows are flagged, too."
     )
     p = 10 ** by_share.fit(X).offset_
-    assert describe_line(by_share) == (
-        f"Contamination 0.2 puts the line at a p-value of {format_p(p)}."
+    assert describe_threshold(by_share) == (
+        f"Contamination 0.2 puts the threshold at a p-value of {format_p(p)}."
     )
     assert verdict(analyze(by_share, X)).startswith("18 of 90 rows (20 %)")
 
 
-def test_rounding_errors_of_the_mean_are_not_told():
+def test_rounding_errors_of_the_mean_are_not_reported():
     X = planted("none", n=200, n_features=3).X
     text = change(analyze(PlainPCA(1).fit(X), X))
     assert text.endswith("its mean is the same.")

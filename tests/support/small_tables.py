@@ -46,7 +46,7 @@ def exact_plane():
 
 
 def with_sides(model, X, share=0.2):
-    """Let a fitted model take the rows at one end of a diagonal for a group apart."""
+    """Let a fitted model take the rows at one end of a diagonal for a cluster."""
     direction = np.sqrt(np.arange(1.0, X.shape[1] + 1))  # no row on the edge
     center, edge = np.quantile(X @ direction, [0.5, 1 - share])
     model._sides = np.array([[*direction, center, edge]])

@@ -48,7 +48,7 @@ from trueaxis.report.analysis import (
     ignore_feature_name_warning,
 )
 from trueaxis.report.page import render, require_jinja
-from trueaxis.report.sentences import count_outliers, describe_line, fit_sentence
+from trueaxis.report.sentences import count_outliers, describe_threshold, fit_sentence
 from trueaxis.wording import counted
 
 FirstStep = TableEncoder | ColumnScaler | Literal["auto"] | None
@@ -84,8 +84,8 @@ class RowFindings:
         self.flags: list[NDArray[np.bool_]] = []
         self.counts: Counter[str] = Counter()
         method = split_pipeline(model).model
-        # The verdicts of the fit save a pass over a large file, unless cells that are
-        # missing or wrong are to be counted.
+        # The verdicts of the fit save a pass over a large file, unless missing or wrong
+        # cells have to be counted.
         if (
             not source.in_memory
             and seconds is not None
@@ -121,8 +121,8 @@ class RowFindings:
         if self.analysis is not None:
             console.show_analysis(self.analysis, aside)
             return
-        line = describe_line(split_pipeline(self.model).model)
-        console.show(count_outliers(self.counts, line), aside)
+        threshold = describe_threshold(split_pipeline(self.model).model)
+        console.show(count_outliers(self.counts, threshold), aside)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was read, the model and its findings as values for JSON."""
@@ -161,7 +161,7 @@ class RowFiles(NamedTuple):
         }
 
     def writers(self, findings: RowFindings) -> dict[str, Any]:
-        """Return what writes the files; which rows, may only be known by then."""
+        """Return the functions that write the files when all verdicts are known."""
 
         def write(name: str, target: str, file: Any) -> None:
             findings.source.write_rows(file, target, self.rows(findings)[name])
@@ -202,7 +202,7 @@ def method_from(options: dict[str, Any]) -> Any:
     if level is not None:
         for given in parameters.keys() & {"level", "contamination"}:
             raise click.UsageError(
-                f"--level and --set {given} draw the same line, by the share of "
+                f"--level and --set {given} set the same threshold, by the share of "
                 "regular rows or of all rows to flag: give one of them."
             )
         parameters = parameters | {"level": level}
@@ -339,7 +339,7 @@ def score(
 ) -> None:
     """Write the verdict of a saved model on each row."""
     files = RowFiles(clean, flagged)
-    # Rows on standard output leave no place for the verdicts.
+    # Standard output can have either rows or verdicts.
     if not as_json and STANDARD not in files:
         output = output or STANDARD
     inputs, tables = (data, model), {"--output": output}
@@ -357,7 +357,7 @@ def score(
         blocks = (analysis.columns() for analysis in findings.blocks())
         write_content(file, output, blocks, source.n_rows)
 
-    # The verdicts come first: they tell which rows go where.
+    # Verdicts are computed first, because they decide which rows go where.
     with written({output: write_verdicts} | files.writers(findings)):
         findings.run()
     if as_json:

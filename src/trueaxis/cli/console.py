@@ -1,7 +1,7 @@
 """Print findings, comparisons and notes; turn errors and warnings into sentences.
 
-Results go to standard output, all else to standard error. Nothing that takes long to
-import is imported before a command runs.
+Results go to standard output, all else to standard error. Slow imports are postponed
+until a command runs.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def plain(text: Any) -> Text:
 
 
 def show(content: Any, aside: bool = False) -> None:
-    """Print a line or a grid; to standard error if it stands aside of a table."""
+    """Print a line or a grid; to standard error if a table is on standard output."""
     file = sys.stderr if aside else sys.stdout
     console = _console(file)
     with console.capture() as captured:
         console.print(plain(content) if isinstance(content, str) else content)
-    file.write(captured.get())  # Rich would end the process if nobody reads
+    file.write(captured.get())  # Rich would end the process on a closed pipe
 
 
 def show_saved(what: str, target: str, aside: bool = False) -> None:
@@ -70,7 +70,7 @@ def note(text: str) -> None:
 
 
 def remark(text: str) -> None:
-    """Print a line to standard error; that nobody reads it does not stop the work."""
+    """Print a line to standard error, and go on if that is closed."""
     with suppress(OSError):
         sys.stderr.write(printable(text) + "\n")
         sys.stderr.flush()
@@ -86,7 +86,7 @@ def print_json(content: dict[str, Any]) -> None:
     """Print an object as JSON; NaN and infinity become null."""
     values = as_json(content)
     text = json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False)
-    # JSON writes most control characters as escape sequences of its own, but not all.
+    # JSON escapes most control characters, but not all.
     sys.stdout.write((harmless(text) if sys.stdout.isatty() else text) + "\n")
 
 
@@ -153,7 +153,7 @@ def wrong_cells(n_cells: int, n_rows: int, most: str = "") -> str:
 
 
 def remark_on_scope(fitted: int, n: int, D: int, left_out: list[str]) -> None:
-    """Say which rows and methods a comparison does without."""
+    """Print which rows and methods are left out of a comparison."""
     if fitted < n:
         remark(
             f"The methods were fitted to {fitted:,} of {n:,} rows, drawn at random, "
@@ -212,7 +212,7 @@ def message_of(error: BaseException) -> str:
         )
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename or 'Standard output'}: {error.strerror}."
-    # Every note about the file has a line of its own.
+    # Every note about the file is on a separate line.
     return "\nNote: ".join(map(printable, text.split("\nNote: ")))
 
 

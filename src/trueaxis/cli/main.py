@@ -1,4 +1,4 @@
-"""The commands and their options; what runs them is imported when one is run."""
+"""The commands and their options; their implementation is imported when one is run."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import click
 
 import trueaxis
 
-# What a wrong input raises; all else is a bug, and shown with its traceback.
+# Errors caused by input; all others are bugs, and shown with their traceback.
 EXPECTED = (OSError, ImportError, ValueError, TypeError, MemoryError, EOFError)
-# What `--read` sets, with the values that each takes.
+# Settings of `--read`, with the values that each accepts.
 READING: dict[str, click.ParamType[Any]] = {
     "decimal": click.Choice(["auto", ".", ","]),
     "delimiter": click.STRING,
@@ -49,7 +49,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _reading(text: str) -> tuple[str, Any]:
-    """Return what `--read` sets, and the value."""
+    """Return the name and the value of a setting of `--read`."""
     name, value = _pair(text)
     if name not in READING:
         raise click.BadParameter(f"{name!r} is not one of {', '.join(READING)}.")
@@ -210,7 +210,7 @@ model_argument = click.argument("model")
 STDOUT = "Table to write (default: standard output)."
 row_options = combine(
     file_option(
-        "--clean", "Table to write: the rows that are no outliers, as in DATA."
+        "--clean", "Table to write: the rows that are not outliers, as in DATA."
     ),
     file_option("--flagged", "Table to write: the outliers, as they are in DATA."),
 )
@@ -238,7 +238,7 @@ class CommandGroup(click.Group):
         return ctx
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; report what the input caused as a message."""
+        """Run a command; report errors in the input as messages."""
         from trueaxis.cli import console
 
         with console.warnings_as_notes():
@@ -246,7 +246,7 @@ class CommandGroup(click.Group):
                 result = super().invoke(ctx)
                 sys.stdout.flush()
                 return result
-            except BrokenPipeError:  # whoever reads has seen enough, as `head`
+            except BrokenPipeError:  # the reader, such as `head`, has seen enough
                 _discard_output()
                 ctx.exit(0)
             except EXPECTED as error:
@@ -258,7 +258,7 @@ class CommandGroup(click.Group):
 
 
 def _discard_output() -> None:
-    """Let what is left in the buffer of standard output go nowhere."""
+    """Discard what is left in the buffer of standard output."""
     if sys.stdout is sys.__stdout__ and sys.__stdout__ is not None:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.__stdout__.fileno())
@@ -266,7 +266,7 @@ def _discard_output() -> None:
 
 
 class Postponed(ModuleType):
-    """Stand-in for a module that is imported when something of it is first used."""
+    """Stand-in for a module that is imported on first use."""
 
     def __getattr__(self, name: str) -> Any:
         sys.modules.pop(self.__name__, None)
@@ -274,7 +274,7 @@ class Postponed(ModuleType):
 
 
 def import_sklearn() -> None:
-    """Import scikit-learn without what takes half of the time and no command uses."""
+    """Import scikit-learn without slow parts that no command uses."""
     names = [
         name
         for name in ("pandas", "scipy.stats")
@@ -288,7 +288,7 @@ def import_sklearn() -> None:
 
 
 def import_commands(module: str = "commands") -> Any:
-    """Import what runs the commands, and takes long; usage errors need not wait."""
+    """Import the implementation, which is slow, after options are checked."""
     import_sklearn()
     return importlib.import_module(f"trueaxis.cli.{module}")
 

@@ -147,9 +147,9 @@ def repair(
     repaired = repair_source(loaded, source, replace_wrong=not no_cells)
     if model and not no_cells and not repaired.looked_for_wrong:
         console.note(
-            f"{model} was fitted without --set cells=true and knows no wrong cells, so "
-            "that only missing ones can be filled. To replace wrong ones, fit it with "
-            "--set cells=true, or leave out --model."
+            f"{model} was fitted without --set cells=true and cannot find wrong cells, "
+            "so that only missing ones can be filled. To replace wrong ones, fit it "
+            "with --set cells=true, or leave out --model."
         )
 
     def write_repaired(file: Any) -> None:
@@ -196,9 +196,9 @@ def _load(model_path: str) -> Any:
     """Load a model that repairs cells."""
     model = load(model_path)
     first, method = split_pipeline(model)
-    if isinstance(first, TableEncoder) or not method._takes_holes:
+    if isinstance(first, TableEncoder) or not method._takes_missing:
         raise TableError(
-            f"{model_path} repairs no cells: it takes logarithms or categories, or "
+            f"{model_path} cannot repair cells: it takes logarithms or categories, or "
             f"judges whole rows ({type(method).__name__}). Use a model of dswl fitted "
             "without --encode, or leave out --model."
         )

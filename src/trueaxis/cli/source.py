@@ -1,8 +1,8 @@
 """The table of a command: how it is read, and how its rows are written again.
 
-This is the only module of the command line that knows files. Commands get the columns
-of a table, names of its rows, and numbers: an array if the table fits into memory, and
-otherwise rows that are read block by block.
+This is the only module of the command line that reads tables from files. Commands get
+the columns of a table, names of its rows, and numbers: an array if the table fits into
+memory, and otherwise rows that are read block by block.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from trueaxis.preprocessing.encoder import TableEncoder
 
 LARGE_BYTES = 1 << 28  # files of this size or more are read block by block
 BLOCK_BYTES = 1 << 24
-BATCH_ROWS = 1 << 15  # whose names are decoded at a time
+BATCH_ROWS = 1 << 15  # rows whose names are decoded at a time
 USUAL_COMPRESSION = 4  # of numbers written as text
 
 
@@ -67,7 +67,7 @@ class Source:
     ids : ndarray of shape (n,)
         Names of the rows, or their numbers.
     labels : ndarray of shape (n,), or None
-        What is shown beside them.
+        Labels shown beside the names.
     frame : tuple of Column
         Analyzed columns of all kinds, for an encoder; none if read block by block.
     positions : ndarray of shape (n,), or None
@@ -94,7 +94,7 @@ class Source:
 
     def __post_init__(self) -> None:
         self.missing = np.zeros(len(self.columns), dtype=int)
-        # Whether there are any takes less time to find out than their number.
+        # It is faster to find out whether there are any than to count them.
         if isinstance(self.rows, np.ndarray) and np.isnan(self.rows.min(initial=0.0)):
             self.missing = np.isnan(self.rows).sum(axis=0)
         self.note_missing()
@@ -223,7 +223,7 @@ def open_source(
     targets: Iterable[str] = (),
     large: bool = False,
 ) -> Source:
-    """Open the table of a command, and print what is worth knowing about it.
+    """Open the table of a command, and print notes about it.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def open_source(
         A file, or "-" for standard input.
     choice : Choice
     taker : estimator or Pipeline
-        What the rows are given to: a fitted model, or a method that is to be fitted.
+        The consumer of the rows: a fitted model, or a method to be fitted.
     targets : iterable of str
         Files that rows of the table will be written to; "" for none.
     large : bool
@@ -250,7 +250,7 @@ def open_source(
     except TableError as error:
         if asked is choice:
             raise
-        # The user has not named the columns that are not there.
+        # The model, not the user, asks for the missing columns.
         raise TableError(
             f"{error} (The model was fitted on {quote(asked.columns or ())}.)"
         ) from None
@@ -283,7 +283,7 @@ def _read(
     again = [Path(data)] if targets and Path(data).is_file() else []
     watched = [WatchedFile.of(path) for path in again]
     original = Original(data, choice) if targets else None
-    refused = choice.missing == "fill" and not taker._takes_holes
+    refused = choice.missing == "fill" and not taker._takes_missing
     try:
         table = read_table(
             data, replace(choice, missing="error") if refused else choice
@@ -292,7 +292,7 @@ def _read(
         if not refused:
             raise
         name = (taker if isinstance(taker, type) else type(taker)).__name__
-        takers = [name for name, each in METHODS.items() if each._takes_holes]
+        takers = [name for name, each in METHODS.items() if each._takes_missing]
         raise MissingCells(
             f"{error} {name} needs complete rows; the methods that take missing cells: "
             f"{', '.join(takers)}."
@@ -336,8 +336,8 @@ def _open_large(
     if not rows.shape[0]:
         raise TableError(f"{data} has no rows: check the files.")
     # A fit refuses missing cells itself, and says what to do.
-    holes = choice.missing == "fill" and (fits or taker._takes_holes)
-    checked = checked_rows(rows, wanted, holes=holes)
+    missing_ok = choice.missing == "fill" and (fits or taker._takes_missing)
+    checked = checked_rows(rows, wanted, missing_ok=missing_ok)
     checked.names = tuple(wanted)
     files, names = list_files(path)
     original = Original(data, choice, files) if targets else None
@@ -493,7 +493,7 @@ def check_outputs(
     for name, target in files.items():
         if target == STANDARD:
             raise TableError(
-                f"What {name} names is no table, and cannot be written to standard "
+                f"The file of {name} is not a table, and cannot be written to standard "
                 "output: give a file name."
             )
     for target in filter(None, files.values()):
@@ -509,8 +509,8 @@ def written(
 ) -> AbstractContextManager[None]:
     """Write files that appear after the `with` statement, if it succeeds.
 
-    Standard output ("-") comes last: whoever reads it may close it early. A file
-    without a name is left out.
+    Standard output ("-") is written last, because its reader may close it early. Files
+    without a name are left out.
     """
     given = {name: each for name, each in writers.items() if name}
     return written_together(given) if given else nullcontext()

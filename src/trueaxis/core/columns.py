@@ -1,4 +1,4 @@
-"""Refuse columns without any spread worth the name."""
+"""Refuse columns that vary by little more than rounding."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-ROUNDED = 64  # units of rounding; values that differ by less tell nothing
+ROUNDED = 64  # units of rounding; smaller differences carry no information
 
 
 def refuse_rounded(
@@ -19,14 +19,14 @@ def refuse_rounded(
     Parameters
     ----------
     X : ndarray of shape (n, D)
-        NaN in holes.
+        NaN for missing cells.
     dtype : dtype
         Type in which the values were stored.
     names : sequence or None
         Names of the columns, for error messages.
     """
     low, high = np.fmin.reduce(X), np.fmax.reduce(X)
-    # Halves, as the difference of two values may overflow.
+    # Use halves, because the difference of two values may overflow.
     spread, size = high / 2 - low / 2, np.maximum(np.abs(low), np.abs(high)) / 2
     rounded = (spread > 0) & (spread <= ROUNDED * np.finfo(dtype).eps * size)
     if not rounded.any():

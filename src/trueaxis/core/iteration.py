@@ -33,7 +33,7 @@ class StepResult:
     effective : float
         Effective sample size.
     detail : object
-        What else the step found, if the method needs it.
+        Further results of the step that the method needs.
     """
 
     next: Any
@@ -157,7 +157,9 @@ def _settled(steps: list[tuple[float, float, float]], tol: float) -> bool:
     return abs(now - before) <= max(tol, ROUNDING) * max(1.0, abs(now))
 
 
-PATIENCE = 4  # steps before the first guess; many iterations end before it would help
+FIRST_GUESS_AFTER = (
+    4  # steps before the first guess; many iterations end before it would help
+)
 SHRINK = 4.0  # factor that shortens the longest step allowed after a failure
 
 
@@ -184,7 +186,7 @@ class Squarem:
         """Return the extrapolated limit; `following` if the path is too short."""
         self.n_steps += 1
         self.path = [*(self.path or [state]), following]
-        if len(self.path) < 3 or self.n_steps < PATIENCE:
+        if len(self.path) < 3 or self.n_steps < FIRST_GUESS_AFTER:
             self.path = self.path[-2:]
             return following
         if self.last == self.longest:  # the longest step allowed, and it succeeded

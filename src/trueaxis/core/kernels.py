@@ -65,12 +65,12 @@ class MomentSums(NamedTuple):
 
 
 class CountedKernel(Kernel):
-    """Kernel whose only per-row data say how often each row counts.
+    """Kernel whose only per-row data are counts of the rows.
 
     Attributes
     ----------
     counts : ndarray or None
-        Number of copies of every row; None if each counts once.
+        Number of repetitions of every row; None if each counts once.
     """
 
     counts: NDArray[np.float64] | None = None
@@ -143,8 +143,8 @@ class DistanceKernel(CountedKernel):
         How often each row counts.
     record : bool
         Whether to record v, e and s of every row.
-    off : ndarray, optional
-        Squared distances of all rows from the space in which they are given.
+    orthogonal : ndarray, optional
+        Squared orthogonal distances of all rows from the space in which they are given.
     """
 
     def __init__(
@@ -153,9 +153,9 @@ class DistanceKernel(CountedKernel):
         weigh: Weigh | None = None,
         counts: NDArray[np.float64] | None = None,
         record: bool = True,
-        off: NDArray[np.float64] | None = None,
+        orthogonal: NDArray[np.float64] | None = None,
     ) -> None:
-        self.off = off
+        self.orthogonal = orthogonal
         self.n_fields = 3 if record else 0
         self.subspace = subspace
         self.weigh = weigh
@@ -179,8 +179,8 @@ class DistanceKernel(CountedKernel):
         with np.errstate(over="ignore", invalid="ignore"):
             np.subtract(block, self.subspace.mean, out=y, casting="same_kind")
             distances = self._distances(y)
-        if self.off is not None:
-            distances[1] += self.off[first : first + len(block)]
+        if self.orthogonal is not None:
+            distances[1] += self.orthogonal[first : first + len(block)]
         if self.weigh is not None:
             log_weights = self.weigh(*distances).log_weights
             _accumulate(state, y, log_weights, self.counts_of(block, first))
@@ -209,7 +209,7 @@ def replace_cancelled(
     basis: NDArray[np.float64],
     shift: NDArray[np.float64] | None = None,
 ) -> None:
-    """Compute squared distances off a subspace from the residuals, where d - v cancels.
+    """Compute squared orthogonal distances from the residuals, where d - v cancels.
 
     Parameters
     ----------

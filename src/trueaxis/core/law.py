@@ -1,14 +1,14 @@
-"""What regular rows look like: the law that every verdict follows from.
+"""The null distribution of distances, from which every verdict follows.
 
 A row has a p-value: the share of regular rows that lie at least as far away as it does,
-off the subspace or inside it. Ranking, flags, the lines of the outlier map and control
-of false discoveries all follow from it.
+by its orthogonal or its score distance. Ranking, flags, the cut-offs of the outlier map
+and control of false discoveries all follow from it.
 
-The law is learned from the inside out. It starts with the rows within the reach of a
-Gaussian cloud that has the same lower half of distances. Their own tail then says how
-far regular rows may lie; rows up to there join, and so on, as long as the density of
-the rows falls ever faster, in logarithms, as that of every single law does. So skewed
-and heavy tails are followed, and a gap, a group or a shoulder stops.
+The distribution is learned from the inside out. It starts with the rows within the
+reach of a Gaussian cloud that has the same lower half of distances. Their own tail then
+says how far regular rows may lie; rows up to there join, and so on, as long as the
+density of the rows falls ever faster, in logarithms, as in every distribution of the
+family. So skewed and heavy tails are followed, and a gap, a group or a shoulder stops.
 
 The logarithm of a squared distance is taken to follow a log-gamma law (Prentice, 1974)
 with three parameters: location, scale and shape. If shape equals scale, it is the law
@@ -204,8 +204,8 @@ def _quantile(p: float, shape: float, upper: float | None = None) -> float:
     return min(max(w, -1e6), 1e6)
 
 
-REGULAR = 0.025  # share of regular rows that may be left out while the law is learned
-FEW = 8  # fewer different rows have no law
+REGULAR = 0.025  # share of regular rows that may be left out while it is learned
+FEW = 8  # with fewer different rows, no distribution is learned
 BAND = 0.02  # share of those that lie beyond the band in which rows are counted
 Which = Literal["e", "s"]
 
@@ -245,7 +245,7 @@ class Sides:
     edges: NDArray[np.float64]
 
     def beyond(self, block: NDArray[Any]) -> NDArray[np.float64]:
-        """Return how far rows lie towards a group: 1 on its boundary, 0 at the center.
+        """Return how far rows lie toward a group: 1 on its boundary, 0 at the center.
 
         Of several groups, the one that the row is nearest to counts.
         """
@@ -381,8 +381,8 @@ class Cloud:
 
     @cached_property
     def distinct(self) -> NDArray[np.bool_]:
-        """Mark the rows to learn from; the others are copies of them."""
-        return first_copies(self.distances)
+        """Mark the rows to learn from; the others are repetitions of them."""
+        return distinct_rows(self.distances)
 
     @cached_property
     def views(self) -> list[View]:
@@ -411,31 +411,31 @@ class View(NamedTuple):
 
 
 def learn_law(cloud: Cloud, sides: Sides | None = None) -> Law:
-    """Learn the law of regular rows from a sample of all rows."""
+    """Learn the null distribution from a sample of all rows."""
     distinct, views = cloud.distinct, cloud.views
     if distinct.sum() < min(FEW, len(distinct) / 2):
-        e, s = (_reach_of_copies(view, distinct) for view in views)
+        e, s = (_reach_of_repeated_rows(view, distinct) for view in views)
     else:
         e, s = _grow(views, distinct, cloud.leveled)
     return Law(s, e, sides)
 
 
 def law_of_fit(cloud: Cloud) -> Law:
-    """Return the law by which rows take part in a fit.
+    """Return the distribution that decides which rows take part in a fit.
 
-    Off the subspace, rows must be within reach of a Gaussian cloud with the same lower
-    half of distances: heavy tails only cost accuracy. Inside it, far rows sharpen the
-    axes, and the law is the one that is learned.
+    Orthogonal distances must be within reach of a Gaussian cloud with the same lower
+    half of distances: heavy tails only cost accuracy. Rows with large score distances
+    sharpen the axes, and their distribution is the one that is learned.
     """
     all_rows = np.ones(int(cloud.distinct.sum()), dtype=bool)
     e = _Measure(cloud.views[0], cloud.distinct).tail(all_rows, gaussian=True)
     return Law(learn_law(cloud).score, e)
 
 
-def _reach_of_copies(view: View, distinct: NDArray[np.bool_]) -> Tail:
-    """Return a law by which the copies are regular, and nothing beyond them.
+def _reach_of_repeated_rows(view: View, distinct: NDArray[np.bool_]) -> Tail:
+    """Return a distribution by which only repeated rows are regular.
 
-    A few different rows have no law, but rows that come again and again are regular.
+    A few different rows have no distribution, but rows that are repeated are regular.
     """
     copied = np.isin(view.d2, view.d2[~distinct])
     farthest = max(float(view.d2[copied].max()), view.floor)
@@ -444,13 +444,13 @@ def _reach_of_copies(view: View, distinct: NDArray[np.bool_]) -> Tail:
 
 
 def _grow(views: list[View], distinct: NDArray[np.bool_], leveled: bool) -> list[Tail]:
-    """Return the laws of several distances, all learned from the same rows.
+    """Return the distributions of several distances, all learned from the same rows.
 
     Parameters
     ----------
     views : list of View
     distinct : ndarray of bool
-        Rows to learn from; the others are copies.
+        Rows to learn from; the others are repetitions.
     leveled : bool
         Whether levels of columns make the density of the rows uneven. Then only a gap
         says that something else begins.
@@ -463,7 +463,7 @@ def _grow(views: list[View], distinct: NDArray[np.bool_], leveled: bool) -> list
     reach = [tail.cut(each) for tail in tails]
     members = _bands(measures, tails, each)[0]
     while members.any():
-        for _ in range(2):  # what lies beyond the reach depends on the law
+        for _ in range(2):  # what lies beyond the reach depends on the tails
             shares = [t.share_within(r) for t, r in zip(tails, reach, strict=True)]
             pairs = zip(measures, shares, strict=True)
             tails = [measure.tail(members, share) for measure, share in pairs]
@@ -534,8 +534,8 @@ class _Measure:
         return fit_tail(y, share, self.dof, gaussian=gaussian)
 
 
-def first_copies(distances: RowDistances) -> NDArray[np.bool_]:
-    """Mark one row of each set of rows with equal distances, such as copies."""
+def distinct_rows(distances: RowDistances) -> NDArray[np.bool_]:
+    """Mark one row of each set of rows with equal distances, such as repetitions."""
     v, e = np.sqrt(distances.v), np.sqrt(distances.e)
     tie = tie_of(np.sort(np.sqrt(distances.d)))
     order = np.argsort(v, kind="stable")

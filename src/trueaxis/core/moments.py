@@ -63,7 +63,7 @@ class Moments:
             self.second += ssyrk(1.0, y.T)
 
     def add_equal(self, y: NDArray[Any], n: int) -> None:
-        """Add pivoted rows of weight 1; n is how many of them are not dropped, or 0."""
+        """Add pivoted rows of weight 1; n of them count, and the others are 0."""
         if n == 0:
             return
         self._raise_scale(0.0)
@@ -90,7 +90,7 @@ class Moments:
         return self.log_scale == -np.inf
 
     def widened(self, covariance: NDArray[np.float64] | None) -> Moments:
-        """Return the moments of rows that vary more, by a covariance of their own."""
+        """Return the moments with a covariance added, such as that of filled cells."""
         if covariance is None or self.is_empty():
             return self
         wider = Moments(self.pivot)
@@ -103,7 +103,7 @@ class Moments:
         return float(np.log(self.weight) + self.log_scale)
 
     def effective_size(self) -> float:
-        """Return the effective sample size, (sum w)^2 / sum w^2, copies included."""
+        """Return the effective sample size with repetitions, (sum w)^2 / sum w^2."""
         return self.weight**2 / self.squares
 
     def shift(self) -> NDArray[np.float64]:
@@ -261,7 +261,7 @@ class Scratch:
 
 
 MOSTLY = 1 / 3  # data are mostly discrete if more than this share of the columns are
-GLANCE = 8  # rows, times the square root of their number, that are looked at first
+FIRST_LOOK = 8  # rows, times the square root of their number, that are looked at first
 TIE = 1e-5  # values that differ by less, relative to their spread, are the same level
 
 
@@ -273,8 +273,8 @@ def discrete_columns(X: NDArray[Any]) -> NDArray[np.bool_]:
     """
     n = len(X)
     few = np.sqrt(n)
-    size = min(n, int(GLANCE * few))
-    # Drawn at random: values may come back every other row.
+    size = min(n, int(FIRST_LOOK * few))
+    # Rows are drawn at random, because values may recur periodically.
     some = X[np.random.default_rng(0).permutation(n)[:size]]
     discrete = _has_levels(some, 2 * few, len(some) // 4)
     if discrete.any():
@@ -285,7 +285,7 @@ def discrete_columns(X: NDArray[Any]) -> NDArray[np.bool_]:
 def _has_levels(X: NDArray[Any], few: float, many: int) -> NDArray[np.bool_]:
     """Mark columns with at most `few` values, or one that more than `many` rows share.
 
-    Values within a tie are the same.
+    Values that differ by less than a tie are the same.
     """
     values = np.sort(X.T, axis=1)
     tie = np.asarray(tie_of(values.T))[:, None]
@@ -308,7 +308,7 @@ def tie_of(values: NDArray[Any]) -> Any:
 
 
 def separable_columns(X: NDArray[Any]) -> NDArray[np.bool_]:
-    """Mark the columns in which a group of rows can stand apart: the continuous ones.
+    """Mark the columns in which a cluster can be separate: the continuous ones.
 
     If the data are mostly discrete, none is marked.
     """

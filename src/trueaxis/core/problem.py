@@ -1,8 +1,8 @@
 """The data of one fit: rows in convenient coordinates, their counts, and a sample.
 
 `_validation` provides rows and counts; a `Problem` is built from them once per fit,
-whatever the method and however many components are tried. `choose_dimension` says from
-the variances of regular rows how many are worth it. Notation: n rows, D columns.
+whatever the method and however many components are tried. `choose_dimension` chooses
+their number by the variances of regular rows. Notation: n rows, D columns.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def above_noise(variances: NDArray[Any], n: int, D: int) -> int:
     """Return the number of variances that stand out from the noise, at least 1.
 
     Noise that is correlated between columns, as in spectra, has large variances of its
-    own, and all of them exceed the threshold for white noise. So that is the most there
-    can be. Of these, count those before the steepest drop, and those that even noise
-    with all of the variance would not reach.
+    own, and all of them exceed the threshold for white noise. So their number is an
+    upper bound. Of these, count those before the steepest drop, and those that even
+    noise with all of the variance would not reach.
     """
     # n rows vary in at most n - 1 directions.
     padded = np.zeros(max(1, min(D, n - 1)))
@@ -228,11 +228,11 @@ class Problem:
     sample : Sample
     n_rows : int
         Number of rows that count.
-    n_copies : float
-        Their number, repetitions included.
+    total_weight : float
+        Number of rows, repetitions included.
     max_components : int
     first_fits : dict
-        For recipes that go on from a fit that chose the number of components.
+        Fits that chose the number of components, from which recipes continue.
     """
 
     def __init__(
@@ -257,7 +257,7 @@ class Problem:
             as_given = original.take(self.sample.index)
             self.sample = replace(self.sample, original=as_given)
         self.n_rows = n if counts is None else int((counts > 0).sum())
-        self.n_copies = total_count(n, counts)
+        self.total_weight = total_count(n, counts)
         self.max_components = min(self.n_rows, D)
         self._seed = int(rng.integers(2**31))
         self.first_fits: dict[Any, Any] = {}
@@ -275,11 +275,11 @@ class Problem:
         return max(float(tol), ROUNDINGS * float(np.finfo(self.original.dtype).eps))
 
     def counted(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the weights of all copies of every row, given those of one."""
+        """Return the weights of rows with all repetitions, given those of one."""
         return weights if self.counts is None else self.counts * weights
 
-    def copies(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the weights of all copies of every row, scaled to sum to 1."""
+    def normalized(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weights of rows with all repetitions, scaled to sum to 1."""
         w = self.counted(weights)
         scaled: NDArray[np.float64] = w / w.sum()
         return scaled
@@ -308,7 +308,7 @@ class Problem:
 
     @cached_property
     def separable(self) -> NDArray[np.bool_]:
-        """Coordinates in which a group of rows can stand apart."""
+        """Coordinates in which a cluster of rows can be separate."""
         if self.hull.frame is None:
             return self._separable
         # Hull coordinates mix the columns: groups show in all of them, or in none.
@@ -324,7 +324,7 @@ class Problem:
         return separable_columns(self.sample.original)
 
     def lift_law(self, law: Law) -> Law:
-        """Map a law of regular rows to the columns as given."""
+        """Map a null distribution to the columns as given."""
         hull = self.hull
         if law.sides is None or hull.frame is None:
             return law

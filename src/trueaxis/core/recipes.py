@@ -30,12 +30,12 @@ from trueaxis.core.subspace import Subspace, spanned
 from trueaxis.core.verdicts import Judge, Verdicts
 from trueaxis.data.rows import ArrayRows
 
-NOT_WORTH = 0.05  # share of components that is not worth another fit
+TOLERATED_SHARE = 0.05  # share of components that may be missing or spare
 
 
 @dataclass(frozen=True)
 class FitResult:
-    """The outcome of a fit: what a search found, and then the verdicts.
+    """The outcome of a fit: the result of a search, and then the verdicts.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class FitResult:
     tol : float
         Tolerance of the iterations.
     weights : array or None
-        Weights of all copies of every row, summing to 1; None where the method has
+        Weights of rows with all repetitions, summing to 1; None where the method has
         none.
     n_behind_variances : float or None
         Number of rows behind the variances; None for all.
@@ -107,7 +107,7 @@ class Recipe:
             sample.original,
             leveled=problem.leveled,
         )
-        n = found.n_behind_variances or problem.n_copies
+        n = found.n_behind_variances or problem.total_weight
         return judge.judge(unbiased(found.subspace, n))
 
     def rough_dimension(
@@ -125,13 +125,13 @@ class Recipe:
 
 @dataclass(frozen=True)
 class SearchRecipe(Recipe):
-    """The recipe of a method that searches in a way of its own."""
+    """The recipe of a method that defines its own search."""
 
     own: Callable[[Problem, int], FitResult]
     rotatable: bool = True
 
     def search(self, problem: Problem, k: int) -> FitResult:
-        """Have the method search."""
+        """Call the search of the method."""
         return self.own(problem, k)
 
 
@@ -151,8 +151,8 @@ def fit_with(
     while k not in fits:
         fits[k] = fit = _attempt(recipe, problem, k)
         suggested = recipe.next_dimension(problem, fit, n_components)
-        most = (1 + NOT_WORTH) * k if n_components == "auto" else k
-        if suggested is None or (1 - NOT_WORTH) * k <= suggested <= most:
+        most = (1 + TOLERATED_SHARE) * k if n_components == "auto" else k
+        if suggested is None or (1 - TOLERATED_SHARE) * k <= suggested <= most:
             break
         # One correction is enough, unless a share has not been reached yet.
         if len(fits) > 1 and (n_components == "auto" or _reaching(fits, n_components)):
@@ -255,7 +255,7 @@ class ReweightingRecipe(Recipe):
         found = sized._unlocked(problem, sized._best(problem, k))
         last = found.last
         subspace, n = _with_variances(problem, last)
-        weights = problem.copies(last.copy_weights())
+        weights = problem.normalized(last.single_weights())
         used = last.effective if self.counts_effective_rows else (weights > 0).sum()
         attributes = {
             name: getattr(last.rule, constant, otherwise)
@@ -327,7 +327,7 @@ class ReweightingRecipe(Recipe):
         if not starts or not sample.large:
             return starts
         # Choose the best on the sample; only that one continues with all rows.
-        part = rule.for_part(len(sample.X) / problem.n_copies)
+        part = rule.for_part(len(sample.X) / problem.total_weight)
         ends = (self._iterate(problem, part, start, on_sample=True) for start in starts)
         return [best_of(ends, rule.aim).last.next]
 

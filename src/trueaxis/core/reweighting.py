@@ -40,7 +40,7 @@ class ReweightedResult(StepResult):
     distances : RowDistances
         Distances of all rows from `state`.
     weighting : RowWeights
-        Log-weights (of one copy of each row) and core of all rows.
+        Log-weights (of a single repetition of each row) and core of all rows.
     log_total : float
         Logarithm of the sum of the weights.
     rule : Rule
@@ -61,8 +61,8 @@ class ReweightedResult(StepResult):
         """
         return self.rule._bounded(self.distances).weigh(self.distances)
 
-    def copy_weights(self) -> NDArray[np.float64]:
-        """Return the weight of one copy of every row; all copies sum to 1."""
+    def single_weights(self) -> NDArray[np.float64]:
+        """Return the weight of one repetition of every row; all of them sum to 1."""
         return np.asarray(np.exp(self.weighting.log_weights - self.log_total))
 
 
@@ -163,9 +163,9 @@ class ReweightedStep:
             core = self._sums(MomentKernel(state.mean, equal, self.counts))
         after = self._solve(span, core, state)
         log_total = span.log_weight()
-        if self.rows.off is not None:
+        if self.rows.orthogonal is not None:
             w = np.exp(weighting.log_weights - log_total)
-            after = replace(after, total=after.total + float(w @ self.rows.off))
+            after = replace(after, total=after.total + float(w @ self.rows.orthogonal))
         return ReweightedResult(
             state=state,
             next=after,
@@ -199,7 +199,7 @@ class ReweightedStep:
             kept.append((distances, self.rule.weigh(distances)))
             return kept[0][1]
 
-        kernel = DistanceKernel(state, weigh, self.counts, False, self.rows.off)
+        kernel = DistanceKernel(state, weigh, self.counts, False, self.rows.orthogonal)
         moments = self._sums(kernel)
         return *kept[0], moments
 
@@ -217,7 +217,9 @@ class ReweightedStep:
         def weigh(v: NDArray[Any], e: NDArray[Any], s: NDArray[Any]) -> RowWeights:
             return self.rule.weigh(RowDistances(v, e, s))
 
-        kernel = DistanceKernel(state, weigh, self.counts, off=self.rows.off)
+        kernel = DistanceKernel(
+            state, weigh, self.counts, orthogonal=self.rows.orthogonal
+        )
         (v, e, s), sums = self.rows.scan(kernel)
         return RowDistances(v, e, s, counts=self.counts), sums.moments
 
@@ -227,7 +229,7 @@ def _with_weights(
 ) -> RowDistances:
     if previous is None:
         return distances
-    return distances._replace(fit_weight=previous.copy_weights())
+    return distances._replace(fit_weight=previous.single_weights())
 
 
 def _change(state: Subspace, after: Subspace) -> float:
@@ -242,7 +244,7 @@ def measure_rows(
     rows: Rows, state: Subspace, counts: NDArray[Any] | None = None
 ) -> RowDistances:
     """Measure the distances of all rows from a subspace, in one pass."""
-    (v, e, s), _ = rows.scan(DistanceKernel(state, off=rows.off))
+    (v, e, s), _ = rows.scan(DistanceKernel(state, orthogonal=rows.orthogonal))
     return RowDistances(v, e, s, counts=counts)
 
 

@@ -2,7 +2,7 @@
 
 A rule turns the distances of rows into log-weights; `reweighting` does the rest. Other
 rules stand next to the methods that use them. Notation: v squared distance inside the
-subspace, e off it, d = v + e, r = sqrt(e), w weight.
+subspace, e orthogonal to it, d = v + e, r = sqrt(e), w weight.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ class RowDistances(NamedTuple):
     Attributes
     ----------
     v, e : ndarray
-        Squared distances inside the subspace and off it.
+        Squared distances inside the subspace and orthogonal to it.
     s : ndarray
         Squared score distances: v with every component in units of its deviation.
     fit_weight : ndarray or None
-        Weight of each row (of one copy) in the fit of the subspace; None if unknown.
+        Weight of each row (of one repetition) in the fit of the subspace; None if
+        unknown.
     counts : ndarray or None
         How often each row counts; None for once.
     """
@@ -53,15 +54,15 @@ class RowDistances(NamedTuple):
         return RowDistances(self.v[index], self.e[index], self.s[index])
 
     def total(self, x: NDArray[Any]) -> float:
-        """Return the sum over all copies of the rows."""
+        """Return the sum over all repetitions of the rows."""
         return float(x.sum() if self.counts is None else _dot(self.counts, x))
 
     def mean(self, x: NDArray[Any]) -> float:
-        """Return the mean over all copies of the rows."""
+        """Return the mean over all repetitions of the rows."""
         return self.total(x) / self.total(np.ones_like(x))
 
     def median(self, x: NDArray[Any]) -> float:
-        """Return the median over all copies of the rows."""
+        """Return the median over all repetitions of the rows."""
         return counted_median(x, self.counts)
 
 

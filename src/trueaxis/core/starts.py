@@ -1,10 +1,10 @@
-"""Where a fit starts: on which rows, along which directions, from which subspace.
+"""The start of a fit: the rows, the directions and the subspace that it begins with.
 
 A few thousand rows determine the center and the subspace to statistical accuracy;
 passes over all rows refine the answer. Gross outliers pull the mean of all rows away,
 so equal weights are a poor start. The deepest half has the rows of least Stahel-Donoho
-outlyingness: the largest robust z-score of a row over many directions. These are only
-searched for the best of them, so that single precision is enough.
+outlyingness: the largest robust z-score of a row over many directions. A search only
+has to find the best direction, so that single precision is enough.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LINE_BYTES = 1 << 18  # several arrays of this size stay in a core's own cache
 
 
 def rough_median(X: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the median of some rows, which lies among most of the others."""
+    """Return the median of some rows, which is near most of the others."""
     some = X[:: max(1, len(X) // MEDIAN_ROWS)]
     middle = np.sort(some.T, axis=1)[:, len(some) // 2]
     return np.asarray(middle, dtype=float)
@@ -43,8 +43,8 @@ def rough_median(X: NDArray[Any]) -> NDArray[np.float64]:
 def direction_rng() -> np.random.Generator:
     """Return the generator of directions, always with the same seed.
 
-    Random they must be, so that no data can hide from them, but not from fit to fit: a
-    fit depends on `random_state` only where rows have to be sampled.
+    Directions are random, so that no data are aligned with them, but the same in every
+    fit: a fit depends on `random_state` only where rows have to be sampled.
     """
     return np.random.default_rng(SEED)
 
@@ -117,7 +117,7 @@ def partial_sums(Z: NDArray[Any], step: int) -> NDArray[Any]:
 
 SAMPLE_ROWS = 4000
 
-# Rows this many times farther away than the others would cost those precision.
+# Rows farther away than the others by this factor would reduce their precision.
 TOO_FAR = 1e10
 
 
@@ -136,7 +136,7 @@ class Sample:
     large : bool
         Whether there are more rows than in the sample.
     exact : bool
-        Whether every row, except those absurdly far away, is included as often as it
+        Whether every row, except those extremely far away, is included as often as it
         counts.
     """
 
@@ -177,12 +177,12 @@ def draw_sample(
     if len(near) < len(X):
         X, y, q, index = X[near], y[near], q[near], index[near]
     _refuse_units(X, q, center)
-    copies = np.ones(len(X)) if counts is None else counts[index]
-    order = canonical_order(y, q, copies)
+    repetitions = np.ones(len(X)) if counts is None else counts[index]
+    order = canonical_order(y, q, repetitions)
     if counts is not None:
-        order = order[repeated(copies[order], size)]
+        order = order[repeated(repetitions[order], size)]
     whole = counts is None or bool((counts == np.round(counts)).all())
-    exact = not large and whole and len(order) == round(copies.sum())
+    exact = not large and whole and len(order) == round(repetitions.sum())
     X = X[order]
     return Sample(X, X, index[order], large, exact)
 
@@ -223,7 +223,7 @@ def _refuse_units(
 
 
 def within_reach(q: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the indices of rows that are not absurdly far from the others.
+    """Return the indices of rows that are not extremely far from the others.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def within_reach(q: NDArray[np.float64]) -> NDArray[np.intp]:
     """
     d = np.sqrt(q)
     d[np.isnan(d)] = np.inf
-    # Next to copies of one row, any other row is far: never drop more than a quarter.
+    # If most rows are equal, any other row is far: never drop more than a quarter.
     reach = np.quantile(d, 0.75, method="lower")
     if reach == 0:
         reach = d[d > 0].min(initial=np.inf)
@@ -240,7 +240,7 @@ def within_reach(q: NDArray[np.float64]) -> NDArray[np.intp]:
 
 
 def canonical_order(
-    y: NDArray[np.float64], q: NDArray[np.float64], copies: NDArray[Any]
+    y: NDArray[np.float64], q: NDArray[np.float64], repetitions: NDArray[Any]
 ) -> NDArray[np.intp]:
     """Return an order of the rows that does not depend on axes, origin or units.
 
@@ -250,14 +250,14 @@ def canonical_order(
         Rows about any center among them.
     q : ndarray of shape (n,)
         Their squared lengths.
-    copies : ndarray of shape (n,)
+    repetitions : ndarray of shape (n,)
     """
-    mean = copies @ y / copies.sum()
+    mean = repetitions @ y / repetitions.sum()
     # Squared distances from the mean.
     d = np.maximum(q - 2 * (y @ mean) + mean @ mean, 0.0)
     d /= max(d.max(initial=0.0), np.finfo(float).tiny)
     # Break ties of distance by the side on which the longest rows lie.
-    longest = copies * d
+    longest = repetitions * d
     toward = longest @ y - longest.sum() * mean
     side = y @ toward - mean @ toward
     return np.lexsort((side, np.sqrt(d) + 0.1 * _unit(side, d)))
@@ -377,7 +377,7 @@ def moments_of(X: NDArray[Any]) -> Moments:
 def deep_start(X: NDArray[Any], half: NDArray[Any], k: int) -> Subspace:
     """Return the subspace of the deepest half of the rows X, the robust start."""
     start = solve(moments_of(half), k)
-    # The deepest half may be copies of one row, which have no variance.
+    # The deepest half may be repetitions of one row, which have no variance.
     return start if start.total > 0 else equal_weights(ArrayRows(X), k)
 
 

@@ -252,8 +252,8 @@ def fix_signs(basis: NDArray[Any]) -> NDArray[Any]:
 # Root mean square sine of the angles to the true span at which the search ends.
 SPAN_ERROR = 1e-8
 PROBES = 4  # further vectors, which find axes that the start lacks
-LEAST_STEPS = 4  # fewer are hardly ever enough
-FEW_COLUMNS = 128  # which the direct solver takes less time for
+LEAST_STEPS = 4  # fewer are rarely enough
+FEW_COLUMNS = 128  # up to so many, the direct solver is faster
 
 
 class ScatterSums(NamedTuple):
@@ -329,7 +329,7 @@ def solve_near(
     ----------
     rows : Rows
     weights : ndarray of shape (n,)
-        Weight of all copies of every row.
+        Weights of the rows, repetitions included.
     start : Subspace
         A subspace nearby, with as many components as are wanted.
     """

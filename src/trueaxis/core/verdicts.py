@@ -1,8 +1,8 @@
 """Judge rows by the subspace of any method.
 
 The core of the rows is found by concentration on the inner half, and then on the rows
-within `CORE` deviations; axes that outliers bent would hide them. The law of regular
-rows is learned from a sample, each row measured without its own leverage. A verdict
+within `CORE` deviations; axes that outliers bent would hide them. The null distribution
+is learned from a sample, with each row measured without its own leverage. A verdict
 then depends on nothing but the row, so that rows of the fit and new rows are judged
 alike. Totals over all rows are added up during a pass, so that no vector as long as the
 data has to be in memory.
@@ -28,7 +28,7 @@ from trueaxis.core.law import (
     Cuts,
     Law,
     Sides,
-    first_copies,
+    distinct_rows,
     law_of_fit,
     learn_law,
 )
@@ -98,7 +98,7 @@ def deviations(distances: RowDistances) -> NDArray[np.float64]:
     from the lower half of distinct rows, so that even 45 % of outliers do not move
     them.
     """
-    distinct = first_copies(distances)
+    distinct = distinct_rows(distances)
     d = distances.v + distances.e
     views = ((distances.e, distances.e), (distances.s, distances.v))
     e, s = (
@@ -134,7 +134,7 @@ def without_leverage(distances: RowDistances) -> RowDistances:
         return distances._replace(e=distances.e * factor, s=distances.s * factor)
 
 
-NEVER = -1e6  # a finite log-weight of weight 0; 0 times minus infinity is not a number
+LOWEST_LOG_WEIGHT = -1e6  # stands for minus infinity, as 0 times that is NaN
 
 
 class LogSum:
@@ -160,7 +160,7 @@ class LogSum:
         if not len(x) or x.max() == -np.inf:
             return
         self._raise_top(float(x.max()))
-        below = np.maximum(x - self.top, NEVER)
+        below = np.maximum(x - self.top, LOWEST_LOG_WEIGHT)
         w = np.exp(below)
         if counts is not None:
             w *= counts
@@ -197,8 +197,8 @@ class LogSum:
 class LogWeightKernel(CountedKernel):
     """Kernel that records log-weights by a row-local rule, and sums the weights.
 
-    The recorded weight of a row is that of all its copies together; rows that do not
-    count have log-weight -inf.
+    The recorded weight of a row includes all its repetitions; rows that do not count
+    have log-weight -inf.
     """
 
     n_fields = 1
@@ -224,7 +224,7 @@ class LogWeightKernel(CountedKernel):
         x = self.rule.weigh(distances).log_weights
         counts = self.counts_of(block, first)
         state[1].add(x, counts)
-        return _of_copies(x, counts)[None]
+        return _with_repetitions(x, counts)[None]
 
     def merge(
         self, state: tuple[MomentSums, LogSum], other: Any
@@ -235,7 +235,7 @@ class LogWeightKernel(CountedKernel):
         return sums, total
 
 
-def _of_copies(
+def _with_repetitions(
     log_weights: NDArray[np.float64], counts: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
     if counts is None:
@@ -248,7 +248,8 @@ class ReweightKernel(CountedKernel):
     """Kernel that weights rows by one subspace, and sums those near another.
 
     Both distances come from the same centered rows, so that large data are read once.
-    It records log-weights as `LogWeightKernel` does, -inf for groups that stand apart.
+    It records log-weights as `LogWeightKernel` does, -inf for rows of separate
+    clusters.
 
     Parameters
     ----------
@@ -258,10 +259,10 @@ class ReweightKernel(CountedKernel):
         Row-local, and without score distances.
     subspace : Subspace
     cuts : Cuts
-        Rows within these distances of `subspace` are summed, with weight 1.
+        Rows within these cut-offs of `subspace` are summed, with weight 1.
     counts : ndarray, optional
-    apart : Sides or None
-        Groups of rows that do not count.
+    clusters : Sides or None
+        Rows of these clusters do not count.
     """
 
     n_fields = 1
@@ -273,11 +274,11 @@ class ReweightKernel(CountedKernel):
         subspace: Subspace,
         cuts: Cuts,
         counts: NDArray[np.float64] | None = None,
-        apart: Sides | None = None,
+        clusters: Sides | None = None,
     ) -> None:
         self.measuring = DistanceKernel(subspace)
         self.rule, self.cuts = rule, cuts
-        self.counts, self.apart = counts, apart
+        self.counts, self.clusters = counts, clusters
         self.basis, self.shift = state.basis, state.mean - subspace.mean
         self._lines = np.vstack([self.basis, self.shift])
 
@@ -295,8 +296,8 @@ class ReweightKernel(CountedKernel):
         y = sums.scratch.like(block)  # still holds the rows about the center
         with np.errstate(over="ignore", invalid="ignore"):
             x = self._weigh(y, v + e)
-        if self.apart is not None:
-            far = self.apart(block)
+        if self.clusters is not None:
+            far = self.clusters(block)
             kept &= ~far
             x[far] = -np.inf
         counts = self.counts_of(block, first)
@@ -309,7 +310,7 @@ class ReweightKernel(CountedKernel):
             if kept.any():
                 some = y[kept]
                 sums.moments.add(some, np.zeros(len(some)), counts[kept])
-        return _of_copies(x, counts)[None]
+        return _with_repetitions(x, counts)[None]
 
     def merge(
         self, state: tuple[MomentSums, LogSum], other: Any
@@ -349,7 +350,7 @@ class MeasuringKernel(Kernel):
 
 
 class SupportKernel(MeasuringKernel):
-    """Kernel that records which rows lie within cut-offs, and in no group apart."""
+    """Kernel that records which rows are within cut-offs and in no cluster."""
 
     field_type = bool
 
@@ -399,9 +400,9 @@ def _measure(
 
 @dataclass(frozen=True)
 class Verdicts:
-    """The subspace of a fit and the law of regular rows, in the coordinates of the fit.
+    """The subspace and the null distribution of a fit, in the coordinates of the fit.
 
-    Whoever has them can judge any row.
+    They suffice to judge any row.
 
     Attributes
     ----------
@@ -424,7 +425,7 @@ class Verdicts:
 
 @dataclass(frozen=True)
 class Judge:
-    """All rows, and the sample from which the law is learned.
+    """All rows, and the sample from which the null distribution is learned.
 
     Attributes
     ----------
@@ -455,7 +456,7 @@ class Judge:
         return self.hull.rows
 
     def judge(self, subspace: Subspace) -> Verdicts:
-        """Learn the law, assuming that all rows had equal weights in the fit.
+        """Learn the null distribution, assuming equal weights of all rows in the fit.
 
         The weights of robust losses do not measure leverage: a row on the subspace may
         carry nearly all the weight, as a median is one of the values, and still have
@@ -469,11 +470,11 @@ class Judge:
         return Verdicts(subspace, self.law(sampled, subspace), k)
 
     def law(self, sampled: RowDistances, subspace: Subspace) -> Law:
-        """Learn the law from the distances of the sample."""
+        """Learn the null distribution from the distances of the sample."""
         return learn_law(self._cloud(sampled, subspace), self.sides)
 
     def law_of_fit(self, sampled: RowDistances, subspace: Subspace) -> Law:
-        """Return the law by which rows take part in a fit."""
+        """Return the distribution that decides which rows take part in a fit."""
         return law_of_fit(self._cloud(sampled, subspace))
 
     def _cloud(self, sampled: RowDistances, subspace: Subspace) -> Cloud:
@@ -493,11 +494,11 @@ def _equal_leverage(distances: RowDistances, k: int) -> NDArray[np.float64]:
     smaller, and the score distances s larger.
     """
     s = distances.s
-    copies = distances.total(np.ones_like(s))
+    n = distances.total(np.ones_like(s))
     finite = np.where(np.isfinite(s), s, 0.0)
     top = max(1.0, finite.max(initial=0.0))  # along axes without variance s may be huge
     larger = max(1.0, distances.mean(finite / top) / max(k, 1) * top)
-    weights: NDArray[np.float64] = (1.0 + finite / larger) / (1.0 + finite) / copies
+    weights: NDArray[np.float64] = (1.0 + finite / larger) / (1.0 + finite) / n
     return weights
 
 

@@ -22,8 +22,8 @@ from trueaxis.data.rows import ArrayRows, Blocks, Changes, Kernel, Rows, row_sta
 from trueaxis.data.threads import ignore_float_errors
 from trueaxis.data.transformed import ValueCheck
 
-FAN = 8  # number of states merged at a time
-WORKER_SHARE = 0.5  # share of the workers' memory that rows may take
+MERGED_AT_ONCE = 8  # number of states merged at a time
+WORKER_SHARE = 0.5  # share of the workers' memory for rows
 
 
 class DaskRows(Rows):
@@ -51,13 +51,16 @@ class DaskRows(Rows):
         self._kept: Any = None  # the blocks, while workers hold them
         self.check_anew(self.names)
 
-    def check_anew(self, columns: Sequence[Any] | None, *, holes: bool = False) -> None:
+    def check_anew(
+        self, columns: Sequence[Any] | None, *, missing_ok: bool = False
+    ) -> None:
         """Have the next pass check all values again, with these column names.
 
-        Any finite value is allowed until `refuse_above`, and NaN if `holes` is set.
+        Any finite value is allowed until `refuse_above`, and NaN if `missing_ok` is
+        set.
         """
         place = partial(_place_in_block, self.starts)
-        self._check = ValueCheck(place, columns, holes=holes)
+        self._check = ValueCheck(place, columns, missing_ok=missing_ok)
 
     def refuse_above(self, limit: float) -> bool:
         """Refuse larger values when they are read."""
@@ -97,8 +100,8 @@ class DaskRows(Rows):
             states.append(state)
         while len(states) > 1:
             states = [
-                merge(shared, states[at : at + FAN])
-                for at in range(0, len(states), FAN)
+                merge(shared, states[at : at + MERGED_AT_ONCE])
+                for at in range(0, len(states), MERGED_AT_ONCE)
             ]
         *parts, total = _compute(*(records if kernel.n_fields else ()), states[0])
         if kernel.n_fields:
@@ -180,7 +183,7 @@ def _check_block(
     block: Any,
     block_id: tuple[int, int] | None = None,
 ) -> NDArray[Any]:
-    """Return a block; raise if its values or its type are not what they should be."""
+    """Return a block; raise if its values or its type are not valid."""
     assert block_id is not None
     first, last = starts[block_id[0] : block_id[0] + 2].tolist()
     plain = type(block) in (np.ndarray, np.memmap) and block.dtype.kind == "f"

@@ -8,7 +8,7 @@ SHARE = 0.25  # share of the available memory for arrays needed once or twice
 SHARE_OF_ALL_ROWS = 0.08  # methods that need all rows make up to a dozen copies
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 MEMINFO = Path("/proc/meminfo")
-GROUP = Path("/sys/fs/cgroup")
+CGROUP = Path("/sys/fs/cgroup")
 
 
 def available_memory() -> int | None:
@@ -22,8 +22,8 @@ def available_memory() -> int | None:
         return None
     limits = [1024 * sizes[0]]
     try:  # a container may have less than its machine
-        most = int((GROUP / "memory.max").read_text())
-        limits.append(most - int((GROUP / "memory.current").read_text()))
+        most = int((CGROUP / "memory.max").read_text())
+        limits.append(most - int((CGROUP / "memory.current").read_text()))
     except (OSError, ValueError):
         pass
     return max(0, min(limits))

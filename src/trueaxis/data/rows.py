@@ -165,9 +165,9 @@ class Rows:
         Whether all rows are in memory already.
     one_block : bool
         Whether they are also so few that a step may take them all at once.
-    off : ndarray of shape (n,), or None
-        Squared distances of the rows from the space in which they are given; None for
-        no distance.
+    orthogonal : ndarray of shape (n,), or None
+        Squared orthogonal distances of the rows from the space in which they are given;
+        None for no distance.
     lazy : bool
         Whether `map` and `each` return lazy arrays.
     """
@@ -180,7 +180,7 @@ class Rows:
     complete: bool = False
     in_memory: bool = False
     one_block: bool = False
-    off: NDArray[np.float64] | None = None
+    orthogonal: NDArray[np.float64] | None = None
     lazy: bool = False
     _holders: int = 0  # number of `with` statements still open
 
@@ -202,7 +202,7 @@ class Rows:
             return self.scan_in_sequence(kernel, changes)
         D, row_bytes = self.shape[1], self.shape[1] * self.dtype.itemsize
         rows = max(PORTION_BYTES // row_bytes, ROWS_PER_COLUMN * D)
-        # Twice, as the next portions are read while the others are under way.
+        # Twice, because the next portions are read while others are computed.
         held = 2 * (rows * row_bytes + GROUPS * 8 * D * D)
         threads = max(1, min(n_threads(), MEMORY // held))
         record = self._empty_record(kernel)
@@ -362,5 +362,5 @@ class ArrayRows(Rows):
         if step == 1:
             return self
         some = ArrayRows(self.array[::step], at_once=True)
-        some.off = None if self.off is None else self.off[::step]
+        some.orthogonal = None if self.orthogonal is None else self.orthogonal[::step]
         return some

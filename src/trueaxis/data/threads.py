@@ -23,8 +23,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def n_threads() -> int:
     """Return the number of threads that a pass over many rows may use.
 
-    It is the number of cores or, if that is less, of threads of the BLAS: who limits
-    the one, as `threadpool_limits`, joblib and Dask do, means the other.
+    It is the number of cores, or of threads of the BLAS if that is smaller: limits of
+    the BLAS by `threadpool_limits`, joblib and Dask are meant for all threads.
     """
     import joblib  # type: ignore[import-untyped]
 
@@ -101,7 +101,7 @@ def in_order(
     pool = ThreadPoolExecutor(n, thread_name_prefix="trueaxis")
     try:
         for item in items:
-            # Before NumPy 2, how overflows are treated is a setting of each thread.
+            # Before NumPy 2, each thread has its own setting for overflows.
             running.append(pool.submit(ignore_float_errors(function), item))
             if len(running) == 2 * n:
                 yield running.popleft().result()

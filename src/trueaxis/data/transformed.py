@@ -111,7 +111,7 @@ class ValueCheck(NamedTuple):
         Column names, for error messages.
     limit : float
         Largest absolute value that is allowed.
-    holes : bool
+    missing_ok : bool
         Whether NaN are allowed.
     offset : int
         Number of rows before those of this part.
@@ -120,13 +120,13 @@ class ValueCheck(NamedTuple):
     place: Callable[[int], str]
     names: Sequence[Any] | None
     limit: float = np.inf
-    holes: bool = False
+    missing_ok: bool = False
     offset: int = 0
 
     def __call__(self, block: NDArray[Any], where: Where) -> NDArray[Any]:
         """Raise if the rows with these indices have NaN, infinity or larger values."""
         size = largest_magnitude(block)
-        if self.holes and np.isnan(size):
+        if self.missing_ok and np.isnan(size):
             size = largest_seen(block)
         if not size <= self.limit or np.isinf(size):
             index = (
@@ -202,13 +202,15 @@ class RangeKernel(Kernel):
 
 
 def refuse_nonfinite(
-    rows: Rows, names: Sequence[Any] | None, holes: bool = False
+    rows: Rows, names: Sequence[Any] | None, missing_ok: bool = False
 ) -> None:
-    """Raise if a value is infinite, or NaN unless holes are allowed.
+    """Raise if a value is infinite, or NaN unless missing cells are allowed.
 
-    The largest absolute value is stored, and whether there are holes.
+    The largest absolute value is stored, and whether cells are missing.
     """
-    _, state = rows.scan(RangeKernel(ValueCheck(rows.place, names, holes=holes)))
+    _, state = rows.scan(
+        RangeKernel(ValueCheck(rows.place, names, missing_ok=missing_ok))
+    )
     rows.largest, rows.complete = state
 
 
@@ -221,18 +223,20 @@ def refuse_overflow(rows: Rows) -> None:
     # known, and often makes a pass unnecessary.
     largest = rows.rows.largest if isinstance(rows, TransformedRows) else rows.largest
     if largest is None or largest > limit:
-        rows.scan(RangeKernel(ValueCheck(rows.place, None, limit, holes=True)))
+        rows.scan(RangeKernel(ValueCheck(rows.place, None, limit, missing_ok=True)))
 
 
 def checked_rows(
-    rows: Rows, names: Sequence[Any] | None = None, *, holes: bool = False
+    rows: Rows, names: Sequence[Any] | None = None, *, missing_ok: bool = False
 ) -> TransformedRows:
     """Return rows whose values are checked as they are read, with these column names.
 
-    NaN are allowed if `holes` is set.
+    NaN are allowed if `missing_ok` is set.
     """
     names = names if rows.names is None else rows.names
-    checked = TransformedRows(rows, ValueCheck(rows.place, names, holes=holes))
+    checked = TransformedRows(
+        rows, ValueCheck(rows.place, names, missing_ok=missing_ok)
+    )
     checked.names = rows.names
     return checked
 
@@ -275,7 +279,7 @@ def largest_magnitude(block: NDArray[Any]) -> float:
 
 
 def largest_seen(block: NDArray[Any]) -> float:
-    """Return the largest absolute value, holes left out."""
+    """Return the largest absolute value, without missing cells."""
     low = np.fmin.reduce(block, axis=None, initial=0.0)
     high = np.fmax.reduce(block, axis=None, initial=0.0)
     return max(float(high), -float(low))

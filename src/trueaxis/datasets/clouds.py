@@ -58,10 +58,10 @@ def planted(
     ----------
     kind : {"none", "pcs", "ocs", "both", "scatter", "amp"}
         "pcs": a far cluster inside the subspace (20 units along the first axis);
-        "ocs": a far cluster off it (20 units); "both": a tight near cluster in between
-        (4 units along the first axis and 4 off the subspace); "scatter": a wide cloud
-        around the center (standard deviation 10); "amp": regular rows with half of
-        their features multiplied by 5, 10 or 20.
+        "ocs": a far cluster orthogonal to it (20 units); "both": a tight near cluster
+        in between (4 units along the first axis and 4 orthogonal to the subspace);
+        "scatter": a wide cloud around the center (standard deviation 10); "amp":
+        regular rows with half of their features multiplied by 5, 10 or 20.
     n, n_features, n_components : int
         Number of rows and columns, and dimension of the true subspace.
     share : float
@@ -121,7 +121,7 @@ def _outliers(
     cluster_sd: float,
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
-    """Draw outliers in place of rows; `off` is an axis off the subspace."""
+    """Draw outliers in place of rows; `off` is an axis orthogonal to the subspace."""
     jitter = rng.standard_normal(rows.shape)
     if kind == "scatter":
         return mean + 10.0 * jitter

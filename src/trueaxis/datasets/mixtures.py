@@ -19,7 +19,7 @@ PEAKS = 4  # per substance
 
 @dataclass(frozen=True)
 class Spectra(Planted):
-    """Spectra of mixtures, and what they were made of.
+    """Spectra of mixtures, and the truth about them.
 
     The outliers are mixtures with a foreign substance.
 
@@ -56,7 +56,7 @@ def spectra(
     n, n_features : int
         Number of spectra, and of wavelengths.
     n_components : int
-        Dimension of the true subspace: the baseline, and one less substances.
+        Dimension of the true subspace: the baseline and `n_components - 1` substances.
     share : float
         Share of outliers: spectra with a foreign substance, and otherwise regular.
     noise : float

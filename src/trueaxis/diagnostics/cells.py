@@ -1,4 +1,4 @@
-"""Wrong and missing cells of rows: where they are, and what would fit instead.
+"""Wrong and missing cells of rows: where they are, and the values that would fit.
 
 Plots, report and command line show these numbers and compute none of their own.
 """
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 
 class CellMap(NamedTuple):
-    """All cells of rows, and what the other cells of their row say.
+    """All cells of rows, and the values predicted by the other cells of their row.
 
     Attributes
     ----------
     values : ndarray of shape (n, D)
         As given, with NaN for missing cells.
     fitted : ndarray of shape (n, D)
-        What the good cells of the row say.
+        Values predicted by the good cells of the row.
     deviations : ndarray of shape (n, D)
-        What is there minus what the other cells say, in standard deviations of good
+        Value minus the one predicted by the other cells, in standard deviations of good
         cells; NaN for missing cells.
     wrong : ndarray of shape (n, D), bool
         Wrong cells.
@@ -83,7 +83,7 @@ def _map_in_units_of_data(cells: CellMap, parts: SplitPipeline) -> CellMap:
 
 @takes_pipelines(_map_in_units_of_data)
 def cell_map(model: DSWL, X: ArrayLike) -> CellMap:
-    """Compare every cell of rows with what the other cells of its row say.
+    """Compare every cell of rows with the prediction by the other cells of its row.
 
     Parameters
     ----------
@@ -103,26 +103,26 @@ def cell_map(model: DSWL, X: ArrayLike) -> CellMap:
 
 @ignore_float_errors
 def cell_table(model: Any, X: ArrayLike, *, missing: bool = False) -> Any:
-    """List the wrong cells of rows, in order, with what would fit.
+    """List the wrong cells of rows, in order, with the values that would fit.
 
     Parameters
     ----------
     model : DSWL or Pipeline
-        Fitted with ``cells=True``, or with holes; alone or at the end of a pipeline.
-        After a `ColumnScaler`, values are in the units of the data.
+        Fitted with ``cells=True``, or with missing cells; alone or at the end of a
+        pipeline. After a `ColumnScaler`, values are in the units of the data.
     X : array-like of shape (n, D)
         Rows, those of the fit or new ones.
     missing : bool, default=False
-        Whether to list holes as well.
+        Whether to list missing cells as well.
 
     Returns
     -------
     pandas.DataFrame, or ndarray with named fields if pandas is not installed
         One line per cell: "row" (its number, or its label in the index of a frame),
-        "column", "value" (NaN for a hole), "fitted" (what the good cells of the row
-        say), "deviation" (value minus what the other cells say, in standard deviations
-        of good cells), "outlier" (whether the row is an outlier even without its wrong
-        cells), and "position" (of the row, from 0).
+        "column", "value" (NaN if missing), "fitted" (predicted by the good cells of the
+        row), "deviation" (value minus the prediction by the other cells, in standard
+        deviations of good cells), "outlier" (whether the row is an outlier even without
+        its wrong cells), and "position" (of the row, from 0).
 
     Examples
     --------

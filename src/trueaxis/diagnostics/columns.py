@@ -1,4 +1,4 @@
-"""Columns of rows: which one is to blame for the distances, and what would fit."""
+"""Columns of rows: which one causes the distances, and the value that would fit."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from trueaxis.base import SubspaceEstimator
 
 # Squared distance of a unit vector from the subspace, below which it counts as inside.
-WITHIN = 1e-10
-LEAST = 1e-75  # smallest cut-off: the square of its inverse must not overflow
+INSIDE_SUBSPACE = 1e-10
+LEAST_CUTOFF = 1e-75  # smallest cut-off: the square of its inverse must not overflow
 MAIN_SHARE = 0.5  # a column with this share of the distance is the only one named
 
 
 def cell_repair(rows: Rows) -> CellModel | None:
-    """Return what repairs the rows that `fitted_rows` returned; None if nothing."""
+    """Return the model that repairs the rows of `fitted_rows`, if there is one."""
     if isinstance(rows, TransformedRows) and isinstance(rows.change, CellModel):
         return rows.change
     return None
@@ -51,14 +51,14 @@ class ColumnCorrectionKernel(Kernel):
     ) -> None:
         self.repair = repair
         self.sub, limits = model._subspace(), model.cutoffs_
-        self.inside, self.off = (1 / max(c, LEAST) ** 2 for c in limits)
+        self.inside, self.off = (1 / max(c, LEAST_CUTOFF) ** 2 for c in limits)
         P, variances = self.sub.basis, self.sub.floored_variances()
         with np.errstate(over="ignore"):  # where the variance is 0
             self.scaled = P / variances[:, None]
             own = self.inside * (P * self.scaled).sum(axis=0)
         # Columns inside the subspace differ from it by rounding errors only.
         outside = 1 - (P**2).sum(axis=0)
-        self.outside = np.where(outside > WITHIN, outside, 0.0)
+        self.outside = np.where(outside > INSIDE_SUBSPACE, outside, 0.0)
         self.diagonal = own + self.off * self.outside
         # My = t times one matrix, plus y times one number for each column.
         self.of_values = np.where(self.outside > 0, self.off, 0.0)
@@ -83,7 +83,7 @@ class ColumnCorrectionKernel(Kernel):
         ----------
         block : ndarray of shape (n, D)
         best : bool
-            Whether to return what is known of the best column of every row only, which
+            Whether to return the results of the best column of every row only, which
             takes less time.
 
         Returns
@@ -125,7 +125,7 @@ class ColumnCorrectionKernel(Kernel):
     def spread(self) -> NDArray[np.float64]:
         """Return the standard deviation of every column's surplus in regular rows.
 
-        That of (My)_j / M_jj, if y has the covariance that the model says.
+        It is that of (My)_j / M_jj, if y has the covariance of the model.
         """
         k, D = self.sub.basis.shape
         rest = max(self.sub.total - float(self.sub.variances.sum()), 0.0)
@@ -153,7 +153,7 @@ def _in_units_of_data(explained: dict[str, Any], parts: SplitPipeline) -> Any:
 def explained_rows(
     model: SubspaceEstimator, X: ArrayLike, rows: NDArray[np.intp]
 ) -> dict[str, NDArray[np.float64]]:
-    """Return what `explain` lists of the rows at m positions, in arrays (m, D)."""
+    """Return the columns of `explain` for rows at m positions, as arrays (m, D)."""
     with raw_rows(model, X) as source:
         value = source.take(rows).astype(float)
     with fitted_rows(model, X) as source:

@@ -20,8 +20,8 @@ from trueaxis.methods import METHODS
 # Most methods pass over all rows again and again. So many rows determine a subspace
 # well enough to see how methods differ.
 MAX_ROWS = 10_000
-# What grows like the time of slow methods for n rows and D columns, and its value for a
-# fit of about three seconds (`benchmarks/method_costs.py`).
+# Time of slow methods for n rows and D columns, up to a factor, and its value for a fit
+# of about three seconds (`benchmarks/method_costs.py`).
 COSTLY: tuple[tuple[Callable[[int, int], int], float, tuple[str, ...]], ...] = (
     (lambda n, D: n * D, 5e4, ("pcp",)),
     (lambda n, D: n * D, 3e5, ("two-way", "spcp", "rrpcp")),
@@ -42,7 +42,7 @@ COSTLY: tuple[tuple[Callable[[int, int], int], float, tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True)
 class ComparedMethod:
-    """Result of one method in a comparison; None for what a failed fit lacks.
+    """Result of one method in a comparison; numbers of a failed fit are None.
 
     Attributes
     ----------
@@ -98,13 +98,13 @@ def compare(
 ) -> list[ComparedMethod]:
     """Fit methods to the same rows and compare each with the first.
 
-    Verdicts are about all rows, also where the methods are fitted to some of them.
+    All rows are judged, even if the methods are fitted to some of them.
 
     Parameters
     ----------
     X : array-like of shape (n, D)
-        With NaN in holes, if the first method is "dswl": the others, which need
-        complete rows, get them filled by it.
+        With NaN for missing cells, if the first method is "dswl": the others, which
+        need complete rows, get them filled by it.
     methods : sequence of str, optional
         Short names in `METHODS`, the reference first. By default "dswl", followed by
         all others that take no longer than about three seconds each.
@@ -134,7 +134,7 @@ def compare(
     """
     if max_rows is not None:
         validate_number("max_rows", max_rows, 2, np.inf, whole=True)
-    rows = validate_array(X, holes=True)
+    rows = validate_array(X, missing_ok=True)
     drawn = _draw(rows, max_rows)
     if methods is None:
         chosen = suitable(*drawn.shape)
@@ -145,18 +145,18 @@ def compare(
         raise ValueError(
             f"methods={list(methods)!r} {problem}: choose from {', '.join(METHODS)}."
         )
-    line = {"level": level, "contamination": contamination}
-    first = _fit(methods[0], drawn, n_components, line)
+    threshold = {"level": level, "contamination": contamination}
+    first = _fit(methods[0], drawn, n_components, threshold)
     if first.model is None:
         raise ValueError(first.problem)
     flagged = first.model.predict(rows) < 0
     compared = [_compared(first, first.model, rows, flagged)]
-    # The first method has taken the rows: it can fill their holes.
+    # The first method has taken the rows: it can fill their missing cells.
     if hasattr(first.model, "repair"):
         rows = first.model.repair(rows, wrong=False)
         drawn = _draw(rows, max_rows)
     for name in methods[1:]:
-        other = _fit(name, drawn, first.model.n_components_, line)
+        other = _fit(name, drawn, first.model.n_components_, threshold)
         compared.append(_compared(other, first.model, rows, flagged))
     return compared
 
@@ -170,9 +170,9 @@ def _draw(rows: NDArray[Any], most: int | None) -> NDArray[Any]:
 
 
 def _fit(
-    name: str, rows: NDArray[Any], n_components: Any, line: dict[str, Any]
+    name: str, rows: NDArray[Any], n_components: Any, threshold: dict[str, Any]
 ) -> ComparedMethod:
-    model = METHODS[name](n_components=n_components, **line)
+    model = METHODS[name](n_components=n_components, **threshold)
     start = time.process_time()
     try:
         with warnings.catch_warnings():

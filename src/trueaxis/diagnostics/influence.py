@@ -74,7 +74,7 @@ def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
     A row turns the axes by what it adds to the covariance between the inside and the
     outside of the robust subspace. Regular rows add almost nothing there.
 
-    Plain PCA gets holes filled as the model fills them, and wrong cells as they are.
+    For plain PCA, the model fills missing cells; wrong cells stay as they are.
 
     Parameters
     ----------
@@ -106,21 +106,21 @@ def effect(model: SubspaceEstimator, X: ArrayLike) -> Effect:
             return _effect(robust, rows)
         except SquaresOverflow:
             pass
-        # Again in a larger unit. Powers of two change no digit; 32 bits are left for
+        # Repeat in a larger unit. Powers of two are exact; 32 bits are left for
         # the sum over all rows.
         unit = 2.0 ** (np.finfo(rows.dtype).maxexp // 2 + 32)
         D = rows.shape[1]
         scaling = Scaling(np.zeros(D, rows.dtype), np.full(D, unit, rows.dtype))
         smaller = replace(robust, mean=robust.mean / unit)
         found = _effect(smaller, TransformedRows(rows, scaling))
-    # What no float can hold is infinite.
+    # Values beyond the range of floats are infinite.
     variance = found.plain_variance * unit * unit
     return replace(found, shift=found.shift * unit, plain_variance=variance)
 
 
 def _effect(robust: Subspace, rows: Rows) -> Effect:
-    # Of n rows in more than n columns, all is found in n coordinates: a matrix of all
-    # pairs of columns would be large.
+    # For n rows in more than n columns, n coordinates suffice: a matrix of all pairs of
+    # columns would be large.
     n, P, hull = rows.shape[0], robust.basis, affine_hull(rows)
     moments = plain_moments(hull.rows, None)
     plain = hull.lift(solve(moments, len(P)))
@@ -149,12 +149,12 @@ def _effect(robust: Subspace, rows: Rows) -> Effect:
 
 @dataclass(frozen=True)
 class Filling:
-    """Transform of blocks: fill holes, and leave all other cells as they are."""
+    """Transform of blocks: fill missing cells, and leave all others as they are."""
 
     model: CellModel
 
     def __call__(self, block: NDArray[Any], where: Where | None = None) -> NDArray[Any]:
-        """Return the block without holes."""
+        """Return the block with missing cells filled."""
         return self.model.impute(block)
 
     def part(self, first: int, n: int) -> Filling:

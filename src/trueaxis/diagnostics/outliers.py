@@ -1,4 +1,4 @@
-"""Find outliers: which rows they are, of what kind, and because of which column.
+"""Find outliers: the rows, their kinds, and the column that explains each.
 
 All functions take a fitted model, any of `METHODS`, and rows, those of the fit or new
 ones. Plots, report and command line show these numbers and compute none of their own.
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 # The paper's categories: within both cut-offs, beyond the one for score distances,
 # beyond the one for orthogonal distances, beyond both. Then, within both, rows of a
-# group that stands apart.
+# separate cluster.
 KINDS = ("regular", "inside", "off", "both", "group")
 LN_10 = float(np.log(10.0))
-NOTHING = 1e-150  # cut-offs below this stand for regular rows without any distance
+NO_DISTANCE = 1e-150  # cut-offs below this stand for regular rows without any distance
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,10 +45,10 @@ class Diagnosis:
     Attributes
     ----------
     squares : ndarray of shape (3, n)
-        Squared orthogonal and score distances, and how far the row lies towards a group
-        that stands apart.
+        Squared orthogonal and score distances, and how far the row lies toward a
+        separate cluster.
     law : Law
-        What regular rows look like, which gives the p-values.
+        Null distribution, which gives the p-values.
     line : float
         Natural logarithm of the p-value below which rows are outliers.
     column : ndarray of shape (n,), int
@@ -58,7 +58,7 @@ class Diagnosis:
         Part of the squared distances (in units of their cut-offs, added up) that this
         correction removes, 0 to 1.
     value, fitted : ndarray of shape (n,)
-        What is there in that column, NaN for a hole, and what would fit best.
+        Value in that column (NaN if missing), and the value that would fit best.
     names : ndarray of str
         Names of the columns.
     """
@@ -73,7 +73,7 @@ class Diagnosis:
     names: NDArray[np.str_]
 
     def at(self, line: float) -> Diagnosis:
-        """Return the same rows, judged with the line at another p-value's logarithm."""
+        """Return the same rows, judged by the logarithm of another p-value."""
         return replace(self, line=line)
 
     @cached_property
@@ -87,7 +87,7 @@ class Diagnosis:
 
     @property
     def lines(self) -> tuple[float, float, float]:
-        """The `cutoffs`, and where a group that stands apart begins."""
+        """The `cutoffs`, and the edge of a separate cluster."""
         return (*self.cutoffs, self._cuts.beyond)
 
     @cached_property
@@ -97,27 +97,27 @@ class Diagnosis:
 
     @cached_property
     def orthogonal(self) -> NDArray[np.float64]:
-        """Distances off the subspace."""
+        """Orthogonal distances."""
         return np.asarray(np.sqrt(self.squares[0]))
 
     @cached_property
     def beyond(self) -> NDArray[np.bool_]:
-        """Whether rows are beyond both cut-offs, and in a group apart: of (3, n)."""
+        """Whether rows are beyond each cut-off, and in a separate cluster: (3, n)."""
         # Compare what `predict` compares: a root may be rounded to the other side.
-        (e, s, apart), cuts = self.squares, self._cuts
-        return np.stack([s > cuts.s, e > cuts.e, apart > cuts.beyond])
+        (e, s, cluster), cuts = self.squares, self._cuts
+        return np.stack([s > cuts.s, e > cuts.e, cluster > cuts.beyond])
 
     @property
     def ratios(self) -> NDArray[np.float64]:
-        """Both distances in units of their cut-offs, and how far towards a group apart.
+        """Both distances in units of their cut-offs, and how far toward a cluster.
 
         An array of shape (3, n), with values above 1 for outliers. The last row is 0 if
-        there is no group that stands apart.
+        there is no separate cluster.
         """
         inside, off = self.cutoffs
-        apart = cutoff_ratio(self.squares[2], self._cuts.beyond)
+        cluster = cutoff_ratio(self.squares[2], self._cuts.beyond)
         return np.stack(
-            [_ratio(self.score, inside), _ratio(self.orthogonal, off), apart]
+            [_ratio(self.score, inside), _ratio(self.orthogonal, off), cluster]
         )
 
     @property
@@ -135,7 +135,7 @@ class Diagnosis:
         """The p-value below which rows are outliers."""
         return float(f"{np.exp(self.line):.12g}")  # without the rounding of logarithms
 
-    # Not before it is asked for: it takes longer than all other numbers together.
+    # Computed on demand: it takes longer than all other numbers together.
     @cached_property
     @ignore_float_errors
     def log_p(self) -> NDArray[np.float64]:
@@ -162,7 +162,7 @@ class Diagnosis:
         return some[np.lexsort((-self.excess[some], log_p))]
 
     def columns(self, rows: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
-        """Return what is known of some rows as columns of a table."""
+        """Return the findings on some rows as columns of a table."""
         return {
             "kind": self.kind[rows],
             "p_value": self.p_value[rows],
@@ -208,7 +208,7 @@ def diagnose(
     fdr : float in (0, 1), optional
         Expected share of regular rows among the outliers. If given, the outliers are
         those that Benjamini and Hochberg's procedure finds, and kinds and cut-offs
-        belong to its line; otherwise they are those of `predict`.
+        belong to its threshold; otherwise they are those of `predict`.
 
     Returns
     -------
@@ -235,7 +235,7 @@ def diagnose(
         corrections, _ = source.scan(ColumnCorrectionKernel(model, repair))
     column, share, value, surplus = corrections
     if fdr is not None:
-        line = discovery_line(law.log_p(*squares), fdr)
+        line = discovery_threshold(law.log_p(*squares), fdr)
     return Diagnosis(
         squares=squares,
         law=law,
@@ -248,13 +248,13 @@ def diagnose(
     )
 
 
-def discovery_line(log_p: NDArray[Any], fdr: float) -> float:
+def discovery_threshold(log_p: NDArray[Any], fdr: float) -> float:
     """Return the logarithm of the p-value up to which rows are discoveries.
 
     Benjamini and Hochberg (1995): of m p-values, sorted, the r smallest are discoveries
     for the largest r with p_(r) <= fdr r / m. If the regular rows are independent, at
     most a share `fdr` of the discoveries is expected to be regular. Where there is no
-    discovery, the line is fdr / m, which no p-value reaches.
+    discovery, the threshold is fdr / m, which no p-value reaches.
     """
     number = isinstance(fdr, numbers.Real) and not isinstance(fdr, bool)
     if not (number and 0 < fdr < 1):
@@ -270,25 +270,26 @@ def discovery_line(log_p: NDArray[Any], fdr: float) -> float:
 
 def _ratio(distance: NDArray[Any], cutoff: float) -> NDArray[np.float64]:
     """Return distances in units of their cut-off; infinity beyond one of nearly 0."""
-    if cutoff < NOTHING:
+    if cutoff < NO_DISTANCE:
         return np.where(distance > cutoff, np.inf, 0.0)
     return cutoff_ratio(distance, cutoff)
 
 
 def kinds(
-    inside: NDArray[np.bool_], off: NDArray[np.bool_], apart: NDArray[np.bool_]
+    inside: NDArray[np.bool_], off: NDArray[np.bool_], in_cluster: NDArray[np.bool_]
 ) -> NDArray[np.str_]:
     """Return the kind of each row, given which distances are beyond their cut-offs.
 
-    `apart` marks rows of groups that stand apart.
+    `in_cluster` marks rows of separate clusters.
     """
     index = inside + 2 * off.astype(int)
-    kind: NDArray[np.str_] = np.array(KINDS)[np.where((index == 0) & apart, 4, index)]
+    index = np.where((index == 0) & in_cluster, KINDS.index("group"), index)
+    kind: NDArray[np.str_] = np.array(KINDS)[index]
     return kind
 
 
 class DiagnosisKernel(PValueKernel):
-    """Record squared distances, and the place towards groups apart."""
+    """Record squared distances, and the position toward separate clusters."""
 
     n_fields = 3
 
@@ -331,9 +332,9 @@ def outlier_table(
         "row" (its number, or its label in the index of a frame), "kind", "p_value"
         (share of regular rows that lie at least as far away), "excess" (the larger
         distance over its cut-off), "score", "orthogonal" (distances), "column" (the one
-        to correct), "share" (by how much that would help, 0 to 1), "value" (what is
-        there), "fitted" (what would fit) and "position" (of the row, from 0). The
-        index has the labels of the rows: that of X, if X is a frame, so that
+        to correct), "share" (by how much that would help, 0 to 1), "value" (that it
+        has), "fitted" (that would fit) and "position" (of the row, from 0). The index
+        has the labels of the rows: that of X, if X is a frame, so that
         ``X.loc[table.index]`` are the same rows, as are ``X.iloc[table.position]``.
 
     See Also
@@ -349,7 +350,7 @@ def outlier_table(
 
 @ignore_float_errors
 def explain(model: Any, X: ArrayLike, rows: ArrayLike | None = None) -> Any:
-    """List every column of outliers, with its value and what would fit.
+    """List every column of outliers, with its value and the value that would fit.
 
     What fits is found for each column alone, as if all other columns of the row were
     right. If one column explains at least half of the distance of a row, the others are
@@ -370,7 +371,7 @@ def explain(model: Any, X: ArrayLike, rows: ArrayLike | None = None) -> Any:
     -------
     pandas.DataFrame, or ndarray with named fields if pandas is not installed
         One line per row and column: "row" (its number, or its label in the index of a
-        frame), "column", "value" (NaN for a hole), "fitted", "deviation" (value minus
+        frame), "column", "value" (NaN if missing), "fitted", "deviation" (value minus
         fitted, in standard deviations of regular rows), "share" (the part of the
         squared distances, in units of their cut-offs, that "fitted" would remove), and
         "position" (of the row, from 0). Cells that the model has filled or replaced

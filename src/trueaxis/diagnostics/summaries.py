@@ -1,7 +1,7 @@
 """A fitted method in a few lines of text.
 
-Only what the model itself has is shown, so models from files have a summary, too, and
-nothing is computed that is not there: verdicts that Dask's workers hold stay there.
+Only attributes of the model are shown, so models from files have a summary, too, and
+nothing is computed: verdicts that Dask's workers hold are not fetched.
 """
 
 from __future__ import annotations
@@ -104,21 +104,21 @@ def _largest(loadings: Any, names: Any) -> str:
 
 
 def _about_fit(model: Any) -> dict[str, str]:
-    """Return what is known of a fit besides its components, by name."""
+    """Return facts about a fit besides its components, by name."""
     support, level = getattr(model, "support_", None), f"{10**model.offset_:.3g}"
     outliers = "not known, as the model was saved without its rows"
     if support is not None:
         bad, n = int((~np.asarray(support)).sum()), len(support)
         share = f" ({percent(bad / n)})" if bad else ""
         outliers = f"{bad:,} of {counted(n, 'row')}{share}"
-    line = f"{level}, the p-value below which a row is an outlier"
+    threshold = f"{level}, the p-value below which a row is an outlier"
     if model.contamination is not None:
         flagged = percent(model.contamination)
-        line = f"{level}, so that {flagged} of the rows are outliers"
+        threshold = f"{level}, so that {flagged} of the rows are outliers"
     score, orthogonal = model.cutoffs_
     facts = {
         "outliers": outliers,
-        "level": line,
+        "level": threshold,
         "cut-offs": f"score distance {score:.3g}, orthogonal distance {orthogonal:.3g}",
     }
     if getattr(model, "_cells", None):

@@ -46,7 +46,7 @@ def to_frame(fields: dict[str, Any], X: Any = None) -> Any:
 
 
 def check_positions(rows: Any, n: int) -> NDArray[np.intp]:
-    """Return positions of rows as an array; raise if they are none.
+    """Return positions of rows as an array; raise if they are not valid.
 
     Positions from the end, such as -1, count from 0 in the result.
     """

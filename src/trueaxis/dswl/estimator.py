@@ -47,8 +47,8 @@ class DSWL(IterativeMethod):
     determine a center (weighted mean) and a subspace (leading eigenvectors of the
     weighted scatter), and these determine new weights. By default it starts robustly,
     `trust` calibrates the temperatures, and a final stage refits with all rows that
-    look regular, so that almost nothing is lost on clean data. The law of their
-    distances then gives every row a p-value, from which all verdicts follow.
+    look regular, so that almost nothing is lost on clean data. The null distribution of
+    their distances then gives every row a p-value, from which all verdicts follow.
 
     Parameters
     ----------
@@ -64,16 +64,16 @@ class DSWL(IterativeMethod):
         fewer components, and the rows kept then determine all of them.
     tau : "auto" or tuple of three floats, default="auto"
         Given the paper's temperatures (tau_a, tau_b, tau_c), in squared units of X
-        divided by n, the fit is the paper's Algorithm 1 to the letter: from equal
-        weights to its fixed point, and nothing after it; `trust` is then ignored. Only
-        1/tau_a + 1/tau_c and 1/tau_b + 1/tau_c matter; the objective never falls if
-        tau_b <= tau_a. "auto" starts robustly, from Stahel-Donoho outlyingness, setting
-        a separate group of rows aside if the rest then looks like one cloud; calibrates
+        divided by n, the fit is exactly the paper's Algorithm 1: from equal weights to
+        its fixed point, without later stages; `trust` is then ignored. Only 1/tau_a +
+        1/tau_c and 1/tau_b + 1/tau_c matter; the objective never falls if tau_b <=
+        tau_a. "auto" starts robustly, from Stahel-Donoho outlyingness, setting a
+        separate group of rows aside if the rest then looks like one cloud; calibrates
         the temperatures to reach `trust`; and refits with the rows that look regular.
     cells : bool, default=False
         Whether to look for wrong cells in rows that are otherwise good, and to replace
-        them by what would fit before the rows are fitted and judged. Missing cells
-        (NaN) are always filled in this way.
+        them by values that would fit before the rows are fitted and judged. Missing
+        cells (NaN) are always filled in this way.
     max_iter : int, default=200
         Maximum number of iterations of Algorithm 1.
     tol : float, default=1e-6
@@ -115,7 +115,7 @@ class DSWL(IterativeMethod):
         Learned weights, sample weights included; they sum to 1. Rows that were set
         aside as a group have weight 0.
     support_ : ndarray of shape (n,), bool
-        Regular rows: what `predict` says about the rows of the fit.
+        Regular rows: the answer of `predict` for the rows of the fit.
     tau_ : tuple of three floats
         The temperatures used.
     trust_ : float
@@ -172,22 +172,22 @@ class DSWL(IterativeMethod):
         {"objective_", "tau_", "trust_", "_cells"}
     )
 
-    _takes_holes: ClassVar[bool] = True
+    _takes_missing: ClassVar[bool] = True
 
     @ignore_float_errors
     def repair(self, X: ArrayLike, *, wrong: bool = True) -> NDArray[Any]:
-        """Fill the holes of rows, and replace wrong cells by what would fit.
+        """Fill missing cells, and replace wrong cells by the values that would fit.
 
-        Rows that are outliers even then keep their cells, except for holes. Only models
-        that were fitted with ``cells=True`` know which cells are wrong.
+        Rows that are outliers even then keep their cells, except for missing ones. Only
+        models that were fitted with ``cells=True`` know which cells are wrong.
 
         Parameters
         ----------
         X : array-like of shape (n, D)
-            Rows of the fit, or new ones, with NaN in holes.
+            Rows of the fit, or new ones, with NaN for missing cells.
         wrong : bool, default=True
-            Whether to replace wrong cells. If False, holes are filled, and all other
-            cells stay as they are.
+            Whether to replace wrong cells. If False, missing cells are filled, and all
+            others stay as they are.
 
         Returns
         -------
@@ -216,7 +216,7 @@ class DSWL(IterativeMethod):
 
     @ignore_float_errors
     def wrong_cells(self, X: ArrayLike, *, missing: bool = False) -> Any:
-        """List the wrong cells of rows, with what would fit.
+        """List the wrong cells of rows, with the values that would fit.
 
         Only models that were fitted with ``cells=True`` know which cells are wrong.
 
@@ -225,14 +225,14 @@ class DSWL(IterativeMethod):
         X : array-like of shape (n, D)
             Rows of the fit, or new ones.
         missing : bool, default=False
-            Whether to list holes as well.
+            Whether to list missing cells as well.
 
         Returns
         -------
         pandas.DataFrame, or ndarray with named fields if pandas is not installed
             See `trueaxis.diagnostics.cell_table`.
         """
-        # Imported here, as diagnostics import the estimators.
+        # Imported here, because diagnostics import the estimators.
         from trueaxis.diagnostics import cell_table
 
         check_is_fitted(self, "components_")
@@ -246,10 +246,10 @@ class DSWL(IterativeMethod):
         return cell_table(self, X, missing=missing)
 
     def _repair(self) -> CellModel:
-        """Return what fills the holes of rows, and repairs their cells."""
+        """Return the model that fills missing cells and replaces wrong ones."""
         if self._cells:
             return CellModel.from_arrays(self._cells)
-        # Fitted on complete rows: a hole is filled by what the components say.
+        # Fitted on complete rows: missing cells are predicted by the components.
         least = max(NOISE_FLOOR * self._total_variance, NO_VARIANCE)
         noise = max(self.noise_variance_, least)
         along = np.maximum(self.explained_variance_.astype(float) - noise, 0.0)
@@ -264,12 +264,12 @@ class DSWL(IterativeMethod):
         rows: Rows,
         counts: NDArray[np.float64] | None,
         recipe: Recipe,
-        holes: bool,
+        missing_ok: bool,
     ) -> tuple[Rows, FillingCovariance | None]:
-        """Return rows without holes and wrong cells; see `Method`."""
-        # Empty if the rows are complete and their cells are not in question.
+        """Return rows with cells filled and wrong ones replaced; see `Method`."""
+        # Empty if the rows are complete and wrong cells are not looked for.
         self._cells: dict[str, NDArray[Any]] = {}
-        if not holes and not bool(self.cells):
+        if not missing_ok and not bool(self.cells):
             return rows, None
         learned = learn_from_rows(
             rows,
@@ -283,8 +283,8 @@ class DSWL(IterativeMethod):
         if self.cells and learned.model.wrong is None:
             warn(
                 f"DSWL(cells=True): {rows.shape[0]} rows are too few to say which "
-                f"cells are wrong, which takes at least {FEWEST_ROWS}. Holes are "
-                "filled; wrong cells are not looked for."
+                f"cells are wrong, which takes at least {FEWEST_ROWS}. Missing cells "
+                "are filled; wrong cells are not looked for."
             )
         self._cells = learned.model.to_arrays()
         change: Any = learned.model

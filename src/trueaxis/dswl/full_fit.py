@@ -1,4 +1,4 @@
-"""Carry a fit of the sample over to all rows: weights, subspace and law; the recipe.
+"""Extend the fit of the sample to all rows: weights, subspace and null distribution.
 
 If all rows were in the sample, each is measured without its own leverage. In larger
 data leverage is negligible: one pass computes weights and subspace.
@@ -44,7 +44,7 @@ LARGE_EXPONENT = 1e6  # of a weight; those of ordinary rows are near zero
 
 
 class LearnedWeights(NamedTuple):
-    """Weights of all copies of every row, which sum to 1.
+    """Weights of rows with all repetitions, which sum to 1.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class FinalSubspaces(NamedTuple):
     result : Subspace
         Has more components than `judging` if the plan asks for more.
     fit_weight : ndarray or None
-        Weight of one copy of every row in the fit; None in large data.
+        Weight of one repetition of every row in the fit; None in large data.
     n : float
         Number of rows behind the variances, repetitions included.
     """
@@ -89,11 +89,11 @@ class FullDataFit:
     plan : Plan
     sample_fit : SampleFit
     judge : Judge
-        Its counts are 0 for rows of groups that were set aside.
+        Its counts are 0 for rows of clusters that were set aside.
     kept_rows : ArrayRows
         The rows of the sample that the fit kept, in the coordinates of the fit.
-    apart : Sides or None
-        Marks rows of groups that were set aside, if `counts` does not.
+    clusters : Sides or None
+        Marks rows of clusters that were set aside, if `counts` does not.
     filling : ndarray or None
         If cells were filled or repaired, their mean covariance about the truth.
     """
@@ -102,7 +102,7 @@ class FullDataFit:
     sample_fit: SampleFit
     judge: Judge
     kept_rows: ArrayRows
-    apart: Sides | None
+    clusters: Sides | None
     filling: NDArray[np.float64] | None = None
 
     @property
@@ -116,8 +116,8 @@ class FullDataFit:
         (log_weights,), (_, total) = self.judge.rows.scan(kernel)
         return _normalized(log_weights, total)
 
-    def per_copy(self, weights: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the weights of one copy of every row."""
+    def single_weights(self, weights: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the weights of one repetition of every row."""
         if self.counts is None:
             return weights
         return np.asarray(weights / np.where(self.counts > 0, self.counts, 1.0))
@@ -131,7 +131,7 @@ class FullDataFit:
         of the sample.
         """
         core = self.sample_fit.core
-        subspace, fit_weight = core.next, core.copy_weights()
+        subspace, fit_weight = core.next, core.single_weights()
         sampled, distances = self._measure(subspace, fit_weight)
         law = self.judge.law_of_fit(sampled, subspace)
         least = self._least_log_p(sampled, law, REGULAR)
@@ -142,16 +142,16 @@ class FullDataFit:
             least = self._least_log_p(sampled, law, REGULAR / len(sampled.e))
         rows = self.judge.rows
         if distances is None:
-            # Data that are not in memory leave no per-row array except the weights.
+            # For data that are not in memory, weights are the only array per row.
             counts, cuts = self.counts, law.cuts(least)
-            kernel = ReweightKernel(state, rule, subspace, cuts, counts, self.apart)
+            kernel = ReweightKernel(state, rule, subspace, cuts, counts, self.clusters)
             (log_weights,), (sums, total) = rows.scan(kernel)
             span = sums.moments.widened(self.filling)
             solved = EXACT(span, None, subspace)
             n = float(np.exp(span.log_weight()))
             weights = _normalized(log_weights, total)
             return weights, FinalSubspaces(solved, solved, None, n)
-        # Not by cuts: where half of the sample is kept, one row lies on the cut.
+        # Not by cut-offs: if half of the sample is kept, one row lies on a cut-off.
         kept = law.log_p(distances.e, distances.s) >= least
         weighting = RowWeights(np.where(kept, 0.0, -np.inf))
         n = distances._replace(counts=self.counts).total(kept)
@@ -175,7 +175,7 @@ class FullDataFit:
     ) -> tuple[RowDistances, RowDistances | None]:
         """Measure the rows of the sample and all rows, as if none were in the fit.
 
-        Of large data, only the sample.
+        For large data, only the sample is measured.
         """
         if self.plan.large:
             measured = measure_without_leverage(self.kept_rows, subspace, fit_weight)
@@ -183,7 +183,7 @@ class FullDataFit:
         measured, index = measure_rows(self.judge.rows, subspace), self.judge.index
         weights = np.zeros(self.judge.rows.shape[0])
         weights[index] = fit_weight
-        # Of copies of a row, the fit may have used some.
+        # The fit may have used some repetitions of a row.
         sampled = measured.of(index)._replace(fit_weight=fit_weight)
         everywhere = measured._replace(fit_weight=weights)
         return without_leverage(sampled), without_leverage(everywhere)
@@ -191,11 +191,12 @@ class FullDataFit:
     def _refitted(
         self, sampled: RowDistances, law: Law, least: float, subspace: Subspace
     ) -> tuple[Subspace, NDArray[np.float64]]:
-        """Return the fit of the sample's rows within a law, and their weights.
+        """Return the fit of the sample's rows within cut-offs, and their weights.
 
-        With filled or repaired cells, this is where the final law is learned: rows are
-        then left out only if no regular row, of as many as there are, would lie as far
-        away, because their tails are what the cells of other rows were filled by.
+        With filled or repaired cells, this is where the final distribution is learned:
+        rows are then left out only if no regular row, of as many as there are, would
+        lie as far away, because their tails are what the cells of other rows were
+        filled by.
         """
         kept = law.log_p(sampled.e, sampled.s) >= least
         weighting = RowWeights(np.where(kept, 0.0, -np.inf))
@@ -213,7 +214,7 @@ class FullDataFit:
         return float(np.partition(log_p, -need)[-need])
 
     def verdicts(self, subspaces: FinalSubspaces, D: int) -> Verdicts:
-        """Learn the law of the rows of the fit, and of all others."""
+        """Learn the null distribution of the rows of the fit and of all others."""
         judging = subspaces.judging
         distances = measured = measure_rows(self.kept_rows, judging)
         if subspaces.fit_weight is not None:  # not `plan.large`
@@ -228,7 +229,7 @@ class FullDataFit:
     def robust_spectrum(self, verdicts: Verdicts) -> tuple[NDArray[Any], int] | None:
         """Return variances of the sample's regular rows, and how many are distinct.
 
-        None if the law explains none.
+        None if the null distribution explains none.
         """
         distances = measure_rows(self.kept_rows, verdicts.judging)
         regular = explained(distances, verdicts.law)
@@ -245,9 +246,9 @@ class FullDataFit:
         """Return variances of regular rows, as n - 1 normal rows would have them.
 
         The variances of the fit are those of the rows that took part in it. In the
-        sample, they are compared with those of all rows that the law explains, and
-        corrected for the share beyond, by a factor that depends on the number of
-        dimensions.
+        sample, they are compared with those of all rows that the null distribution
+        explains, and corrected for the share beyond, by a factor that depends on the
+        number of dimensions.
         """
         subspace, judging, law = verdicts.subspace, verdicts.judging, verdicts.law
         regular = explained(distances, law)
@@ -279,23 +280,23 @@ class FullDataFit:
 
 
 def explained(distances: RowDistances, law: Law) -> NDArray[np.bool_]:
-    """Mark the rows that a law explains."""
+    """Mark the rows that a null distribution explains."""
     cuts = law.cuts(float(np.log(REGULAR)))
     return (distances.e <= cuts.e) & (distances.s <= cuts.s)
 
 
 def full_data_fit(problem: Problem, plan: Plan, sample_fit: SampleFit) -> FullDataFit:
-    """Prepare the fit of all rows, without the groups that the sample set aside."""
+    """Prepare the fit of all rows, without the clusters set aside in the sample."""
     sample, counts, kept = problem.sample, problem.counts, sample_fit.kept
-    sides = apart = sides_of(sample_fit.splits, plan.separable)
-    if apart is not None and not plan.large:
+    sides = clusters = sides_of(sample_fit.splits, plan.separable)
+    if clusters is not None and not plan.large:
         counts = np.ones(problem.rows.shape[0]) if counts is None else counts.copy()
         counts[np.delete(sample.index, kept)] = 0.0
-        apart = None
+        clusters = None
     index, original = sample.index[kept], sample.original[kept]
     judge = Judge(problem.hull, counts, index, original, sides, problem.leveled)
     kept_rows = ArrayRows(sample.X[kept])
-    return FullDataFit(plan, sample_fit, judge, kept_rows, apart, problem.filling)
+    return FullDataFit(plan, sample_fit, judge, kept_rows, clusters, problem.filling)
 
 
 def _normalized(log_weights: NDArray[Any], total: LogSum) -> LearnedWeights:
@@ -319,13 +320,13 @@ def truncation(dof: int, beyond: float) -> float:
     return float(kept / chdtr(dof + 2, 2 * gammaincinv(dof / 2, kept)))
 
 
-SURPLUS = 0.01  # share of components to spare, where a fit fell short of what it should
+SPARE_COMPONENTS = 0.01  # share added where a fit has too few components
 ROUGH_COMPONENTS = 20  # most components of a fit that only chooses their number
 
 
 @dataclass(frozen=True, kw_only=True)
 class DSWLResult(FitResult):
-    """The outcome of a search, and what the verdicts need from it."""
+    """The outcome of a search, with the data that verdicts need."""
 
     plan: Plan
     full: FullDataFit
@@ -351,9 +352,9 @@ class DSWLRecipe(DSWLParameters, Recipe):
             row_weights, subspaces = full.reweight(state, rule)
         else:
             row_weights = full.weights(state, rule)
-            fit_weight = full.per_copy(np.asarray(row_weights.weights))
-            subspaces = FinalSubspaces(state, state, fit_weight, problem.n_copies)
-        tau = tuple(float(t / problem.n_copies) for t in temperatures)
+            fit_weight = full.single_weights(np.asarray(row_weights.weights))
+            subspaces = FinalSubspaces(state, state, fit_weight, problem.total_weight)
+        tau = tuple(float(t / problem.total_weight) for t in temperatures)
         return DSWLResult(
             subspaces.result,
             replace(found, converged=bool(settled)),
@@ -361,7 +362,7 @@ class DSWLRecipe(DSWLParameters, Recipe):
             row_weights.weights,
             attributes={
                 "tau_": tau,
-                "trust_": row_weights.perplexity / problem.n_copies,
+                "trust_": row_weights.perplexity / problem.total_weight,
                 "objective_": row_weights.objective,
             },
             warnings=_warn_of_low_temperatures(found.last, tau, problem),
@@ -380,7 +381,7 @@ class DSWLRecipe(DSWLParameters, Recipe):
     ) -> int | None:
         """Return the number of components that the first fit to the sample suggests.
 
-        Which rows are regular shows with few components already.
+        A few components are enough to tell which rows are regular.
         """
         plan = make_plan(self, problem, min(k, ROUGH_COMPONENTS))
         if plan.temperatures is not None:
@@ -411,7 +412,7 @@ class DSWLRecipe(DSWLParameters, Recipe):
         shares = np.cumsum(found[0]) / found[0].sum()
         reached = shares[min(fit.k, len(shares)) - 1] + missing[-1] / subspace.total
         k = int(np.searchsorted(shares, reached)) + 1
-        return max(fit.k + 1, k + round(SURPLUS * k))
+        return max(fit.k + 1, k + round(SPARE_COMPONENTS * k))
 
 
 def _warn_of_low_temperatures(

@@ -1,4 +1,4 @@
-"""Detection of groups of rows that stand apart, and tests for one cloud.
+"""Detection of separate clusters of rows, and tests for one cloud.
 
 A tight cluster attracts smooth weights, however robust the start. But along some
 direction the rows then fall into two groups. `split_in_two` finds the clearest such
@@ -31,7 +31,7 @@ CLIP = 3.0  # interquartile ranges beyond the quartiles at which values are wins
 LEAST_SHARE = 0.08  # smallest share of the rows in the smaller group
 LEAST_DEVIATION = 0.05  # of a group, relative to all rows; excludes groups of ties
 LONGEST = 3  # axes of the whole cloud that a group may bend
-FAR_STEPS, NEAR_STEPS = 4, 2  # towards axes, from random directions or axes nearby
+FAR_STEPS, NEAR_STEPS = 4, 2  # toward axes, from random directions or axes nearby
 CLEAR = -0.5  # a split is accepted if its gain is at most this,
 APART = 2.5  # and its medians are this far apart (those of a tail are not)
 QUARTILES, NORMAL_IQR = (0.25, 0.5, 0.75), 1.349
@@ -54,7 +54,7 @@ class GroupSplit:
     center, edge : float
         Along the direction, the median of the larger group, and the boundary between
         both groups.
-    apart : float
+    separation : float
         Distance between the medians, divided by the sum of both spreads (interquartile
         range over 1.349): 1.1 for a normal distribution cut in two, 1.3 for a uniform
         one.
@@ -65,13 +65,13 @@ class GroupSplit:
     direction: NDArray[np.float64]
     center: float
     edge: float
-    apart: float
+    separation: float
 
 
 def sides_of(
     splits: Sequence[GroupSplit], separable: NDArray[np.bool_]
 ) -> Sides | None:
-    """Return what the splits set aside, in all columns; None without splits."""
+    """Return the clusters that splits set aside, in all columns; or None."""
     if not splits:
         return None
     directions = np.zeros((len(splits), len(separable)))
@@ -112,7 +112,7 @@ def split_in_two(
 
 
 def bending_group(X: NDArray[Any], directions: NDArray[Any]) -> GroupSplit | None:
-    """Return the split of a group that stands apart along one of the longest axes.
+    """Return the split of a separate cluster along one of the longest axes.
 
     In many dimensions, a component may explain the group, so that none of its rows is
     far away; but the group is what bent the axis. Directions are not sharpened here, so
@@ -128,8 +128,8 @@ def bending_group(X: NDArray[Any], directions: NDArray[Any]) -> GroupSplit | Non
 
 
 def _is_clear(split: GroupSplit, X: NDArray[Any]) -> bool:
-    """Return whether groups stand apart, by more than values of their size round."""
-    if split.gain > CLEAR or split.apart < APART:
+    """Return whether groups are separate, by more than rounding errors."""
+    if split.gain > CLEAR or split.separation < APART:
         return False
     size = np.abs(split.direction) @ np.abs(np.median(X, axis=0))
     rounding = ROUNDINGS * np.finfo(X.dtype).eps * size
@@ -167,11 +167,11 @@ def _fisher(
     sub = rough_solve(X[larger], axes.T, k, NEAR_STEPS)
     noise = (sub.total - sub.variances.sum()) / max(D - k, 1)
     noise = max(noise, 1e-12 * sub.total, np.finfo(float).tiny)
-    apart = column_means(X[~larger]) - sub.mean
-    inside = sub.basis @ apart
+    gap = column_means(X[~larger]) - sub.mean
+    inside = sub.basis @ gap
     # Fisher's direction times the noise, which may be tiny.
     direction = (inside * (noise / np.maximum(sub.variances, noise))) @ sub.basis
-    direction += apart - inside @ sub.basis
+    direction += gap - inside @ sub.basis
     length = max(np.linalg.norm(direction), np.finfo(float).tiny)
     return np.asarray(direction / length)
 
@@ -202,7 +202,7 @@ def split_along(
                     direction=directions[:, line],
                     center=quantile(z[most_rows], 0.5),
                     edge=float(z[ranked[cut - 1 : cut + 1]].mean()),
-                    apart=_apart(z[ranked], cut),
+                    separation=_separation(z[ranked], cut),
                 )
             )
     return splits
@@ -248,7 +248,7 @@ def _costs(lines: NDArray[Any], step: int = 1) -> NDArray[Any]:
     return np.asarray(cost)
 
 
-def _apart(z: NDArray[Any], cut: int) -> float:
+def _separation(z: NDArray[Any], cut: int) -> float:
     (a25, a50, a75), (b25, b50, b75) = (
         [float(between(side, share * (len(side) - 1))) for share in QUARTILES]
         for side in (z[:cut], z[cut:])

@@ -90,7 +90,7 @@ def entropy(log_weights: NDArray[Any]) -> tuple[float, float]:
 def _median(x: NDArray[Any], floor: float) -> float:
     """Return the median, or a typical value of the other rows if the median is 0.
 
-    It is 0 for copies of one row, and for an exact fit.
+    It is 0 for repetitions of one row, and for an exact fit.
     """
     median = quantile(x, 0.5)
     if median > floor:
@@ -142,7 +142,7 @@ class TrustRule(Rule):
 
 @dataclass(frozen=True)
 class DSWLParameters:
-    """The parameters of the estimator; see there. `tau` is None for "auto"."""
+    """The parameters of the estimator `DSWL`. `tau` is None for "auto"."""
 
     trust: float
     tau: tuple[float, float, float] | None
@@ -167,7 +167,7 @@ class Plan:
         without acceleration; no later stage corrects the answer. None to calibrate
         them by `trust`.
     separable : ndarray of bool
-        Coordinates in which groups that stand apart are searched for.
+        Coordinates in which separate clusters are searched for.
     max_iter : int
     tol : float
         Tolerance of the answer.
@@ -176,9 +176,9 @@ class Plan:
     accepted_change : float
         A last change that counts as converged because later stages follow.
     large : bool
-        There are more rows than the sample has: these are weighted, solved for and
-        judged in passes, and rows of groups are recognized in each. Of data that are
-        not in memory, only weights and verdicts are kept of every row.
+        There are more rows than the sample has: rows are weighted, solved for and
+        judged in passes, and rows of clusters are recognized in each. For data that are
+        not in memory, only weights and verdicts of rows are kept.
     rough : bool
         Fit only to tell which rows are regular.
     """
@@ -200,7 +200,7 @@ def make_plan(given: DSWLParameters, problem: Problem, k: int) -> Plan:
     """Choose the modes of a fit with k components."""
     sample, temperatures = problem.sample, None
     if given.tau is not None:
-        temperatures = Temperatures(*(problem.n_copies * tau for tau in given.tau))
+        temperatures = Temperatures(*(problem.total_weight * tau for tau in given.tau))
     room = max_components_with_outliers(len(sample.X), given.trust)
     crowded = temperatures is None and not sample.large and k > room >= 1
     tol = problem.reachable(given.tol)

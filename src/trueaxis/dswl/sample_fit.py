@@ -5,9 +5,9 @@ the smaller one. The fit that explains more rows as one cloud is chosen,
 unless the group bent an axis: then the fit without it is.
 
 Many columns are fitted in few coordinates, which follow the subspace: the stages need
-no more of a row than its place in a space that contains the center and the axes, and
-its squared distance from that space. Whether the best subspace lies inside is checked
-after the fit; what is missing is added, until nothing is.
+only the coordinates of a row in a space that contains the center and the axes, and its
+squared distance from that space. Whether the best subspace lies inside is checked after
+the fit; missing directions are added until none is left.
 """
 
 from __future__ import annotations
@@ -72,17 +72,17 @@ from trueaxis.dswl.plan import (
 
 SPARE = 20  # coordinates beyond twice the number of components
 WORTHWHILE = 4  # columns per coordinate from which on a fit in few coordinates pays
-POWERS = 2  # power steps that turn random directions towards the longest axes
+POWERS = 2  # power steps that turn random directions toward the longest axes
 
 
 class CoordinateRows(ArrayRows):
     """Coordinates of rows, and their squared distances from the coordinate space."""
 
-    off: NDArray[np.float64]
+    orthogonal: NDArray[np.float64]
 
-    def __init__(self, array: NDArray[Any], off: NDArray[np.float64]) -> None:
+    def __init__(self, array: NDArray[Any], orthogonal: NDArray[np.float64]) -> None:
         super().__init__(array, at_once=True)
-        self.off = off
+        self.orthogonal = orthogonal
 
 
 def worthwhile(k: int, directions: NDArray[Any]) -> bool:
@@ -135,18 +135,18 @@ class Compressed:
         origin = np.zeros(self.axes.shape[1])
         moments = weighted_moments(self.rows, origin, found.weighting)
         solved = solve(moments, len(found.next.basis))
-        off = float(found.copy_weights() @ self.rows.off)
+        off = float(found.single_weights() @ self.rows.orthogonal)
         return replace(solved, total=solved.total + off)
 
     def completed(self, found: ReweightedResult) -> tuple[Compressed, float]:
-        """Add coordinates for what the solution of a step lacks.
+        """Add the coordinates that the solution of a step lacks.
 
         Return the rows in more coordinates, about the mean of the step's solution, and
         about what share of the solution they still lack, as a sine.
         """
         axes, P = self.axes, self.lift(found.next).basis.T
         mean = self.center + axes @ found.next.mean
-        kernel = ScatterKernel(mean, found.copy_weights(), P)
+        kernel = ScatterKernel(mean, found.single_weights(), P)
         sums = ArrayRows(self.X).scan(kernel)[1]
         shift = sums.first / sums.scalars[0]
         image = sums.product / sums.scalars[0] - np.outer(shift, shift @ P)
@@ -158,7 +158,7 @@ class Compressed:
         new = np.column_stack([missing, _rejected(shift[:, None], axes)])
         new = orthonormal_beside(new, axes)
         more, _ = _measure(self.X, self.center, new)
-        off = np.maximum(self.rows.off - np.einsum("ij,ij->i", more, more), 0.0)
+        off = np.maximum(self.rows.orthogonal - np.einsum("ij,ij->i", more, more), 0.0)
         array = np.column_stack([self.rows.array, more])
         return self._about(mean + shift, np.column_stack([axes, new]), array, off), size
 
@@ -175,11 +175,11 @@ class Compressed:
         center: NDArray[np.float64],
         axes: NDArray[np.float64],
         array: NDArray[np.float64],
-        off: NDArray[np.float64],
+        orthogonal: NDArray[np.float64],
     ) -> Compressed:
         """Return the coordinates about a center inside their space."""
         array -= (center - self.center) @ axes
-        return Compressed(self.X, center, axes, CoordinateRows(array, off))
+        return Compressed(self.X, center, axes, CoordinateRows(array, orthogonal))
 
     def lower(self, subspace: Subspace) -> Subspace:
         """Write a subspace in the coordinates, which contain it."""
@@ -211,7 +211,7 @@ def compress(
 
 
 def _rejected(vectors: NDArray[Any], axes: NDArray[Any]) -> NDArray[np.float64]:
-    """Return what is left of vectors beside orthonormal axes."""
+    """Return the parts of vectors that are orthogonal to orthonormal axes."""
     left: NDArray[np.float64] = vectors - axes @ (axes.T @ vectors)
     return left
 
@@ -314,7 +314,7 @@ def regular_variances(problem: Problem, plan: Plan) -> tuple[NDArray[Any], int]:
 
 
 def _first_fit(problem: Problem, plan: Plan) -> SampleFit:
-    """Fit all rows of the sample; the last fit is kept, to go on from."""
+    """Fit all rows of the sample; the last fit is kept for later ones."""
     key = (plan.fit_k, plan.rough)
     if key not in problem.first_fits:
         directions = random_directions(problem.sample.X, direction_rng())
@@ -341,7 +341,7 @@ def _published_fit(
 
 
 def _best_fit(problem: Problem, plan: Plan) -> SampleFit:
-    """Fit with all rows and without groups that stand apart; return the best."""
+    """Fit with all rows and without separate clusters; return the best."""
     X, rng, separable = problem.sample.X, direction_rng(), plan.separable
     n = len(X)
     directions = random_directions(X, rng)

@@ -41,7 +41,7 @@ OPTIMAL = 1e-9  # slopes below this are level
 
 # A fit passes through rows only if they tell its coefficients apart at least this well.
 PIVOT = 1e-10
-NOWHERE = -1  # an edge that is free: it does not yet leave any target
+NO_ROW = -1  # stands for a free edge, which does not yet leave any target
 
 # Rounding errors grow with the steps, so vertices are computed afresh after a search
 # and searched from again; more often than this only if there is no accurate vertex.
@@ -78,7 +78,7 @@ def fit_deviations(A: Matrix, B: Matrix, near: Index) -> tuple[Matrix, Index]:
     unit = _units(B)
     targets = (B / unit).T
     z = np.zeros((q, Q.shape[1]))
-    touched = np.full(z.shape, NOWHERE)
+    touched = np.full(z.shape, NO_ROW)
     batch = max(1, BATCH_ENTRIES // max(p, 1))
     unsolved = 0
     for first in range(0, q, batch):
@@ -104,7 +104,7 @@ def _units(B: Matrix) -> Matrix:
 def _vertices(Q: Matrix, b: Matrix, near: Index) -> tuple[Matrix, Index, int]:
     """Return coefficients and touched rows; and how many targets have no optimum."""
     p, r = Q.shape
-    z, touched = np.zeros((len(b), r)), np.full((len(b), r), NOWHERE)
+    z, touched = np.zeros((len(b), r)), np.full((len(b), r), NO_ROW)
     left = np.arange(len(b))
     for seed in range(MOST_NUDGES):  # one of them may run into rounding errors
         nudged = b + NUDGE * np.random.default_rng(seed).uniform(-1, 1, p)
@@ -130,7 +130,7 @@ class _EdgeSearch:
         q, r = len(b), Q.shape[1]
         self.Q = Q
         self.M = np.tile(np.eye(r), (q, 1, 1))
-        self.touched = np.full((q, r), NOWHERE)
+        self.touched = np.full((q, r), NO_ROW)
         for row in near.T:
             self._touch_if_free(row)
         self.R = b - self.through(b) @ Q.T
@@ -139,7 +139,7 @@ class _EdgeSearch:
     def through(self, b: Matrix) -> Matrix:
         """Return the coefficients that pass through the touched rows of b."""
         values = np.take_along_axis(b, np.maximum(self.touched, 0), axis=1)
-        values = np.where(self.touched == NOWHERE, 0.0, values)
+        values = np.where(self.touched == NO_ROW, 0.0, values)
         return np.asarray((self.M @ values[:, :, None])[:, :, 0])
 
     def descend(self) -> tuple[Index, NDArray[np.bool_]]:
@@ -164,7 +164,7 @@ class _EdgeSearch:
         """Return the steepest edges, their slopes, and how the residuals pull there."""
         pull = ((np.sign(self.R) @ self.Q)[:, None, :] @ self.M)[:, 0]
         # It costs 1 to leave a row. Free edges gain 1, so that they are never left.
-        gain = np.where(self.touched == NOWHERE, 1.0, -1.0)
+        gain = np.where(self.touched == NO_ROW, 1.0, -1.0)
         slope = (np.abs(pull) + gain) / self._lengths()
         edge = slope.argmax(axis=1)
         best = np.arange(len(edge)), edge
@@ -183,7 +183,7 @@ class _EdgeSearch:
         order = distance.argsort(axis=1)
         # The slope rises by twice its weight at every row that is passed.
         risen = 2 * np.take_along_axis(weight, order, axis=1).cumsum(axis=1)
-        slope = np.abs(pull) - (self.touched[each, edge] != NOWHERE)
+        slope = np.abs(pull) - (self.touched[each, edge] != NO_ROW)
         row = order[each, (risen >= slope[:, None]).argmax(axis=1)]
         self.R -= distance[each, row, None] * change
         self._touch(edge, row)
@@ -194,14 +194,14 @@ class _EdgeSearch:
         each = np.arange(len(row))
         reach = np.abs((self.Q[row][:, None, :] @ self.M)[:, 0])
         reach /= self._lengths()
-        reach[self.touched != NOWHERE] = 0.0
+        reach[self.touched != NO_ROW] = 0.0
         edge = reach.argmax(axis=1)
-        able = (reach[each, edge] > PIVOT) & (row != NOWHERE)
-        self._touch(edge, np.where(able, row, NOWHERE))
+        able = (reach[each, edge] > PIVOT) & (row != NO_ROW)
+        self._touch(edge, np.where(able, row, NO_ROW))
 
     def _touch(self, edge: Index, row: Index) -> None:
-        """Let edges leave other rows than before; NOWHERE changes nothing."""
-        some = np.flatnonzero(row != NOWHERE)
+        """Replace the rows that edges leave; NO_ROW changes nothing."""
+        some = np.flatnonzero(row != NO_ROW)
         edge, row = edge[some], row[some]
         each = np.arange(len(some))
         reach = (self.Q[row][:, None, :] @ self.M[some])[:, 0]
@@ -215,7 +215,7 @@ class _EdgeSearch:
         return np.asarray(np.sqrt(np.einsum("ijk,ijk->ik", self.M, self.M)))
 
     def _touch_exactly(self) -> None:
-        each, edge = np.nonzero(self.touched != NOWHERE)
+        each, edge = np.nonzero(self.touched != NO_ROW)
         self.R[each, self.touched[each, edge]] = 0.0
 
 
@@ -286,7 +286,7 @@ class AlternatingLad:
         )
 
     def objective(self, state: Factors) -> float:
-        """Return the sum of absolute residuals over all copies of the rows."""
+        """Return the sum of absolute residuals over all repetitions of the rows."""
         residual = np.abs(self.X - state.scores @ state.loadings.T)
         return float(self.counts @ residual.sum(axis=1))
 

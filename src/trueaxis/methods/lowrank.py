@@ -26,7 +26,7 @@ from trueaxis.data.rows import ArrayRows, Rows
 Matrix = NDArray[np.float64]
 TINY = np.finfo(float).tiny
 INACCURATE = 1e-3
-PENALTIES = ("lam", "sigma", "gam")  # that decide how much is of low rank
+PENALTIES = ("lam", "sigma", "gam")  # parameters that decide how much is of low rank
 
 
 def soft_threshold(M: Matrix, t: float | Matrix) -> Matrix:

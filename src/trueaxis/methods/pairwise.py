@@ -100,5 +100,5 @@ class WeightedPCA(Method):
         X = X - np.median(X, axis=0)
         counts = counts if counts is None else counts[used]
         axes, values = top_eigen(pairwise_scatter(X, float(self.power), counts), k)
-        iterations = at_once(float(values.sum()), problem.n_copies)
+        iterations = at_once(float(values.sum()), problem.total_weight)
         return FitResult(spanned(axes, moments), iterations)

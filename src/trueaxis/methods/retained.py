@@ -71,7 +71,7 @@ class AngleRule(GuardedRule):
         return replace(self, guard=guard, gamma=float(gamma))
 
     def nearness(self, distances: RowDistances) -> NDArray[np.float64]:
-        """Return the squared distances inside; gamma guards those off the subspace."""
+        """Return the squared distances inside; gamma guards the orthogonal ones."""
         return distances.v
 
     def both(

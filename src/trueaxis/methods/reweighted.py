@@ -46,11 +46,11 @@ class PlainPCA(Method):
     """
 
     def _search(self, problem: Problem, k: int) -> FitResult:
-        rows, counts, n = problem.rows, problem.counts, problem.n_copies
+        rows, counts, n = problem.rows, problem.counts, problem.total_weight
         subspace = equal_weights(rows, k, counts)
         distances = measure_rows(rows, subspace, counts)
         iterations = at_once(UniformRule().objective(distances, 0.0), n)
-        weights = problem.copies(np.full(rows.shape[0], 1.0 / n))
+        weights = problem.normalized(np.full(rows.shape[0], 1.0 / n))
         return FitResult(subspace, iterations, weights=weights)
 
 

@@ -1,7 +1,7 @@
 """Row-weighted methods that keep the q best rows and drop the others.
 
-Their rules need the distances of all rows at once, and so a second pass. Copies of a
-row are counted, so that only some copies of the last row may be kept.
+Their rules need the distances of all rows at once, and so a second pass. Repetitions of
+a row are counted, so that only some of the last row may be kept.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ TIE = 1e-9
 def smallest(
     x: NDArray[Any], q: float, counts: NDArray[Any] | None
 ) -> tuple[NDArray[np.float64], float]:
-    """Find the q smallest values, copies counted; of equal ones, the first.
+    """Find the q smallest values, with repetitions; of equal ones, the first.
 
     Returns
     -------
     share : ndarray
-        Share of the copies of each value that is among them, 0 to 1.
+        Share of the repetitions of each value that is among them, 0 to 1.
     edge : float
         The smallest value that is not among them; infinity if all are.
 
@@ -58,7 +58,7 @@ def smallest(
     # Remove rounding errors of the counts: a tiny share is none.
     kept = np.where(np.abs(kept - np.round(kept)) < TIE, np.round(kept), kept)
     share[order] = np.where(c > 0, kept, 0.0)
-    # The first value with a dropped copy.
+    # The first value with a dropped repetition.
     dropped = (c > 0) & (before + c > q * (1 + 1e-12))
     edge = float(x[order[dropped.argmax()]]) if dropped.any() else np.inf
     return share, edge
@@ -76,7 +76,7 @@ class SelectingRule(Rule):
     Attributes
     ----------
     q : int or float
-        Their number, copies counted, or their share.
+        Their number, repetitions included, or their share.
     left_out : int
         Number of rows that must be left out.
     """
@@ -88,7 +88,7 @@ class SelectingRule(Rule):
 
     def _for_problem(self, problem: Problem, k: int) -> SelectingRule:
         """Return the rule with the number of rows to keep; raise if impossible."""
-        n, q = problem.n_copies, self.q
+        n, q = problem.total_weight, self.q
         least, most = min(k + 2, problem.n_rows), n - self.left_out
         if not isinstance(q, numbers.Integral):
             q = np.clip(np.ceil(float(q) * n - 1e-9), min(least, most), most)
@@ -169,7 +169,7 @@ class NeighborRule(SelectingRule):
         return replace(self, gamma=max(self.solved(distances)[0], np.finfo(float).tiny))
 
     def solved(self, distances: RowDistances) -> tuple[float, NDArray[np.float64]]:
-        """Return gamma, and the weights of one copy of every row (all sum to 1)."""
+        """Return gamma, and the weight of one repetition of every row."""
         if not isinstance(self.gamma, str):
             gamma, counts = float(self.gamma), distances.counts
             nearest = (distances.e if counts is None else distances.e[counts > 0]).min()
@@ -199,7 +199,7 @@ class NeighborRule(SelectingRule):
 def project_on_simplex(
     x: NDArray[Any], counts: NDArray[Any] | None
 ) -> NDArray[np.float64]:
-    """Return the nearest weights that are not negative and, over copies, sum to 1."""
+    """Return the nearest nonnegative weights that, with repetitions, sum to 1."""
     order = np.argsort(-x, kind="stable")
     c = np.ones(len(x)) if counts is None else counts[order]
     # Shift the largest to 0 to keep digits; -1e200 in place of infinity avoids NaN.
@@ -241,7 +241,7 @@ class RatioRule(SelectingRule, GuardedRule):
         """Return log-weights, and the rows that are kept as the core."""
         score = self.score(distances)
         share = smallest(score, self.q, distances.counts)[0]
-        # The core includes all copies of the last row.
+        # The core includes all repetitions of the last row.
         core = score <= score[share > 0].max() * (1 + TIE)
         v, e = self.guarded(distances.v), self.guarded(distances.e)
         if self.ratio == "tan":

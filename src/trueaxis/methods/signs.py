@@ -35,7 +35,7 @@ from trueaxis.data.threads import cached_property
 MOST_DAMPINGS = 60
 
 # Weight of the current axes, so that axes without a gradient stay where they are.
-HOLD = 1e-13
+CURRENT_AXES_WEIGHT = 1e-13
 
 
 @dataclass
@@ -176,7 +176,7 @@ class SignStep:
         size = np.linalg.norm(slope)
         if size == 0:
             return state
-        basis = _nearest(slope / size + (HOLD + damping) * state.basis)
+        basis = _nearest(slope / size + (CURRENT_AXES_WEIGHT + damping) * state.basis)
         left = basis - (basis @ self.held.T) @ self.held
         # If the held axes explain the rows, only rounding errors remain.
         if np.linalg.norm(left) < 0.9 * np.linalg.norm(basis):
@@ -189,8 +189,8 @@ class SignStep:
         after = self._moved(state, slope)
         if self.p >= 1:
             return after, None
-        # Always from the longest step on: it leaves poor maxima. To begin with the
-        # length of the last step takes a third of the time and ends lower.
+        # Always begin with the longest step, which leaves poor maxima. Beginning with
+        # the length of the last step takes a third of the time, but ends lower.
         damping = 0.25
         for _ in range(MOST_DAMPINGS):
             ahead = self.pull(after)
@@ -201,7 +201,7 @@ class SignStep:
 
 
 def _nearest(B: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the nearest basis with orthonormal rows; of one row, quickly."""
+    """Return the nearest basis with orthonormal rows; fast for one row."""
     return orthonormal(B) if len(B) > 1 else B / np.linalg.norm(B)
 
 

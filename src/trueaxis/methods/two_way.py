@@ -131,7 +131,7 @@ class _RecordingSolver(Solver):
 def _residuals(
     moments: Moments, basis: NDArray[Any], frame: NDArray[Any] | None
 ) -> NDArray[np.float64]:
-    """Return the variance of every scaled column off the subspace.
+    """Return the variance of every scaled column orthogonal to the subspace.
 
     Moments and basis are in the coordinates along `frame`, if given.
     """
@@ -210,7 +210,7 @@ class TwoWayPCA(IterativeMethod):
         bounded = np.exp(bounded - bounded.max())
         counted = problem.counted(bounded)
         mean = start.mean + end.inner.mean / np.sqrt(end.weights)
-        weights = problem.copies(scaled.copy_weights())
+        weights = problem.normalized(scaled.single_weights())
         return FitResult(
             spanned_about(mean, end.unscaled(), rows, counted),
             found,

@@ -26,9 +26,11 @@ MARKER_STYLES = {
     "both": (RED, "D", 38),
     "group": (PINK, "v", 46),
 }
-FAR = 15  # an axis is logarithmic if a distance exceeds this many cut-offs
-MANY = 5000  # more points than this are drawn as pixels in vector graphics
-NARROW = 4.6  # inches; narrower axes have no room for four legend entries in a line
+LOG_AXIS_FROM = 15  # an axis is logarithmic if a distance exceeds this many cut-offs
+RASTERIZED_FROM = 5000  # more points than this are drawn as pixels in vector graphics
+NARROW_INCHES = (
+    4.6  # inches; narrower axes have no room for four legend entries in a line
+)
 SMALL = 9  # font size of legends and labels in points
 
 
@@ -50,7 +52,7 @@ class Display:
     def from_estimator(
         cls, model: Any, X: ArrayLike, *, ax: Any = None, **options: Any
     ) -> Self:
-        """Compute what the display shows, and draw it.
+        """Compute the data of the display, and draw it.
 
         Parameters
         ----------
@@ -114,7 +116,7 @@ def draw_kinds(ax: Any, x: NDArray[Any], y: NDArray[Any], kind: NDArray[Any]) ->
             edgecolors="none" if plain else "black",
             linewidths=0.6,
             zorder=2 if plain else 3,
-            rasterized=some.sum() > MANY,
+            rasterized=some.sum() > RASTERIZED_FROM,
             label=f"{name} ({some.sum()})",
             clip_on=False,
         )
@@ -140,7 +142,7 @@ def legend_below(ax: Any, entries: list[Any] | None = None) -> None:
         loc="upper center",
         bbox_to_anchor=(0.5, 0.0),
         bbox_transform=ax.transAxes + down,
-        ncols=4 if inches > NARROW else 2,
+        ncols=4 if inches > NARROW_INCHES else 2,
         fontsize=SMALL,
         frameon=False,
         borderaxespad=0.0,
@@ -160,7 +162,7 @@ def distance_axis(axis: Any, distance: NDArray[Any], cutoff: float) -> str:
     top = float(finite.max(initial=cutoff))
     knee = cutoff if cutoff > 0 else float(finite[finite > 0].min(initial=top))
     limit = getattr(axis.axes, f"set_{axis.axis_name}lim")
-    if top <= FAR * knee:
+    if top <= LOG_AXIS_FROM * knee:
         limit(0, 1.08 * top if top > 0 else 1.0)
         return ""
     decades = np.log10(top / knee)

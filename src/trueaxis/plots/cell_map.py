@@ -1,4 +1,4 @@
-"""Display of cells: how far each is from what would fit, which are wrong or missing."""
+"""Display of cells: deviations from fitted values, and wrong and missing cells."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from trueaxis.plots.canvas import (
 from trueaxis.wording import shorten
 
 MOST_ROWS = 40  # rows that are shown, worst first, unless others are asked for
-FULL = 6.0  # standard deviations at which colors are full
-GENTLE = 1.5  # power of a deviation in its color: ordinary cells stay nearly blank
+FULL_COLOR = 6.0  # standard deviations at which colors are full
+COLOR_POWER = 1.5  # power of a deviation in its color: ordinary cells stay nearly blank
 
 
 @dataclass(eq=False, repr=False)
 class CellMapDisplay(Display):
     """Every cell in the color of its deviation, with wrong and missing cells marked.
 
-    A cell is blue if it is below what the other cells of its row say, red if it is
+    A cell is blue if it is below the prediction by the other cells of its row, red if
     above, and blank if it is near; colors are full from 6 standard deviations. Wrong
-    cells have a black frame, missing ones are gray, and a diamond beside a
-    row marks an outlier, a row that is bad even without its wrong cells.
+    cells have a black frame, missing ones are gray, and a diamond beside a row marks an
+    outlier, a row that is bad even without its wrong cells.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class CellMapDisplay(Display):
         rows : sequence of int, optional
             Positions of the rows to show, from 0. By default all, up to 40. Of more
             rows, the 40 worst that have something to see: outliers first, then good
-            rows with wrong cells, then rows that only have holes.
+            rows with wrong cells, then rows that only have missing cells.
 
         Returns
         -------
@@ -124,18 +124,19 @@ class CellMapDisplay(Display):
 def worst_rows(cells: CellMap) -> NDArray[np.intp]:
     """Return the positions of the rows that have something to see.
 
-    Outliers first, then good rows with wrong cells, then rows that only have holes;
-    among them, rows with many wrong cells first, and then those with large deviations.
-    However many outliers there are, half of the rows shown are such good rows.
+    Outliers first, then good rows with wrong cells, then rows that only have missing
+    cells; among them, rows with many wrong cells first, and then those with large
+    deviations. However many outliers there are, half of the rows shown are such good
+    rows.
     """
     n_wrong, n_missing = cells.wrong.sum(axis=1), cells.missing.sum(axis=1)
     size = np.where(cells.missing, 0.0, np.abs(cells.deviations)).max(axis=1)
     order = np.lexsort((-n_missing, -size, -n_wrong))
     bad, touched = cells.outlier[order], n_wrong[order] > 0
     outliers, good = order[bad], order[~bad & touched]
-    holes = order[~bad & ~touched & (n_missing[order] > 0)]
+    incomplete = order[~bad & ~touched & (n_missing[order] > 0)]
     room = max(MOST_ROWS // 2, MOST_ROWS - len(good))
-    return np.concatenate([outliers[:room], good, holes, outliers[room:]])
+    return np.concatenate([outliers[:room], good, incomplete, outliers[room:]])
 
 
 def _inches(ax: Any) -> NDArray[np.float64]:
@@ -146,12 +147,12 @@ def _inches(ax: Any) -> NDArray[np.float64]:
 
 
 def _colors(deviations: NDArray[Any]) -> NDArray[np.float64]:
-    """Return colors that let the paper, light or dark, shine through at 0."""
+    """Return colors that are transparent at 0, for light and dark backgrounds."""
     from matplotlib.colors import to_rgb
 
-    x = np.clip(np.nan_to_num(deviations, nan=0.0), -FULL, FULL)
+    x = np.clip(np.nan_to_num(deviations, nan=0.0), -FULL_COLOR, FULL_COLOR)
     low, high = np.array(to_rgb(BLUE)), np.array(to_rgb(RED))
-    strength = (np.abs(x) / FULL) ** GENTLE
+    strength = (np.abs(x) / FULL_COLOR) ** COLOR_POWER
     return np.concatenate(
         [np.where(x[..., None] < 0, low, high), strength[..., None]], axis=-1
     )
@@ -225,14 +226,14 @@ def _color_bar(ax: Any) -> None:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap, Normalize
 
-    ramp = _colors(np.linspace(-FULL, FULL, 121))
-    scale = ScalarMappable(Normalize(-FULL, FULL), ListedColormap(ramp))
+    ramp = _colors(np.linspace(-FULL_COLOR, FULL_COLOR, 121))
+    scale = ScalarMappable(Normalize(-FULL_COLOR, FULL_COLOR), ListedColormap(ramp))
     bar = ax.figure.colorbar(scale, ax=ax, aspect=28, fraction=0.05, pad=0.06)
     bar.solids.set_rasterized(True)
     bar.outline.set(linewidth=0.6, edgecolor=GRAY)
-    ends = f"≤ −{FULL:g}", "−3", "0", "3", f"≥ {FULL:g}"
+    ends = f"≤ −{FULL_COLOR:g}", "−3", "0", "3", f"≥ {FULL_COLOR:g}"
     text = {"fontsize": SMALL, "color": TEXT}
-    bar.set_ticks((-FULL, -3, 0, 3, FULL), labels=ends, **text)
+    bar.set_ticks((-FULL_COLOR, -3, 0, 3, FULL_COLOR), labels=ends, **text)
     bar.ax.tick_params(length=2, color=GRAY)
     bar.set_label("standard deviations", labelpad=0, **text)
     bar.ax.set_title("too high", loc="left", pad=9, **text)

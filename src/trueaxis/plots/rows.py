@@ -26,7 +26,7 @@ from trueaxis.plots.canvas import (
 from trueaxis.wording import percent
 
 LEVEL = 0.975  # share of normally distributed rows within a tolerance ellipse
-REACH = 10  # rows beyond this many robust ellipses are drawn on the edge
+EDGE_ELLIPSES = 10  # rows beyond this many robust ellipses are drawn on the edge
 LINES = {"robust": (BLUE, "-"), "plain": ("black", "--")}
 
 
@@ -35,8 +35,8 @@ class OutlierMapDisplay(Display):
     """Orthogonal distance against score distance of every row, with the cut-offs.
 
     Rows right of the vertical line are far from the center inside the subspace, rows
-    above the horizontal line far off the subspace. Rows of a group that stands apart
-    are outliers even between the lines. If a distance exceeds 15 cut-offs, its axis is
+    above the horizontal line are far from the subspace. Rows of a separate cluster are
+    outliers even within both cut-offs. If a distance exceeds 15 cut-offs, its axis is
     linear up to the cut-off and logarithmic beyond, so that regular rows remain visible
     as a cloud.
 
@@ -214,7 +214,7 @@ def _view(
         center[j] + r * np.sqrt(covariance[j, j]) * np.array([-1, 1])
         for center, covariance in spreads.values()
     ]
-    most = REACH * ends[1][1] or np.inf
+    most = EDGE_ELLIPSES * ends[1][1] or np.inf
     inside = np.concatenate([*ends, t])
     inside = inside[np.abs(inside) <= most]
     low, high = inside.min(), inside.max()

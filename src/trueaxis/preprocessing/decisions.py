@@ -69,7 +69,7 @@ def _share_a_unit(columns: Sequence[Column]) -> tuple[bool, str]:
             f"their names, {names[0]!r} to {names[-1]!r}, are evenly spaced numbers, "
             "as of a spectrum, so that they share a unit"
         )
-    # Where most values are equal, the spread says how rare the others are.
+    # If most values are equal, the spread only reflects how rare the others are.
     varying = [column for column in columns if not _mostly_equal(column.values)]
     uneven = None
     if varying:
@@ -87,7 +87,7 @@ def _share_a_unit(columns: Sequence[Column]) -> tuple[bool, str]:
 
 
 def unit_of(column: Column) -> str:
-    """Return the unit that the file tells, or that ends the name; "" if unknown."""
+    """Return the unit in the file, or at the end of the name; "" if unknown."""
     match = _BRACKETED.fullmatch(column.name)
     return column.unit or (match[1] or match[2] if match else "").strip()
 

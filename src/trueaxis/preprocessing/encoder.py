@@ -70,7 +70,7 @@ class TableEncoder(
     left_out_ : dict
         Reason for each column that was left out, unless `drop` or `columns` says so.
     notes_ : list of str
-        What was decided about the columns, and what to know about them.
+        Decisions on the columns, and further notes about them.
     columns_ : list of str
         Columns that are analyzed, in this order.
     categories_ : dict
@@ -197,7 +197,7 @@ class TableEncoder(
         ndarray of shape (n, d)
         """
         check_is_fitted(self, "unit_")
-        scaled = validate_array(X, holes=True)
+        scaled = validate_array(X, missing_ok=True)
         if scaled.shape[1] != len(self.unit_):
             raise ValueError(
                 f"X has {scaled.shape[1]} columns, but the table was encoded in "
@@ -292,8 +292,8 @@ class TableEncoder(
                     "categories: drop it."
                 )
             counts = Counter(c for c in cells_as_text(column) if c is not None)
-            # A level that only one row has says nothing about this row that others
-            # could be compared with: most rows have one in columns of names.
+            # A level of a single row cannot be compared with other rows; in columns of
+            # names, most rows have such a level.
             alone = sum(count == 1 for count in counts.values())
             if len(counts) < 2:
                 left_out[column.name] = "constant" if counts else "empty"
@@ -373,7 +373,7 @@ class TableEncoder(
             self._check_frame(columns, names, reset)
         else:
             X = np.asarray(X) if isinstance(X, np.memmap) else X
-            rows = validate_rows(self, X, reset=reset, holes=True).read()
+            rows = validate_rows(self, X, reset=reset, missing_ok=True).read()
             names, cells = None, np.asarray(rows, dtype=np.float64).T
             columns = [
                 Column(name, "number", values)
@@ -508,7 +508,7 @@ def _as_text(cell: Any) -> str:
 
 
 def _is_category(column: Column) -> bool:
-    """Return whether a column has text, or only says yes or no."""
+    """Return whether a column has text, or only zeros and ones."""
     if column.kind != "number":
         return column.kind == "text"
     no, yes, unknown = column.values == 0, column.values == 1, np.isnan(column.values)

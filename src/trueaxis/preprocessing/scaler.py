@@ -72,7 +72,7 @@ class ColumnScaler(
         -------
         self
         """
-        with unchanged_on_error(self), validate_rows(self, X, holes=True) as rows:
+        with unchanged_on_error(self), validate_rows(self, X, missing_ok=True) as rows:
             center, unit = _center_and_unit(rows)
             self._refuse_empty(center, rows)
             limits = np.finfo(rows.dtype)  # no unit may be rounded to 0 or infinity
@@ -97,7 +97,7 @@ class ColumnScaler(
             they are read, for fitting a method; for Dask collections, a lazy array.
         """
         check_is_fitted(self, "unit_")
-        rows = validate_rows(self, X, reset=False, holes=True)
+        rows = validate_rows(self, X, reset=False, missing_ok=True)
         scaling = Scaling(self.center_, self.unit_)
         if isinstance(rows, DaskRows):
             refuse_frames(self)
@@ -128,9 +128,9 @@ class ColumnScaler(
         scaled: Any
         if lazy:
             scaled = dask_rows(X)
-            scaled.check_anew(None, holes=True)
+            scaled.check_anew(None, missing_ok=True)
         else:
-            scaled = validate_array(X, holes=True)
+            scaled = validate_array(X, missing_ok=True)
         if scaled.shape[1] != len(self.unit_):
             raise ValueError(
                 f"X has {scaled.shape[1]} columns, but {len(self.unit_)} were scaled: "
@@ -182,7 +182,7 @@ class Scaling:
         """Return the scaled block."""
         with np.errstate(over="ignore"):
             scaled: NDArray[Any] = (block - self.center) / self.unit
-        # Nothing may look infinite that is not.
+        # Finite values must stay finite.
         largest = np.finfo(scaled.dtype).max
         np.clip(scaled, -largest, largest, out=scaled)
         return scaled
@@ -209,7 +209,7 @@ def _center_and_unit(rows: Rows) -> CenterAndUnit:
 
 
 def _of_known_cells(X: NDArray[Any], complete: bool = False) -> CenterAndUnit:
-    """Return centers and units, without holes; NaN and 1 for columns without values."""
+    """Return centers and units of known values; NaN and 1 for columns without any."""
     if complete or not np.isnan(largest_magnitude(X)):
         return _of_complete(X)
     center, unit = np.full(X.shape[1], np.nan), np.ones(X.shape[1])
@@ -244,7 +244,7 @@ class UnevenSpread(NamedTuple):
 def uneven_columns(X: NDArray[Any]) -> UnevenSpread | None:
     """Return the columns with the extreme spreads if these differ too much."""
     unit = _of_known_cells(X)[1]
-    # Of the extremes of a column without values, NaN, neither is below the other.
+    # The extremes of a column without values are NaN, which no comparison orders.
     varying = np.flatnonzero(np.fmin.reduce(X) < np.fmax.reduce(X))
     if len(varying) < 2:
         return None

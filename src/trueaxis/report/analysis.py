@@ -33,7 +33,7 @@ from trueaxis.preprocessing.scaler import UnevenSpread, uneven_columns
 from trueaxis.report import sentences
 
 ROUNDING = 1e-9  # of a column's spread; what fits is 0 if it is below
-SPREAD_ROWS = 100_000  # whose spreads say whether columns should be scaled
+SPREAD_ROWS = 100_000  # rows whose spreads decide whether to suggest scaling
 LAST_DIGITS = 16 * np.finfo(float).eps  # of a value; the same
 
 
@@ -44,9 +44,9 @@ class Analysis:
     Attributes
     ----------
     parts : SplitPipeline
-        The method, and what comes before it.
+        The method, and the step before it.
     raw : ndarray of shape (n, D)
-        Rows as given, with NaN in holes.
+        Rows as given, with NaN for missing cells.
     X : ndarray of shape (n, D)
         Rows as the method sees them, scaled if there is a scaler.
     given_ids : ndarray of shape (n,)
@@ -92,9 +92,9 @@ class Analysis:
 
     @cached_property
     def plain(self) -> Effect:
-        """Difference of plain PCA of the same rows from the model, and who made it.
+        """Difference of plain PCA of the same rows from the model, and its causes.
 
-        As the method sees them: `shift` is in the units of the data.
+        Rows are scaled as for the method; `shift` is in the units of the data.
         """
         with ignore_feature_name_warning():
             return effect(self.model, self.X)
@@ -114,7 +114,7 @@ class Analysis:
         """Columns whose spreads differ too much; None if they do not."""
         n = len(self.X)
         rows = self.X[np.linspace(0, n - 1, min(n, SPREAD_ROWS)).astype(int)]
-        if self.has_holes:
+        if self.has_missing:
             with ignore_feature_name_warning():
                 rows = self.model.repair(rows, wrong=False)
         found = uneven_columns(rows)
@@ -122,7 +122,7 @@ class Analysis:
         return None if found and is_series(self.names.tolist()) else found
 
     @cached_property
-    def has_holes(self) -> bool:
+    def has_missing(self) -> bool:
         """Whether cells are missing."""
         return bool(np.isnan(self.raw.min(initial=0.0)))
 
@@ -134,8 +134,8 @@ class Analysis:
 
     @cached_property
     def cells(self) -> CellMap | None:
-        """All cells, and what would fit; None if none can be wrong or missing."""
-        if not self.has_holes and not self.finds_wrong_cells:
+        """All cells, with fitted values; None if no cell can be wrong or missing."""
+        if not self.has_missing and not self.finds_wrong_cells:
             return None
         with ignore_feature_name_warning():
             found = cell_map(self.model, self.X)
@@ -160,7 +160,7 @@ class Analysis:
     def without_rounding(
         self, fitted: Any, values: NDArray[np.float64], column: Any = slice(None)
     ) -> NDArray[np.float64]:
-        """Return what fits in columns, 0 for rounding errors, given what is there."""
+        """Return fitted values of columns, with rounding errors set to 0."""
         model, axes = self.model, self.model.components_.astype(float)
         inside = model.explained_variance_.astype(float) @ axes**2
         outside = float(model.noise_variance_) * (1.0 - (axes**2).sum(axis=0))

@@ -1,7 +1,7 @@
-"""Collect what the plots and the table of the page show, as values for JSON.
+"""Collect the data of the plots and the table of the page as values for JSON.
 
 A page of a million rows draws no more points than one of ten thousand: the worst
-flagged rows, the regular rows nearest to the line, and a sample of the others. The
+flagged rows, the regular rows nearest to the threshold, and a sample of the others. The
 first two are in the table as well, and the worst of each with all their columns.
 """
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from trueaxis.core.verdicts import cutoff_ratio
 from trueaxis.diagnostics import KINDS
 from trueaxis.diagnostics.columns import explained_rows
-from trueaxis.diagnostics.outliers import NOTHING, kinds
+from trueaxis.diagnostics.outliers import NO_DISTANCE, kinds
 from trueaxis.report.analysis import Analysis, ignore_feature_name_warning, texts_of
 from trueaxis.report.sentences import (
     KIND_MEANINGS,
@@ -26,7 +26,7 @@ from trueaxis.report.sentences import (
     describe_level,
     explained,
     format_p,
-    hole_note,
+    missing_note,
     reason,
     verdict,
     wrong_in_row,
@@ -34,7 +34,7 @@ from trueaxis.report.sentences import (
 from trueaxis.wording import percent, shorten
 
 MAX_FLAGGED = 2000  # points, and rows of the table
-MAX_NEAR = 500  # regular rows nearest to the line
+MAX_NEAR = 500  # regular rows nearest to the threshold
 MAX_OTHERS = 2000  # all other rows, in the plots only
 MAX_CELLS = 40_000  # of rows that are shown with all their columns
 MIN_OPENED = 10  # rows with all columns, however wide the table is
@@ -45,8 +45,8 @@ LEVELS = (
     1e-6, 1e-5, 1e-4, 5e-4, 0.001, 0.0025, 0.005,
     0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25,
 )  # fmt: skip
-SAME = 1e-6  # relative difference below which two levels are one
-CURVE = 20  # columns in a natural order that make a curve
+SAME_LEVEL = 1e-6  # relative difference below which two levels are one
+CURVE_COLUMNS = 20  # columns in a natural order that make a curve
 # Control characters that change the direction of all text after them. Letters do not.
 DIRECTION_MARKS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 # Outlines of the marks of all kinds: centered at 0, with half the width as unit.
@@ -59,12 +59,12 @@ OUTLINES = {
 }
 
 
-class Stop(NamedTuple):
+class SliderStop(NamedTuple):
     """One position of the slider.
 
     level : the p-value below which rows are outliers
-    lines : cut-offs of score and orthogonal distance, and where a group that stands
-        apart begins, in units of the model's own
+    lines : cut-offs of score and orthogonal distance, and the edge of a separate
+        cluster, in units of the model's own
     counts : number of rows of each kind, among all rows
     """
 
@@ -73,24 +73,24 @@ class Stop(NamedTuple):
     counts: dict[str, int]
 
 
-class Shown(NamedTuple):
+class ShownRows(NamedTuple):
     """The rows on the page, and the verdicts on them at the stops of the slider.
 
     Attributes
     ----------
-    stops : list of Stop
+    stops : list of SliderStop
         From strict to lenient.
     own : int
         The stop of the model's own level.
     beyond : ndarray of shape (3, n)
-        The first stop at which each row is beyond each of the three lines, where it
+        The first stop at which each row is beyond each of the three cut-offs, where it
         then stays; the number of stops if it never is.
     flagged, near, others : ndarray of int
         Rows in the order of the points: the worst flagged ones, regular ones nearest to
-        the line, and a sample of the others.
+        the threshold, and a sample of the others.
     """
 
-    stops: list[Stop]
+    stops: list[SliderStop]
     own: int
     beyond: NDArray[np.intp]
     flagged: NDArray[np.intp]
@@ -112,10 +112,10 @@ class Shown(NamedTuple):
         return np.asarray(self.beyond[:, self.listed].min(axis=0))
 
 
-def shown_rows(analysis: Analysis) -> Shown:
+def shown_rows(analysis: Analysis) -> ShownRows:
     """Judge all rows at the stops of the slider, and choose those of the page."""
     d = analysis.diagnosis
-    levels = [level for level in LEVELS if abs(level - d.level) > SAME * d.level]
+    levels = [level for level in LEVELS if abs(level - d.level) > SAME_LEVEL * d.level]
     levels = sorted([*levels, d.level])
     own, stops = levels.index(d.level), []
     beyond = np.zeros((3, len(d.share)), dtype=np.intp)
@@ -123,27 +123,27 @@ def shown_rows(analysis: Analysis) -> Shown:
         moved = d if i == own else d.at(float(np.log(level)))
         beyond += ~moved.beyond
         lines = [
-            1.0 if unit < NOTHING else float(cutoff_ratio(np.array(cut), unit))
+            1.0 if unit < NO_DISTANCE else float(cutoff_ratio(np.array(cut), unit))
             for cut, unit in zip(moved.lines, d.lines, strict=True)
         ]
-        stops.append(Stop(level, lines, moved.counts()))
+        stops.append(SliderStop(level, lines, moved.counts()))
     order = d.worst_first(everything=True)
     regular = order[~d.flagged[order]]
-    # Rows that are regular at every stop are not near the line.
+    # Rows that are regular at every stop are not near the threshold.
     near = regular[beyond[:, regular].min(axis=0) < len(stops)][:MAX_NEAR]
     flagged = analysis.flagged[:MAX_FLAGGED]
     # In the order of their p-values, so that flagged ones have their share, too.
     others = order[~np.isin(order, np.concatenate([flagged, near]))]
     if len(others) > MAX_OTHERS:
         others = others[np.linspace(0, len(others) - 1, MAX_OTHERS).astype(int)]
-    return Shown(stops, own, beyond, flagged, near, others)
+    return ShownRows(stops, own, beyond, flagged, near, others)
 
 
-def script_data(analysis: Analysis, shown: Shown) -> dict[str, Any]:
+def script_data(analysis: Analysis, shown: ShownRows) -> dict[str, Any]:
     """Return everything that the plots and the table show."""
     d, drawn, listed = analysis.diagnosis, shown.drawn, shown.listed
-    inside, off, apart = d.ratios
-    # The kind that a row has, or will have where it is first an outlier.
+    inside, off, cluster = d.ratios
+    # The kind of a row, or its kind at the first stop where it is an outlier.
     first = kinds(*(shown.beyond[:, listed] <= shown.first_flagged()))
     kind = np.where(d.flagged[listed], d.kind[listed], first).tolist()
     return {
@@ -166,7 +166,7 @@ def script_data(analysis: Analysis, shown: Shown) -> dict[str, Any]:
         "off": rounded(off[drawn]),
         "p": [format_p(p) for p in np.exp(d.log_p[listed])],
         "logP": rounded(d.log_p[listed] / np.log(10), 6),
-        "group": rounded(apart[listed]) if apart.any() else None,
+        "group": rounded(cluster[listed]) if cluster.any() else None,
         "because": [reason(analysis, *each) for each in zip(listed, kind, strict=True)],
         "column": d.column[listed].tolist(),
         "value": rounded(d.value[listed], 7),
@@ -177,8 +177,8 @@ def script_data(analysis: Analysis, shown: Shown) -> dict[str, Any]:
     }
 
 
-def stop_data(analysis: Analysis, shown: Shown, i: int) -> dict[str, Any]:
-    """Return what the page shows at one stop of the slider."""
+def stop_data(analysis: Analysis, shown: ShownRows, i: int) -> dict[str, Any]:
+    """Return the contents of the page at one stop of the slider."""
     stop, n = shown.stops[i], len(analysis.raw)
     bad = n - stop.counts.get("regular", 0)
     said = count_outliers(stop.counts, describe_level(stop.level))
@@ -203,7 +203,7 @@ def label_data(analysis: Analysis, drawn: NDArray[np.intp]) -> dict[str, Any]:
     return {"labels": list(place), "label": [place[label] for label in given]}
 
 
-def opened_rows(analysis: Analysis, rows: Shown) -> list[Any]:
+def opened_rows(analysis: Analysis, rows: ShownRows) -> list[Any]:
     """Return value, fit and deviation of all columns, for the worst listed rows.
 
     None for other rows of the table, for which there is no room.
@@ -227,16 +227,16 @@ def opened_rows(analysis: Analysis, rows: Shown) -> list[Any]:
 
 
 def cell_notes(analysis: Analysis, drawn: NDArray[np.intp]) -> dict[int, str]:
-    """Return what is wrong or missing in regular rows, by their points."""
+    """Return notes on wrong or missing cells of regular rows, by their points."""
     if analysis.cells is None:
         return {}
     some = (analysis.cells.wrong | analysis.cells.missing).any(axis=1)
     notes = {}
     for point in np.flatnonzero((some & ~analysis.diagnosis.flagged)[drawn]).tolist():
         row = int(drawn[point])
-        wrong, holes = wrong_in_row(analysis, row), hole_note(analysis, row)
+        wrong, missing = wrong_in_row(analysis, row), missing_note(analysis, row)
         text = f"a good row with {wrong}" if wrong else "a good row"
-        notes[point] = "; ".join(filter(None, [text, holes]))
+        notes[point] = "; ".join(filter(None, [text, missing]))
     return notes
 
 
@@ -251,7 +251,7 @@ def axes_data(analysis: Analysis, drawn: NDArray[np.intp]) -> dict[str, Any]:
     spread = np.where(spread > 1e-10 * spread.max(initial=0.0), spread, 1.0)
     X = analysis.X
     with ignore_feature_name_warning():
-        filled = model.repair(X, wrong=False) if analysis.has_holes else X
+        filled = model.repair(X, wrong=False) if analysis.has_missing else X
         plain = (filled - model.mean_) @ model.components_[:k].T.astype(float) / spread
         scores = plain[drawn]
         if analysis.cells is not None:  # wrong cells are replaced, too
@@ -279,7 +279,7 @@ def curve_positions(names: NDArray[np.str_]) -> list[float] | None:
     """
     pattern = r"(\D*?)(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(\D*)"
     parts = [re.fullmatch(pattern, name) for name in names.tolist()]
-    if len(parts) < CURVE or not all(parts):
+    if len(parts) < CURVE_COLUMNS or not all(parts):
         return None
     if len({(part[1], part[3]) for part in parts if part}) > 1:
         return None

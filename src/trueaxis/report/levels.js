@@ -5,8 +5,8 @@ function makeLevels(data) {
   const [score, off, group] = data.beyond; // first stop at which a row is beyond each cut-off
   const slider = byId("level");
   const keys = new Map([...document.querySelectorAll("[data-key]")].map((key) => [key.dataset.key, key]));
-  const line = keys.get("level") || keys.get("contamination");
-  const own = { name: line.dataset.key, value: line.textContent };
+  const level = keys.get("level") || keys.get("contamination");
+  const own = { name: level.dataset.key, value: level.textContent };
   const listeners = [];
   let at = data.own;
 
@@ -19,8 +19,8 @@ function makeLevels(data) {
     byId("verdict").textContent = stop.verdict;
     for (const place of document.querySelectorAll("[data-count]")) place.textContent = stop.counts[place.dataset.count];
     keys.get("flagged").textContent = stop.flagged;
-    line.textContent = isOwn ? own.value : stop.level;
-    line.previousElementSibling.textContent = isOwn ? own.name : "level";
+    level.textContent = isOwn ? own.value : stop.level;
+    level.previousElementSibling.textContent = isOwn ? own.name : "level";
     byId("missing").hidden = !stop.missing;
     byId("missing").textContent = stop.missing;
   }

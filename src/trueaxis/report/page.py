@@ -24,7 +24,7 @@ from trueaxis._files import atomic_write
 from trueaxis.data.threads import ignore_float_errors
 from trueaxis.report import sentences
 from trueaxis.report.analysis import Analysis, analyze
-from trueaxis.report.data import Shown, names_of, script_data, shown_rows, tidy
+from trueaxis.report.data import ShownRows, names_of, script_data, shown_rows, tidy
 from trueaxis.report.sentences import format_number
 from trueaxis.wording import percent
 
@@ -39,9 +39,9 @@ SCRIPTS = (
 )
 MAX_CELLS = 100  # wrong cells in the table
 MAX_LINES, MAX_COLUMNS = 25, 40  # of the map of cells
-FULL = 6.0  # standard deviations that have the full color there
+FULL_COLOR = 6.0  # standard deviations that have the full color there
 MAX_SHOWN = 6  # columns, rows or angles in the section on plain PCA
-LEAST_SHARE = 0.0005  # of a row in such a change that is worth mentioning
+LEAST_SHARE = 0.0005  # smallest share of a row in such a change that is listed
 MAX_WITHOUT_SCRIPT = 50  # rows listed for browsers without scripts
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
@@ -188,7 +188,7 @@ def with_short_names(analysis: Analysis) -> Analysis:
     return replace(analysis, diagnosis=replace(analysis.diagnosis, names=names))
 
 
-def left_out(analysis: Analysis, rows: Shown) -> str:
+def left_out(analysis: Analysis, rows: ShownRows) -> str:
     """Return a sentence about rows that the plots do not show."""
     n, drawn = len(analysis.raw), len(rows.drawn)
     bad, shown = len(analysis.flagged), len(rows.flagged)
@@ -197,7 +197,7 @@ def left_out(analysis: Analysis, rows: Shown) -> str:
     which = "all" if shown == bad else f"the worst {shown:,} of"
     return (
         f"The plots show {drawn:,} of {n:,} rows: {which} {bad:,} flagged rows, the "
-        f"{len(rows.near):,} regular rows nearest to the line, and "
+        f"{len(rows.near):,} regular rows nearest to the threshold, and "
         f"{len(rows.others):,} of the others."
     )
 
@@ -205,13 +205,13 @@ def left_out(analysis: Analysis, rows: Shown) -> str:
 def key_figures(analysis: Analysis) -> list[tuple[str, str]]:
     """Return the names and values of the most important numbers."""
     model, (n, D), bad = analysis.model, analysis.raw.shape, len(analysis.flagged)
-    line = ("level", f"{analysis.diagnosis.level:g}")
+    threshold = ("level", f"{analysis.diagnosis.level:g}")
     if model.contamination is not None:
-        line = ("contamination", f"{model.contamination:g}")
+        threshold = ("contamination", f"{model.contamination:g}")
     found = [
         ("rows", f"{n:,}"),
         ("flagged", f"{bad:,} ({percent(bad / n)})"),
-        line,
+        threshold,
         ("columns", f"{D:,}"),
         ("components", f"{model.n_components_:,}"),
         (
@@ -254,7 +254,7 @@ def cell_map(analysis: Analysis) -> dict[str, Any] | None:
     rows = np.argsort(-odd.sum(axis=1), kind="stable")[:MAX_LINES]
     rows = rows[odd[rows].any(axis=1)]
     columns = np.sort(np.argsort(-odd.sum(axis=0), kind="stable")[:MAX_COLUMNS])
-    share = np.nan_to_num(cells.deviations / FULL)
+    share = np.nan_to_num(cells.deviations / FULL_COLOR)
     marks = [
         [
             {
@@ -274,7 +274,7 @@ def cell_map(analysis: Analysis) -> dict[str, Any] | None:
 
 
 def plain_pca(analysis: Analysis) -> dict[str, Any]:
-    """Return how plain PCA differs, and because of which rows."""
+    """Return how plain PCA differs, and the rows responsible for it."""
     effect = analysis.plain
     return {
         "angles": [f"{angle:.1f}°" for angle in effect.angles[:MAX_SHOWN]],
@@ -291,7 +291,7 @@ def responsible_rows(analysis: Analysis, share: NDArray[Any]) -> list[tuple[str,
 
 
 def versions() -> str:
-    """Return the versions of what has computed the page."""
+    """Return the versions of the packages that computed the page."""
     found = {"trueaxis": trueaxis.__version__, "Python": platform.python_version()}
     found |= {name: importlib.metadata.version(name) for name in LIBRARIES}
     return ", ".join(f"{name} {version}" for name, version in found.items())

@@ -130,7 +130,7 @@ function showProfile(host, data, i) {
   const cells = data.cells[i], { positions } = data.axes;
   if (!cells) {
     const n = data.cells.filter(Boolean).length;
-    host.append(node("p", `The page holds all columns of ${count(n)} rows, the worst and those nearest to the line. This row is not one of them.`, "quiet"));
+    host.append(node("p", `The page holds all columns of ${count(n)} rows, the worst and those nearest to the threshold. This row is not one of them.`, "quiet"));
     return;
   }
   const table = profileTable(data, cells);

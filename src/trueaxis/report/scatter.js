@@ -43,7 +43,7 @@ function ellipse({ x, y }, [u, v], [uu, uv, vv], radius) {
 
 function makeScores(data, levels, listeners) {
   const { names, judging, cutoff, scores, loadings, center, covariance } = data.axes;
-  const chooseX = byId("component-x"), chooseY = byId("component-y"), arrows = byId("arrows"), colorBy = byId("colour-by");
+  const chooseX = byId("component-x"), chooseY = byId("component-y"), arrows = byId("arrows"), colorBy = byId("color-by");
   let a = 0, b = names.length > 1 ? 1 : -1; // -1: the orthogonal distance
   let log = false;
 

@@ -18,20 +18,20 @@ from trueaxis.wording import counted, percent
 if TYPE_CHECKING:
     from trueaxis.report.analysis import Analysis
 
-# What users read for the kinds of `diagnostics.KINDS`.
+# Names of the kinds in `diagnostics.KINDS` for users.
 KIND_NAMES = {
     "regular": "regular",
     "inside": "inside the subspace",
     "off": "off the subspace",
     "both": "both",
-    "group": "in a group apart",
+    "group": "in a separate cluster",
 }
 KIND_MEANINGS = {
     "regular": "within both cut-offs",
     "inside": "far from the center, but its columns are consistent",
     "off": "its columns contradict each other",
     "both": "far from the center, and its columns contradict each other",
-    "group": "within both cut-offs, but in a group that stands apart",
+    "group": "within both cut-offs, but in a separate cluster",
 }
 MANY_FLAGGED = 0.35  # share of flagged rows above which a hint is given
 FEW_ROWS = 15
@@ -44,25 +44,25 @@ SMALL_ANGLE, LARGE_ANGLE = 3.0, 15.0  # degrees
 
 
 def verdict(analysis: Analysis) -> str:
-    """Return how many rows are outliers, of which kinds, and where the line is."""
+    """Return how many rows are outliers, of which kinds, and at which threshold."""
     rows, cells = int(analysis.only_cells.sum()), 0
     if rows:
         cells = int((~analysis.wrong_cells["outlier"]).sum())
-    line = describe_line(analysis.model)
-    return count_outliers(analysis.diagnosis.counts(), line, rows, cells)
+    threshold = describe_threshold(analysis.model)
+    return count_outliers(analysis.diagnosis.counts(), threshold, rows, cells)
 
 
 def count_outliers(
-    counts: dict[str, int], line: str, good_rows: int = 0, wrong_cells: int = 0
+    counts: dict[str, int], threshold: str, good_rows: int = 0, wrong_cells: int = 0
 ) -> str:
-    """Return how many rows are outliers, of which kinds, and a sentence on the line.
+    """Return how many rows are outliers, of which kinds, and the threshold.
 
     Parameters
     ----------
     counts : dict
         Number of rows of each kind; other keys count outliers of unknown kinds.
-    line : str
-        See `describe_line`.
+    threshold : str
+        See `describe_threshold`.
     good_rows, wrong_cells : int
         Rows that are good apart from wrong cells, and these cells.
     """
@@ -74,7 +74,7 @@ def count_outliers(
             f"{counted(wrong_cells, 'wrong cell')}."
         )
     if not bad:
-        return f"None of the {n:,} rows is an outlier.{more} {line}"
+        return f"None of the {n:,} rows is an outlier.{more} {threshold}"
     kinds = [
         f"{counts[kind]:,} {name if kind != 'both' else 'in both ways'}"
         for kind, name in KIND_NAMES.items()
@@ -83,22 +83,22 @@ def count_outliers(
     are = "is an outlier" if bad == 1 else "are outliers"
     listed = f": {enumerate_parts(kinds)}" if kinds else ""
     found = f"{bad:,} of {n:,} rows ({percent(bad / n)}) {are}{listed}."
-    return f"{found}{more} {line}"
+    return f"{found}{more} {threshold}"
 
 
-def describe_line(model: Any) -> str:
-    """Return where a method draws the line between regular rows and outliers."""
+def describe_threshold(model: Any) -> str:
+    """Return a sentence on the threshold that separates outliers from regular rows."""
     level = level_of(model)
     if model.contamination is None:
         return describe_level(level)
     return (
-        f"Contamination {model.contamination:g} puts the line at a p-value of "
+        f"Contamination {model.contamination:g} puts the threshold at a p-value of "
         f"{format_p(level)}."
     )
 
 
 def describe_level(level: float) -> str:
-    """Return what a level means."""
+    """Return a sentence on the meaning of a level."""
     flagged = f"{percent(level)} of regular rows are"
     if level < LEAST_PERCENT:
         flagged = f"one in {1 / level:,.0f} regular rows is"
@@ -121,7 +121,7 @@ def format_number(x: float) -> str:
 
 
 def explained(share: float) -> str:
-    """Return a share of variance in percent: 100 % is said only of all of it."""
+    """Return a share of variance in percent: 100 % only for all of it."""
     if not NEARLY_ALL <= share < 1 - ROUNDING:
         return percent(share)
     return "more than 99.9 %" if share > 0.9995 else f"{100 * share:.1f} %"
@@ -147,7 +147,7 @@ def change(analysis: Analysis) -> str:
 
 
 def reason(analysis: Analysis, row: int, kind: str | None = None) -> str:
-    """Return why a row is an outlier: the column to correct, and what would fit.
+    """Return why a row is an outlier: the column to correct, and a fitting value.
 
     If cells were replaced or filled before the row was judged, they are named, too.
 
@@ -160,12 +160,12 @@ def reason(analysis: Analysis, row: int, kind: str | None = None) -> str:
     """
     kind = str(analysis.diagnosis.kind[row]) if kind is None else kind
     wrong = wrong_in_row(analysis, row)
-    also = [f"also {wrong}" if wrong else "", hole_note(analysis, row)]
+    also = [f"also {wrong}" if wrong else "", missing_note(analysis, row)]
     return "; ".join(filter(None, [_reason(analysis, row, kind), *also]))
 
 
 def wrong_in_row(analysis: Analysis, row: int) -> str:
-    """Return the wrong cells of a row, with what would fit; empty if there are none.
+    """Return the wrong cells of a row, with fitted values; empty if there are none.
 
     The column that is the reason why the row is an outlier is left out.
     """
@@ -184,7 +184,7 @@ def wrong_in_row(analysis: Analysis, row: int) -> str:
     return f"{counted(len(parts), 'wrong cell')}: {_first(parts)}" if parts else ""
 
 
-def hole_note(analysis: Analysis, row: int) -> str:
+def missing_note(analysis: Analysis, row: int) -> str:
     """Return which cells of a row are missing; empty if there are none."""
     missing = np.isnan(analysis.raw[row])
     return f"missing: {_first(analysis.names[missing])}" if missing.any() else ""
@@ -210,7 +210,7 @@ def _reason(analysis: Analysis, row: int, kind: str) -> str:
 
 
 def hints(analysis: Analysis) -> list[str]:
-    """Return what to check before relying on the numbers."""
+    """Return advice on what to check before relying on the numbers."""
     model, n, found = analysis.model, len(analysis.raw), []
     if not model.converged_:
         found.append(

@@ -45,7 +45,7 @@ def test_added_coordinates_lead_to_the_solution_in_all_columns(offset):
     X = wide(2, noise=1.0, offset=offset)
     space, start = compressed(X, n_half=40)  # whose axes are not those of all rows
     core = find_core(space.rows, start)
-    w = core.copy_weights()
+    w = core.single_weights()
     y = np.sqrt(w)[:, None] * (X - w @ X)
     exact = np.linalg.svd(y, full_matrices=False)[2][:3]
     lifted, errors, shares = space.lift_step(core), [], []

@@ -26,7 +26,7 @@ def line_with_outliers(seed=0, n=30):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_law_is_that_of_rows_which_took_no_part_in_the_fit(seed):
+def test_the_null_distribution_is_that_of_rows_outside_the_fit(seed):
     X = line_with_outliers(seed)
     n = len(X)
     law = judge_of(X).judge(pca_subspace(X, 1)).law
@@ -54,7 +54,7 @@ def test_counts_equal_repetitions():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
-def test_rows_that_differ_from_copies_of_one_row_are_flagged(name):
+def test_rows_that_differ_from_many_equal_rows_are_flagged(name):
     rng = np.random.default_rng(0)
     for odd in ([[5, 5, 5, 5]], [[1, 1, 1, 2]], 100 * rng.standard_normal((2, 4))):
         X = np.ones((60, 4))

@@ -8,7 +8,7 @@ from trueaxis.core.law import (
     Law,
     Sides,
     Tail,
-    first_copies,
+    distinct_rows,
     law_of_fit,
     learn_law,
     log_p_of_each,
@@ -88,9 +88,9 @@ def test_far_rows_do_not_hide_behind_the_other_distance():
     np.testing.assert_allclose(bad.score.cut(-3.7), clean.score.cut(-3.7), rtol=0.25)
 
 
-def test_copies_count_once_and_copies_of_few_rows_are_regular():
+def test_repetitions_count_once_and_those_of_few_rows_are_regular():
     v, e = np.array([1.0, 2.0, 1.0, 1.0, 2.0]), np.array([3.0, 3.0, 3.0, 4.0, 3.0])
-    first = first_copies(RowDistances(v, e, v))
+    first = distinct_rows(RowDistances(v, e, v))
     assert first.sum() == 3 and first[3]
     rows = np.repeat([1.0, 2.0, 7.0], 20)
     assert not flagged(rows, rows).any()

@@ -33,7 +33,7 @@ def test_negative_shapes_are_inverse_gamma_and_small_ones_lognormal():
 
 
 @pytest.mark.parametrize("shape", [-2.0, -0.3, 0.05, 0.8, 2.5])
-def test_cuts_invert_the_law_and_far_rows_keep_their_order(shape):
+def test_cuts_invert_the_tail_and_far_rows_keep_their_order(shape):
     tail = Tail(1.3, max(abs(shape), 0.4), shape)
     for log_p in (*np.log([0.5, 0.025, 1e-6]), -459.0, -461.0, -2000.0):
         cut = tail.cut(log_p)

@@ -16,10 +16,10 @@ from trueaxis.methods.selection import (
     smallest,
 )
 
-PROBLEM = SimpleNamespace(n_rows=20, n_copies=20.0)
+PROBLEM = SimpleNamespace(n_rows=20, total_weight=20.0)
 
 
-def test_simplex_projection_and_adaptive_neighbours_agree():
+def test_simplex_projection_and_adaptive_neighbors_agree():
     distances = some_distances()
     rule = NeighborRule(12.0)
     gamma, w = rule.solved(distances)
@@ -39,7 +39,7 @@ def test_simplex_projection_and_adaptive_neighbours_agree():
 
 
 @given(seed=st.integers(0, 10**6))
-def test_selection_and_projection_count_copies(seed):
+def test_selection_and_projection_count_repetitions(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 12))
     x, counts = rng.integers(0, 6, n) + rng.random(n), rng.integers(0, 4, n)

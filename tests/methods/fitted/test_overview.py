@@ -34,7 +34,7 @@ def test_names_are_shown_on_one_line():
     assert 'a "b" & c' in DSWL(2).fit(X).summary()
 
 
-def test_cells_are_told():
+def test_the_summary_says_how_cells_are_treated():
     X = frame()
     assert "cells " not in DSWL(2).fit(X).summary()
     X.iloc[3, 2] = np.nan
