@@ -156,3 +156,15 @@ def test_repaired_text_of_typed_files_has_the_style_of_its_column(tmp_path):
         out = tmp_path / f"out-{name}"
         out.write_bytes(written(tmp_path / name, name, changes={"a": {2: 3.25}}))
         assert read_table(out).X.tolist() == [[1.5], [2.5], [3.25], [4]]
+
+
+def test_text_may_begin_late_in_a_column(tmp_path, monkeypatch):
+    monkeypatch.setattr("trueaxis.io.text.PIECE", 40)  # so that it comes in pieces
+    source, target = tmp_path / "late.csv", tmp_path / "late.parquet"
+    lines = [f"{i},{'late' if i > 30 else ''}" for i in range(40)]
+    source.write_text("\n".join(["x,remark", *lines]))
+    with target.open("wb") as file:
+        Original(str(source)).write(file, target.name)
+    assert pq.read_table(target).column("remark").to_pylist() == (
+        [None] * 31 + ["late"] * 9
+    )

@@ -163,7 +163,9 @@ def _write_arrow(
             return values
         values = values if isinstance(values, list) else np.asarray(values)
         try:
-            return pyarrow.array(values)
+            array = pyarrow.array(values)
+            # Text may follow in later rows; numbers have a type without values, too.
+            return array.cast("string") if array.type == pyarrow.null() else array
         except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, OverflowError):
             texts = [as_text(value) for value in values]  # of several types
             return pyarrow.array([str(text) if text != "" else None for text in texts])
