@@ -1,8 +1,10 @@
 """Validation of user input."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from trueaxis import DSWL
 from trueaxis import _validation as validation
 
 
@@ -31,3 +33,9 @@ def test_integer_weights_are_counts_and_others_have_mean_one():
 def test_invalid_weights_are_refused(weights, error, words):
     with pytest.raises(error, match=words):
         validation.validate_counts(weights, 3)
+
+
+def test_a_series_is_no_table():
+    column = pd.Series(np.arange(20.0))
+    with pytest.raises(ValueError, match="2-dimensional"):
+        DSWL().fit(column)

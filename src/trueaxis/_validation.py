@@ -96,7 +96,8 @@ def validate_array(X: Any, *, missing_ok: bool = False) -> NDArray[Any]:
 
 def _plain_missing(X: Any, missing_ok: bool) -> Any:
     """Return a frame with NaN where columns of objects have pandas.NA or None."""
-    kinds = [getattr(kind, "kind", "") for kind in getattr(X, "dtypes", [])]
+    columns = getattr(X, "dtypes", []) if getattr(X, "ndim", 0) == 2 else []
+    kinds = [getattr(kind, "kind", "") for kind in columns]
     if not hasattr(X, "isna") or "O" not in kinds:
         return X
     missing = X.isna()

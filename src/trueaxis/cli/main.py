@@ -182,8 +182,8 @@ level_option = click.option(
     "--level",
     type=click.FloatRange(0, 0.5, min_open=True),
     metavar="SHARE",
-    help="Share of regular rows that may be flagged (default: 0.025, or as in the "
-    "model).",
+    help="Share of regular rows that may be flagged (default: 0.025; of saved models, "
+    "their own).",
 )
 set_option = repeated(
     "--set",

@@ -58,11 +58,12 @@ _CALENDAR = re.compile(
 )
 _OTHER = {".": ",", ",": "."}
 # Matches a column, joined by newlines, in which a sign is probably the decimal sign: it
-# is not followed by exactly three digits, what precedes it rules out thousands, or the
-# other sign separates millions.
+# is not followed by exactly three digits, what precedes it rules out thousands, or
+# another sign separates thousands or millions.
 _SHOWS = {
     mark: re.compile(
-        rf"{m}(?!\d{{3}}(?![\dEe]))|^[+-]?(?:0\d*|\d{{4,}})?{m}|{other}\d{{3}}{other}",
+        rf"{m}(?!\d{{3}}(?![\dEe]))|^[+-]?(?:0\d*|\d{{4,}})?{m}|"
+        rf"{other}\d{{3}}{other}|[{other}{_SEPARATORS}]\d{{3}}{m}",
         re.MULTILINE,
     )
     for mark, m, other in ((",", ",", r"\."), (".", r"\.", ","))

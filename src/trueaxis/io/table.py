@@ -228,7 +228,8 @@ def _without_holes(table: Table, choice: Choice, place: Place) -> Table:
         )
     if not dropped:
         return table
-    note = f"{dropped:,} of {n:,} rows have a missing cell and were left out."
+    have, were = ("has", "was") if dropped == 1 else ("have", "were")
+    note = f"{dropped:,} of {n:,} rows {have} a missing cell and {were} left out."
     # The rows that are left keep their numbers.
     ids = np.arange(n).astype(str) if table.ids is None else table.ids
     return replace(
