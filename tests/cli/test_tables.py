@@ -243,6 +243,17 @@ def test_folders_of_files_are_one_table(table, tmp_path):
     assert found["left_out_columns"] == {"site": "text"}
 
 
+def test_times_name_the_rows_of_small_and_large_files_alike(tmp_path, twice):
+    days = pd.date_range("2024-01-31 12:00", periods=30, freq="h")
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    path, model = tmp_path / "times.parquet", tmp_path / "m.npz"
+    pd.DataFrame(X, columns=["a", "b", "c"]).assign(time=days).to_parquet(path)
+    run("fit", path, "--id", "time", "-k", 1, "-o", model)
+    found = twice("score", model, path, "--id", "time")
+    small, large = (columns_of(each.stdout)["row"] for each in found)
+    assert small == large and small[0] == "2024-01-31 12:00:00"
+
+
 def test_options_that_large_files_cannot_have_are_refused(table, tmp_path, monkeypatch):
     path, named = save(table, tmp_path, "parquet")
     monkeypatch.setattr(source, "LARGE_BYTES", 0)

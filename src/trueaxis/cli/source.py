@@ -8,7 +8,7 @@ memory, and otherwise rows that are read block by block.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -34,7 +34,7 @@ from trueaxis.data.open_rows import describe_file, npy_rows, open_rows
 from trueaxis.data.rows import Rows
 from trueaxis.data.text import TextRows, decoded_text
 from trueaxis.data.transformed import checked_rows
-from trueaxis.io.cells import option
+from trueaxis.io.cells import as_name, option
 from trueaxis.io.choice import Choice
 from trueaxis.io.formats import compression_of, kept_standard_input
 from trueaxis.io.table import MissingCells, read_table
@@ -243,9 +243,8 @@ def open_source(
     asked = choice if fits else choice_for_model(taker, choice)
     streamed = large and _is_large(data)
     opened = _open_large if streamed else _read
-    kept = kept_standard_input(data) if data == STANDARD else nullcontext()
     try:
-        with kept:
+        with kept_standard_input(data):
             source = opened(data, asked, method, targets, fits)
     except TableError as error:
         if asked is choice:
@@ -280,8 +279,8 @@ def _read(
     data: str, choice: Choice, taker: Any, targets: list[str], fits: bool
 ) -> Source:
     """Read a table into memory."""
-    again = [Path(data)] if targets and Path(data).is_file() else []
-    watched = [WatchedFile.of(path) for path in again]
+    path = Path(data)
+    watched = [WatchedFile.of(path)] if targets and path.is_file() else []
     original = Original(data, choice) if targets else None
     refused = choice.missing == "fill" and not taker._takes_missing
     try:
@@ -326,11 +325,12 @@ def _open_large(
     wanted, left_out = _columns_to_read(data, kinds, choice)
     # A fit reads often: its default blocks fit into a cache.
     block_rows = None if fits else max(1, BLOCK_BYTES // (8 * len(wanted)))
+    files, names = list_files(path)
     if text is not None:
         rows: Rows = TextRows(path, choice, wanted, block_rows, text)
     else:
         columns: list[Any] = wanted
-        if list_files(path)[0][0].suffix.lower() == ".npy":
+        if files[0].suffix.lower() == ".npy":
             columns = [list(kinds).index(name) for name in wanted]
         rows = open_rows(data, columns=columns, block_rows=block_rows)
     if not rows.shape[0]:
@@ -339,7 +339,6 @@ def _open_large(
     missing_ok = choice.missing == "fill" and (fits or taker._takes_missing)
     checked = checked_rows(rows, wanted, missing_ok=missing_ok)
     checked.names = tuple(wanted)
-    files, names = list_files(path)
     original = Original(data, choice, files) if targets else None
     asked = [name for name in (choice.id, choice.label) if name is not None]
     texts = _texts(path, asked, text) if asked else []
@@ -376,16 +375,8 @@ def _texts(
             )
         for batch in batches:
             for cells, more in zip(found, batch, strict=True):
-                cells += map(_text, more)
+                cells += map(as_name, more)
     return [np.array(cells) for cells in found]
-
-
-def _text(cell: Any) -> str:
-    """Return a name of a row as text; whole numbers are integers."""
-    if cell is None or cell != cell:
-        return ""
-    whole = isinstance(cell, float) and cell.is_integer()
-    return str(int(cell) if whole else cell)
 
 
 def _is_large(data: str) -> bool:
@@ -512,5 +503,4 @@ def written(
     Standard output ("-") is written last, because its reader may close it early. Files
     without a name are left out.
     """
-    given = {name: each for name, each in writers.items() if name}
-    return written_together(given) if given else nullcontext()
+    return written_together({name: each for name, each in writers.items() if name})

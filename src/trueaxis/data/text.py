@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trueaxis._columns import examine
 from trueaxis.data.files import SlicedRows, SourceError, WatchedFile, decoded_rows
-from trueaxis.data.rows import Rows
 from trueaxis.io.choice import Choice
 from trueaxis.io.formats import open_text
 from trueaxis.io.text import Text
@@ -23,7 +21,7 @@ def decoded_text(path: Path, choice: Choice) -> Text:
     return open_text(str(path), choice, lambda x, width: decoded_rows(x, width, double))
 
 
-class TextRows(Rows):
+class TextRows(SlicedRows):
     """Rows of a text file, decoded once to a temporary binary file.
 
     Parameters
@@ -68,21 +66,11 @@ class TextRows(Rows):
         self.names = tuple(columns)
         if not self.names:
             raise SourceError(f"{path} has no column of numbers: choose another file.")
-        self.dtype = np.dtype(np.float64)
-        stored, at = self.text.stored, map(self.text.layout.names.index, self.names)
-        self._rows = SlicedRows(stored.source, [*at], block_rows, str(path))
-        self.shape = self._rows.shape
+        at = [*map(self.text.layout.names.index, self.names)]
+        super().__init__(self.text.stored.source, at, block_rows, str(path))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TextRows, self._given  # elsewhere, the text is decoded again
-
-    def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield (index of the first row, block), in order."""
-        return self._rows.blocks()
-
-    def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
-        """Copy the rows with these indices into memory, in the order of `index`."""
-        return self._rows.take(index)
 
     def place(self, row: int) -> str:
         """Describe where a row is."""

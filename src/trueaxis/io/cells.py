@@ -531,12 +531,12 @@ def _as_cell(cell: Any) -> Any:
 
 
 def as_name(cell: Any) -> str:
-    """Return a cell as the name of a row: 7 for 7.0, and dates in ISO format."""
+    """Return a cell as the name of a row: 7 for 7.0, and 2024-01-31 12:00:00."""
     if cell is None or cell != cell:
         return ""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
-    return str(cell.isoformat() if hasattr(cell, "isoformat") else cell)
+    return str(cell)
 
 
 def notes_about(facts: Sequence[ColumnFacts], place: Place) -> Iterator[str]:

@@ -28,9 +28,7 @@ MARKER_STYLES = {
 }
 LOG_AXIS_FROM = 15  # an axis is logarithmic if a distance exceeds this many cut-offs
 RASTERIZED_FROM = 5000  # more points than this are drawn as pixels in vector graphics
-NARROW_INCHES = (
-    4.6  # inches; narrower axes have no room for four legend entries in a line
-)
+NARROW_INCHES = 4.6  # narrower axes have no room for four legend entries in a line
 SMALL = 9  # font size of legends and labels in points
 
 
